@@ -1,0 +1,83 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+/// Every upcoming feature that language mode 6 does not switch on by itself, and memory safety that is
+/// checked: a pointer can only be touched by an expression that says `unsafe`.
+let language: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("ImmutableWeakCaptures"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .strictMemorySafety(),
+]
+
+let warningsAreErrors: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .treatWarning("ExplicitSendable", as: .error),
+]
+
+let package = Package(
+    name: "AccountLedger",
+    products: [
+        .executable(name: "account-ledger", targets: ["account-ledger"])
+    ],
+    targets: [
+        // Headers of C libraries, nothing else.
+        .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(
+            name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
+            providers: [.apt(["libmicrohttpd-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CCJose", pkgConfig: "cjose", providers: [.apt(["libcjose-dev"])]),
+
+        // Libraries that know no word of the ledger.
+        .target(name: "Cryptography", dependencies: ["COpenSSL", "CCJose"]),
+        .target(name: "Postgres", dependencies: ["CLibPQ"]),
+        .target(name: "HTTP", dependencies: ["CMicroHTTPD"]),
+
+        // The subject.
+        .target(name: "Ledger"),
+        .target(name: "LedgerWire"),
+        .target(
+            name: "Migrations", path: "migrations", resources: [.embedInCode(".")]),
+        .target(
+            name: "LedgerPostgres",
+            dependencies: ["Ledger", "Postgres", "Cryptography", "Migrations"]),
+        .target(
+            name: "LedgerAPI",
+            dependencies: ["Ledger", "LedgerWire", "LedgerPostgres", "HTTP", "Cryptography"]),
+        .executableTarget(
+            name: "account-ledger",
+            dependencies: [
+                "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerPostgres", "LedgerWire",
+                "Postgres",
+            ]),
+        .target(
+            name: "LedgerTestSupport",
+            dependencies: [
+                "Cryptography", "HTTP", "Ledger", "LedgerPostgres", "LedgerWire", "Postgres",
+            ]),
+
+        // One test target per module, and the whole from outside.
+        .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
+        .testTarget(name: "PostgresTests", dependencies: ["Postgres"]),
+        .testTarget(name: "HTTPTests", dependencies: ["HTTP"]),
+        .testTarget(name: "LedgerTests", dependencies: ["Ledger", "Cryptography"]),
+        .testTarget(
+            name: "LedgerPostgresTests",
+            dependencies: [
+                "Cryptography", "Ledger", "LedgerPostgres", "LedgerTestSupport", "Postgres",
+            ]),
+        .testTarget(name: "LedgerAPITests", dependencies: ["LedgerAPI", "LedgerTestSupport"]),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: ["Cryptography", "LedgerTestSupport", "LedgerWire", "Postgres"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.type != .system {
+    target.swiftSettings = (target.swiftSettings ?? []) + language + warningsAreErrors
+}

@@ -1,0 +1,67 @@
+#pragma once
+#include <microhttpd.h>
+#include <string.h>
+
+/// What a daemon is started with; MHD_start_daemon takes it as a variadic list, which Swift can't call.
+struct cmhd_settings {
+    /// A bound socket that listens. The daemon closes it, unless it is quiesced first.
+    int listen_fd;
+    unsigned int threads;
+    unsigned int connections_max;
+    unsigned int idle_seconds_max;
+    size_t connection_memory_bytes;
+    /// The first argument of every callback.
+    void *context;
+    void *(*on_target)(void *, const char *, struct MHD_Connection *);
+    MHD_AccessHandlerCallback on_request;
+    MHD_RequestCompletedCallback on_completed;
+    MHD_NotifyConnectionCallback on_connection;
+};
+
+/// Leaves every escape as it came: the target is decoded once, by the code that knows its parts.
+static inline size_t cmhd_keep_escapes(void *context, struct MHD_Connection *connection, char *text) {
+    (void) context;
+    (void) connection;
+    return strlen(text);
+}
+
+static inline struct MHD_Daemon *cmhd_start(const struct cmhd_settings *settings) {
+    return MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
+        settings->on_request, settings->context,
+        MHD_OPTION_LISTEN_SOCKET, settings->listen_fd,
+        MHD_OPTION_THREAD_POOL_SIZE, settings->threads,
+        MHD_OPTION_CONNECTION_LIMIT, settings->connections_max,
+        MHD_OPTION_CONNECTION_TIMEOUT, settings->idle_seconds_max,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, settings->connection_memory_bytes,
+        MHD_OPTION_URI_LOG_CALLBACK, settings->on_target, settings->context,
+        MHD_OPTION_UNESCAPE_CALLBACK, cmhd_keep_escapes, NULL,
+        MHD_OPTION_NOTIFY_COMPLETED, settings->on_completed, settings->context,
+        MHD_OPTION_NOTIFY_CONNECTION, settings->on_connection, settings->context,
+        MHD_OPTION_END);
+}
+
+/// MHD_get_connection_info is variadic; these are the questions that are asked.
+static inline int cmhd_socket(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? info->connect_fd : -1;
+}
+
+static inline const struct sockaddr *cmhd_peer(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return info ? info->client_addr : NULL;
+}
+
+static inline void *cmhd_socket_context(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+static inline size_t cmhd_header_bytes(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    return info ? info->header_size : 0;
+}

@@ -1,0 +1,22 @@
+internal import COpenSSL
+
+/// The OpenSSL algorithms this module uses, fetched once for the life of the process.
+///
+/// Each is immutable after the fetch and OpenSSL lets any thread use it (`EVP_MD_fetch(3)`). They
+/// are never freed: they are needed as long as the process runs.
+enum FetchedAlgorithms {
+    // Protected by being written once, under the lock of Swift's lazy global initialisation.
+    nonisolated(unsafe) static let sha256: OpaquePointer = unsafe fetched(
+        EVP_MD_fetch(nil, "SHA256", nil), name: "SHA-256")
+
+    // Protected by being written once, under the lock of Swift's lazy global initialisation.
+    nonisolated(unsafe) static let aes256GCM: OpaquePointer = unsafe fetched(
+        EVP_CIPHER_fetch(nil, "AES-256-GCM", nil), name: "AES-256-GCM")
+
+    private static func fetched(_ algorithm: OpaquePointer?, name: String) -> OpaquePointer {
+        guard let algorithm = unsafe algorithm else {
+            preconditionFailure("this OpenSSL has no \(name)")
+        }
+        return unsafe algorithm
+    }
+}

@@ -1,0 +1,56 @@
+internal import COpenSSL
+
+/// AES-256 in Galois/Counter Mode with a random nonce, NIST SP 800-38D.
+///
+/// A box is the 12-byte nonce, the ciphertext and the 16-byte tag. One key must not seal more than
+/// 2^32 boxes, the bound of SP 800-38D section 8.3 for random nonces.
+package enum AESGCM {
+    /// Number of bytes of a box's nonce.
+    package static let nonceByteCount = 12
+
+    /// Number of bytes of a box's tag.
+    package static let tagByteCount = 16
+
+    /// Largest plaintext that can be sealed, in bytes.
+    package static let plaintextBytesMax = 1 << 30
+
+    /// Encrypts a plaintext and authenticates it together with additional bytes.
+    ///
+    /// The additional bytes are not in the box; the opener must present the same ones.
+    package static func seal(
+        _ plaintext: [UInt8], key: SymmetricKey, additional: [UInt8]
+    ) -> [UInt8] {
+        seal(
+            plaintext, key: key, additional: additional,
+            nonce: SecureRandom.bytes(nonceByteCount))
+    }
+
+    /// Opens a box, or returns nil when the key, the additional bytes or any bit of the box differ.
+    package static func open(
+        _ box: [UInt8], key: SymmetricKey, additional: [UInt8]
+    ) -> [UInt8]? {
+        let sealedCount = box.count - nonceByteCount - tagByteCount
+        guard sealedCount >= 0, sealedCount <= plaintextBytesMax else {
+            return nil
+        }
+        let context = CipherContext(
+            .decrypt, key: key, nonce: Array(box.prefix(nonceByteCount)), additional: additional)
+        let ciphertext = Array(box.dropFirst(nonceByteCount).dropLast(tagByteCount))
+        let plaintext = context.crypted(ciphertext)
+        guard context.finishes(withTag: Array(box.suffix(tagByteCount))) else {
+            return nil
+        }
+        return plaintext
+    }
+
+    /// Seals with a nonce the caller chose; only for published test vectors.
+    static func seal(
+        _ plaintext: [UInt8], key: SymmetricKey, additional: [UInt8], nonce: [UInt8]
+    ) -> [UInt8] {
+        precondition(nonce.count == nonceByteCount, "an AES-GCM nonce has 12 bytes")
+        precondition(plaintext.count <= plaintextBytesMax, "a plaintext has at most 1 GiB")
+        let context = CipherContext(.encrypt, key: key, nonce: nonce, additional: additional)
+        let ciphertext = context.crypted(plaintext)
+        return nonce + ciphertext + context.finishedTag()
+    }
+}

@@ -1,0 +1,85 @@
+internal import COpenSSL
+
+/// One AES-256-GCM computation; owns its OpenSSL context.
+@safe struct CipherContext: ~Copyable {
+    enum Direction: Int32 {
+        case decrypt = 0
+        case encrypt = 1
+    }
+
+    private let context: OpaquePointer
+
+    /// Starts with a 12-byte nonce, which is OpenSSL's default length for this mode.
+    init(_ direction: Direction, key: SymmetricKey, nonce: [UInt8], additional: [UInt8]) {
+        guard let made = unsafe EVP_CIPHER_CTX_new() else {
+            preconditionFailure("OpenSSL can't make a cipher context")
+        }
+        unsafe context = made
+        let started = unsafe key.withBytes { keyBytes in
+            unsafe nonce.withUnsafeBufferPointer { nonceBytes in
+                unsafe EVP_CipherInit_ex2(
+                    made, FetchedAlgorithms.aes256GCM,
+                    keyBytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
+                    nonceBytes.baseAddress, direction.rawValue, nil)
+            }
+        }
+        precondition(started == 1, "OpenSSL can't start AES-256-GCM")
+        var written: Int32 = 0
+        let fed = unsafe additional.withUnsafeBufferPointer { bytes in
+            unsafe EVP_CipherUpdate(made, nil, &written, bytes.baseAddress, Int32(bytes.count))
+        }
+        precondition(fed == 1 || additional.isEmpty, "OpenSSL can't authenticate bytes")
+    }
+
+    deinit {
+        unsafe EVP_CIPHER_CTX_free(context)
+    }
+
+    /// Encrypts or decrypts everything in one step.
+    func crypted(_ input: [UInt8]) -> [UInt8] {
+        guard !input.isEmpty else {
+            return []
+        }
+        return [UInt8](unsafeUninitializedCapacity: input.count) { output, count in
+            var written: Int32 = 0
+            let status = unsafe input.withUnsafeBufferPointer { bytes in
+                unsafe EVP_CipherUpdate(
+                    context, output.baseAddress, &written, bytes.baseAddress, Int32(bytes.count))
+            }
+            precondition(status == 1 && Int(written) == input.count, "AES-256-GCM stopped short")
+            count = input.count
+        }
+    }
+
+    /// Ends an encryption and returns its tag.
+    func finishedTag() -> [UInt8] {
+        precondition(ends(), "OpenSSL can't end AES-256-GCM")
+        return [UInt8](unsafeUninitializedCapacity: AESGCM.tagByteCount) { tag, count in
+            let status = unsafe EVP_CIPHER_CTX_ctrl(
+                context, EVP_CTRL_AEAD_GET_TAG, Int32(AESGCM.tagByteCount), tag.baseAddress)
+            precondition(status == 1, "OpenSSL has no tag")
+            count = AESGCM.tagByteCount
+        }
+    }
+
+    /// Ends a decryption; false means that what was decrypted must be thrown away.
+    func finishes(withTag tag: [UInt8]) -> Bool {
+        precondition(tag.count == AESGCM.tagByteCount, "an AES-GCM tag has 16 bytes")
+        var tag = tag
+        let status = unsafe tag.withUnsafeMutableBytes { bytes in
+            unsafe EVP_CIPHER_CTX_ctrl(
+                context, EVP_CTRL_AEAD_SET_TAG, Int32(bytes.count), bytes.baseAddress)
+        }
+        return status == 1 && ends()
+    }
+
+    private func ends() -> Bool {
+        // GCM writes nothing at the end; the buffer is there because OpenSSL wants one.
+        var rest = [UInt8](repeating: 0, count: AESGCM.tagByteCount)
+        var written: Int32 = 0
+        let status = unsafe rest.withUnsafeMutableBufferPointer { buffer in
+            unsafe EVP_CipherFinal_ex(context, buffer.baseAddress, &written)
+        }
+        return status == 1
+    }
+}

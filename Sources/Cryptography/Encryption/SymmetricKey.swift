@@ -1,0 +1,82 @@
+internal import COpenSSL
+
+/// A 256-bit secret key, wiped from memory when the last copy of the value goes away.
+///
+/// Printing, reflecting or interpolating one shows none of its bytes.
+package struct SymmetricKey: Sendable, CustomStringConvertible, CustomReflectable {
+    /// Number of bytes in a key.
+    package static let byteCount = 32
+
+    private let storage: WipedBytes
+
+    /// Takes over a key of exactly 32 bytes; nil for any other length.
+    ///
+    /// The array that was passed in is the caller's and is not wiped.
+    package init?(bytes: [UInt8]) {
+        guard bytes.count == SymmetricKey.byteCount else {
+            return nil
+        }
+        storage = WipedBytes(byteCount: SymmetricKey.byteCount) { buffer in
+            unsafe buffer.copyBytes(from: bytes)
+        }
+    }
+
+    private init(storage: WipedBytes) {
+        self.storage = storage
+    }
+
+    /// Makes a new random key.
+    package static func generate() -> SymmetricKey {
+        SymmetricKey(
+            storage: WipedBytes(byteCount: byteCount) { buffer in
+                unsafe SecureRandom.fill(buffer)
+            })
+    }
+
+    /// A copy of the key's bytes, for sealing it under another key or deriving from it.
+    ///
+    /// The copy is an ordinary array: it is not wiped, so keep it short-lived and never log it.
+    package func copiedBytes() -> [UInt8] {
+        storage.withBytes { buffer in
+            unsafe [UInt8](buffer)
+        }
+    }
+
+    /// Lends the key's bytes to OpenSSL.
+    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        unsafe storage.withBytes(body)
+    }
+
+    /// A text that names the type and nothing else.
+    package var description: String {
+        "SymmetricKey(redacted)"
+    }
+
+    /// A mirror without children, so that reflection shows no bytes.
+    package var customMirror: Mirror {
+        Mirror(self, children: [:])
+    }
+}
+
+/// A fixed block of memory that is overwritten with zeros before it is freed.
+///
+/// An array would not do: it copies itself when it grows or is written to, and frees without wiping.
+// Protected by being immutable after `init`: the memory is only read until `deinit`.
+@safe private final class WipedBytes: @unchecked Sendable {
+    private let memory: UnsafeMutableRawBufferPointer
+
+    init(byteCount: Int, fill: (UnsafeMutableRawBufferPointer) -> Void) {
+        unsafe memory = .allocate(byteCount: byteCount, alignment: 16)
+        unsafe memory.initializeMemory(as: UInt8.self, repeating: 0)
+        unsafe fill(memory)
+    }
+
+    deinit {
+        unsafe OPENSSL_cleanse(memory.baseAddress, memory.count)
+        unsafe memory.deallocate()
+    }
+
+    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        unsafe body(UnsafeRawBufferPointer(memory))
+    }
+}

@@ -1,0 +1,14 @@
+/// Begins a tenant's log; answers the same when it has begun.
+package struct OpenLedger: Sendable {
+    package let fact: LedgerOpened
+
+    /// Asks for a log that begins so.
+    package init(_ fact: LedgerOpened) {
+        self.fact = fact
+    }
+
+    func decide(given state: DecisionState) -> Decision {
+        guard state.ledger.nextPosition == LogPosition(0) else { return Decision(.success(.opened)) }
+        return Decision(.success(.opened), drafts: [.init(.ledgerOpened(fact), actor: .system)])
+    }
+}

@@ -1,0 +1,56 @@
+/// Exchanges a refresh token that this ledger has issued for its successor.
+package struct RefreshSession: Sendable {
+    package let session: SessionID
+    /// The digest of the token that came.
+    package let presented: Digest
+    /// The digest of the successor that is given out when the exchange is done.
+    package let successor: Digest
+    /// The successor, sealed with the token that came.
+    package let sealedSuccessor: [UInt8]
+
+    /// Asks for an exchange; the token must be known to be one that this ledger has issued.
+    package init(
+        session: SessionID, presented: Digest, successor: Digest, sealedSuccessor: [UInt8]
+    ) {
+        self.session = session
+        self.presented = presented
+        self.successor = successor
+        self.sealedSuccessor = sealedSuccessor
+    }
+
+    /// The current token is exchanged; the preceding one gives the same successor again for the grace
+    /// time; any other is a stolen token's second use and ends the family.
+    func decide(
+        given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
+    ) -> Decision {
+        guard let session = state.ledger.sessions[session], session.endedPosition == nil,
+            let account = state.ledger.accounts[session.account],
+            let tokens = state.refreshTokens[session.id], now < tokens.expiresAt
+        else { return .refused(.invalidRefreshToken) }
+        let grant = Grant(
+            account: account.id, session: session.id, authenticatedAt: session.authenticatedAt,
+            linkedProviders: account.linkedProviders)
+        if presented == tokens.current {
+            let idle = now.adding(seconds: policy.sessionIdleSeconds)
+            let end = session.openedAt.adding(seconds: policy.sessionLifetimeSeconds)
+            let next = RefreshTokenState(
+                current: successor,
+                preceding: RefreshTokenState.Preceding(
+                    digest: presented, sealedSuccessor: sealedSuccessor, exchangedAt: now),
+                generation: tokens.generation &+ 1, expiresAt: min(idle, end))
+            return Decision(
+                .success(.refreshed(grant, .fresh)), effects: [.refreshTokens(session.id, next)])
+        }
+        if let preceding = tokens.preceding, presented == preceding.digest,
+            now <= preceding.exchangedAt.adding(seconds: policy.refreshGraceSeconds)
+        {
+            let sealed = preceding.sealedSuccessor
+            return Decision(.success(.refreshed(grant, .repeated(sealedSuccessor: sealed))))
+        }
+        let fact = SessionRevoked(
+            account: account.id, reason: .refreshTokenReused, session: session.id)
+        return Decision(
+            .failure(.invalidRefreshToken),
+            drafts: [.init(.sessionRevoked(fact), actor: .system)])
+    }
+}

@@ -1,0 +1,33 @@
+/// A business no: nothing is wrong with the ledger, and the caller is told why.
+///
+/// A refusal is never confused with a fault such as a database that is away.
+package enum Refusal: Error, Hashable, Sendable {
+    /// The tenant does not exist.
+    case unknownTenant
+    /// The caller's session ended, expired or never was.
+    case sessionEnded
+    /// The provider is not one of the tenant's.
+    case unsupportedProvider
+    /// The budget is used up; seconds until it is worth trying again.
+    case rateLimited(retryAfterSeconds: Int64)
+    /// The ID token proves nothing.
+    case invalidProviderToken
+    /// The identity, or the provider's place, is taken.
+    case providerConflict(ConflictRejected.Reason)
+    /// The caller asked not to open an account and has none.
+    case accountNotFound
+    /// The account has no such identity.
+    case providerNotLinked
+    /// The account has several identities of the provider and the caller did not name one.
+    case identityNotNamed
+    /// Nothing that can be signed in with would be left.
+    case onlyProvider
+    /// The caller proved who they are too long ago.
+    case reauthenticationRequired
+    /// The refresh token is unknown, used up or too old.
+    case invalidRefreshToken
+    /// The idempotency key came before, with another request.
+    case idempotencyKeyReused
+    /// The provider's keys could not be had, so nobody can say whether the ID token is good.
+    case providerUnavailable
+}

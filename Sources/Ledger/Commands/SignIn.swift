@@ -1,0 +1,100 @@
+/// Opens a session with a proved identity, and an account when the identity has none.
+package struct SignIn: Sendable {
+    package let identity: ProviderIdentity
+    package let email: String?
+    /// When the person proved who they are, as the ID token says.
+    package let authenticatedAt: Timestamp
+    /// Whether an account is opened for an identity that has none.
+    package let createAccount: Bool
+    /// The digest of the session's first refresh token.
+    package let refreshToken: Digest
+    /// The names that what is new gets.
+    package let newAccount: AccountID
+    package let newIdentity: IdentityID
+    package let newSession: SessionID
+
+    /// Asks for a session.
+    package init(
+        identity: ProviderIdentity, email: String?, authenticatedAt: Timestamp,
+        createAccount: Bool, refreshToken: Digest, newAccount: AccountID, newIdentity: IdentityID,
+        newSession: SessionID
+    ) {
+        self.identity = identity
+        self.email = email
+        self.authenticatedAt = authenticatedAt
+        self.createAccount = createAccount
+        self.refreshToken = refreshToken
+        self.newAccount = newAccount
+        self.newIdentity = newIdentity
+        self.newSession = newSession
+    }
+
+    func decide(
+        given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
+    ) -> Decision {
+        guard policy.providers.contains(identity.provider) else {
+            return .refused(.unsupportedProvider)
+        }
+        let known = state.directory[identity]
+        let holder = known.flatMap { state.ledger.identities[$0]?.account }
+        if let known, let used = state.signIns[known], used.count >= policy.signInBudget.limit {
+            return .refused(
+                .rateLimited(
+                    retryAfterSeconds: policy.signInBudget.secondsUntilFree(
+                        since: used.earliest, at: now)))
+        }
+        if let holder, let account = state.ledger.accounts[holder], let known {
+            return open(
+                account: account.id, identity: known, providers: account.linkedProviders,
+                before: [], named: [], isNewUser: false, at: now, under: policy)
+        }
+        guard createAccount else { return .refused(.accountNotFound) }
+        let subject = known ?? newIdentity
+        let actor = Actor.account(newAccount, session: newSession)
+        return open(
+            account: newAccount, identity: subject, providers: [identity.provider],
+            before: [
+                .init(.accountOpened(AccountOpened(account: newAccount)), actor: actor),
+                .init(
+                    .providerLinked(
+                        ProviderLinked(
+                            account: newAccount, identity: subject, provider: identity.provider,
+                            cause: .signUp)),
+                    actor: actor, disclosures: [Disclosure(.providerID, identity.providerID)]),
+            ],
+            named: known == nil ? [.identityNamed(identity, subject)] : [], isNewUser: true,
+            at: now, under: policy)
+    }
+
+    private func open(
+        account: AccountID, identity subject: IdentityID, providers: [ProviderName],
+        before: [Decision.Draft], named: [Decision.Effect], isNewUser: Bool, at now: Timestamp,
+        under policy: TenantPolicy
+    ) -> Decision {
+        let proved = min(authenticatedAt, now)
+        let signedIn = SignedIn(
+            account: account, authenticatedAt: proved, identity: subject,
+            provider: identity.provider, session: newSession)
+        let tokens = RefreshTokenState(
+            current: refreshToken, preceding: nil, generation: 0,
+            expiresAt: now.adding(
+                seconds: min(policy.sessionIdleSeconds, policy.sessionLifetimeSeconds)))
+        let draft = Decision.Draft(
+            .signedIn(signedIn), actor: .account(account, session: newSession),
+            disclosures: email.map { [Disclosure(.email, $0)] } ?? [])
+        let grant = Grant(
+            account: account, session: newSession, authenticatedAt: signedIn.authenticatedAt,
+            linkedProviders: providers)
+        return Decision(
+            .success(.signedIn(grant, isNewUser: isNewUser)), drafts: before + [draft],
+            effects: named + [.refreshTokens(newSession, tokens)])
+    }
+}
+
+extension Budget {
+    /// Whole seconds from now until something of that time falls out of the window; at least 1.
+    func secondsUntilFree(since earliest: Timestamp, at now: Timestamp) -> Int64 {
+        let free = earliest.adding(seconds: windowSeconds).microseconds - now.microseconds
+        return max(1, (free + 999_999) / 1_000_000)
+    }
+}

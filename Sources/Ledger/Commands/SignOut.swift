@@ -1,0 +1,22 @@
+/// Ends the caller's session, or all sessions of the caller's account.
+package struct SignOut: Sendable {
+    package let caller: Caller
+    package let scope: SignedOut.Scope
+
+    /// Asks for an end.
+    package init(caller: Caller, scope: SignedOut.Scope) {
+        self.caller = caller
+        self.scope = scope
+    }
+
+    func decide(given state: DecisionState, at now: Timestamp) -> Decision {
+        guard state.account(of: caller, at: now) != nil else { return .refused(.sessionEnded) }
+        let fact = SignedOut(account: caller.account, scope: scope, session: caller.session)
+        return Decision(
+            .success(.signedOut),
+            drafts: [
+                .init(
+                    .signedOut(fact), actor: .account(caller.account, session: caller.session))
+            ])
+    }
+}

@@ -1,0 +1,80 @@
+/// Takes an identity off the caller's account and ends the sessions that it opened there.
+package struct UnlinkProvider: Sendable {
+    package let caller: Caller
+    package let provider: ProviderName
+    /// Which identity, when the account has several of the provider.
+    package let identity: IdentityID?
+    package let idempotency: IdempotencyKey?
+
+    /// Asks for an unlink.
+    package init(
+        caller: Caller, provider: ProviderName, identity: IdentityID?,
+        idempotency: IdempotencyKey?
+    ) {
+        self.caller = caller
+        self.provider = provider
+        self.identity = identity
+        self.idempotency = idempotency
+    }
+
+    /// The refusals stand in the contract's order: not linked, only provider, re-authentication.
+    func decide(
+        given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
+    ) -> Decision {
+        if let earlier = earlierAnswer(to: idempotency, in: state) { return earlier }
+        guard let account = state.account(of: caller, at: now),
+            let session = state.ledger.sessions[caller.session]
+        else { return .refused(.sessionEnded) }
+        let candidates = account.links.filter {
+            $0.provider == provider && (identity == nil || $0.identity == identity)
+        }
+        guard let link = candidates.first else { return .refused(.providerNotLinked) }
+        guard candidates.count == 1 else { return .refused(.identityNotNamed) }
+
+        let rest = account.links.filter { $0.identity != link.identity }
+        guard rest.contains(where: { policy.providers.contains($0.provider) }) else {
+            return refuse(.onlyProvider, link, .onlyProvider, in: state, at: now, policy)
+        }
+        let oldest = now.adding(seconds: -policy.reauthenticationSeconds)
+        guard session.authenticatedAt >= oldest else {
+            return refuse(
+                .reauthenticationRequired, link, .reauthenticationRequired, in: state, at: now,
+                policy)
+        }
+        var after = account
+        after.links = rest
+        let fact = ProviderUnlinked(
+            account: account.id, identity: link.identity, provider: provider)
+        return Decision(
+            .success(.unlinked(after.linkedProviders)),
+            drafts: [.init(.providerUnlinked(fact), actor: actor)]
+        ).remembered(under: idempotency)
+    }
+
+    /// Appends a refusal once in a budget's window: unlinks have no budget of attempts, so repeating
+    /// the same refused request must not be a way to make the log grow.
+    private func refuse(
+        _ refusal: Refusal, _ link: Account.Link, _ reason: UnlinkRejected.Reason,
+        in state: DecisionState, at now: Timestamp, _ policy: TenantPolicy
+    ) -> Decision {
+        let key = DecisionState.Attempt.Key(action: .unlink, provider: provider, digest: .zero)
+        let said = "\(reason.rawValue):\(link.identity)"
+        if let previous = state.attempts[caller.account]?[key], previous.refusal == said,
+            previous.attemptedAt > now.adding(seconds: -policy.linkBudget.windowSeconds)
+        {
+            return .refused(refusal)
+        }
+        let fact = UnlinkRejected(
+            account: caller.account, identity: link.identity, provider: provider, reason: reason)
+        return Decision(
+            .failure(refusal), drafts: [.init(.unlinkRejected(fact), actor: actor)],
+            effects: [
+                .attempted(
+                    caller.account,
+                    DecisionState.Attempt(key: key, attemptedAt: now, refusal: said))
+            ]
+        ).remembered(under: idempotency)
+    }
+
+    private var actor: Actor { .account(caller.account, session: caller.session) }
+}

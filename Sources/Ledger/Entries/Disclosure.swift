@@ -1,0 +1,69 @@
+/// One piece of personal data about one account, kept off the log (RFC 9901, section 4.2).
+///
+/// The entry carries only the digest of its encoded form; the salt keeps the digest from being guessed.
+package struct Disclosure: Hashable, Sendable {
+    /// What a disclosure is about.
+    package enum Name: String, Sendable, CaseIterable {
+        case clientIP = "client_ip"
+        case email
+        case providerID = "provider_id"
+        case userAgent = "user_agent"
+    }
+
+    /// The number of random bytes that salt a disclosure.
+    package static let saltBytes = 16
+
+    package let name: Name
+    package let value: String
+
+    /// Names a value.
+    package init(_ name: Name, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+
+    /// The unpadded base64url form of `["<salt>","<name>","<value>"]`, the form that is hashed and kept.
+    package func encoded(salt: [UInt8]) -> [UInt8] {
+        precondition(salt.count == Self.saltBytes, "a salt has 128 bits")
+        var json: [UInt8] = Array("[\"".utf8)
+        appendBase64URL(salt, to: &json)
+        json.append(contentsOf: "\",\"\(name.rawValue)\",".utf8)
+        appendJSONText(value, to: &json)
+        json.append(UInt8(ascii: "]"))
+        var text: [UInt8] = []
+        appendBase64URL(json, to: &text)
+        return text
+    }
+
+    /// Reads the encoded form back; nil for anything that ``encoded(salt:)`` does not write.
+    package init?(encoded: some StringProtocol) {
+        guard let json = base64URLDecode(encoded) else { return nil }
+        var parser = JSONTextParser(json)
+        guard parser.consume("["), let salt = parser.text(), parser.consume(","),
+            let name = parser.text().flatMap(Name.init), parser.consume(","),
+            let value = parser.text(), parser.consume("]"), parser.isAtEnd,
+            base64URLDecode(salt)?.count == Self.saltBytes
+        else { return nil }
+        self.init(name, value)
+    }
+}
+
+/// The disclosures of one event about one account, as they are encrypted together: joined by `~`.
+package enum DisclosureList {
+    /// Joins encoded disclosures.
+    package static func join(_ encoded: [[UInt8]]) -> [UInt8] {
+        Array(encoded.joined(separator: [UInt8(ascii: "~")]))
+    }
+
+    /// Takes joined disclosures apart, each with its encoded form; nil when one does not parse.
+    package static func split(_ bytes: [UInt8]) -> [(encoded: [UInt8], disclosure: Disclosure)]? {
+        var result: [(encoded: [UInt8], disclosure: Disclosure)] = []
+        for part in bytes.split(separator: UInt8(ascii: "~"), omittingEmptySubsequences: false) {
+            guard let disclosure = Disclosure(encoded: String(decoding: part, as: UTF8.self)) else {
+                return nil
+            }
+            result.append((encoded: Array(part), disclosure: disclosure))
+        }
+        return result
+    }
+}

@@ -1,0 +1,112 @@
+/// The bytes of an entry: RFC 8785 canonical JSON in which every leaf is a text, an array or null.
+///
+/// Every text that an entry can hold is ASCII without `"`, `\` and control characters (identifiers,
+/// names, words, digests, times), so the canonical form needs no escapes: what is written here and what
+/// `EntryScanner` reads is exactly one form per event.
+package enum EntryEncoding {
+    /// The longest entry; what a C2SP tile can carry.
+    package static let bytesMax = 65_535
+    /// The version of the shape, frozen from the first event.
+    package static let version = "1"
+
+    /// The canonical bytes of an event.
+    ///
+    /// - Precondition: the entry fits into ``bytesMax``; every event's fields are bounded so that it does.
+    package static func encode(_ recorded: RecordedEvent) -> [UInt8] {
+        var writer = EntryWriter()
+        writer.raw("{\"_sd\":[")
+        for (index, digest) in recorded.disclosureDigests.enumerated() {
+            writer.raw(index == 0 ? "\"" : ",\"")
+            writer.digest(digest)
+            writer.raw("\"")
+        }
+        writer.raw("],\"_sd_alg\":\"sha-256\",\"accounts\":[")
+        for (index, account) in recorded.accounts.enumerated() {
+            writer.raw(index == 0 ? "{\"id\":\"" : ",{\"id\":\"")
+            account.id.appendText(to: &writer.bytes)
+            if let previous = account.previous {
+                writer.raw("\",\"prev\":\"")
+                writer.digest(previous)
+                writer.raw("\",\"seq\":\"")
+            } else {
+                writer.raw("\",\"prev\":null,\"seq\":\"")
+            }
+            writer.raw(String(account.sequence))
+            writer.raw("\"}")
+        }
+        writer.raw("],\"actor\":{")
+        writer.actor(recorded.actor)
+        writer.raw("},\"command\":\"")
+        recorded.command.appendText(to: &writer.bytes)
+        writer.raw("\",\"details\":{")
+        let fact = recorded.event.fact
+        for (index, field) in fact.details.fields.enumerated() {
+            writer.raw(index == 0 ? "\"" : ",\"")
+            writer.raw(field.name)
+            writer.raw("\":\"")
+            writer.raw(field.text)
+            writer.raw("\"")
+        }
+        writer.raw("},\"event\":\"")
+        recorded.id.appendText(to: &writer.bytes)
+        writer.raw("\",\"outcome\":\"")
+        writer.raw(fact.outcome.rawValue)
+        writer.raw("\",\"position\":\"")
+        writer.raw(recorded.position.description)
+        writer.raw("\",\"recorded_at\":\"")
+        recorded.recordedAt.appendText(to: &writer.bytes)
+        if let request = recorded.request {
+            writer.raw("\",\"request\":\"")
+            request.appendText(to: &writer.bytes)
+            writer.raw("\",\"tenant\":\"")
+        } else {
+            writer.raw("\",\"request\":null,\"tenant\":\"")
+        }
+        writer.raw(recorded.tenant.description)
+        writer.raw("\",\"type\":\"")
+        writer.raw(recorded.event.name.rawValue)
+        writer.raw("\",\"v\":\"1\"}")
+        precondition(writer.bytes.count <= bytesMax, "an event's fields outgrew the entry")
+        return writer.bytes
+    }
+
+    /// Reads an entry back.
+    ///
+    /// - Throws: `EntryFault` for anything but the canonical bytes of a known event; never traps.
+    package static func decode(_ bytes: [UInt8]) throws(EntryFault) -> RecordedEvent {
+        guard bytes.count <= bytesMax else { throw .tooLong }
+        var scanner = EntryScanner(bytes)
+        return try scanner.entry()
+    }
+}
+
+private struct EntryWriter {
+    var bytes: [UInt8] = []
+
+    init() {
+        bytes.reserveCapacity(1024)
+    }
+
+    mutating func raw(_ text: String) {
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    mutating func digest(_ digest: Digest) {
+        appendBase64URL(digest.bytes, to: &bytes)
+    }
+
+    mutating func actor(_ actor: Actor) {
+        switch actor {
+        case .account(let id, let session):
+            raw("\"id\":\"")
+            id.appendText(to: &bytes)
+            if let session {
+                raw("\",\"session\":\"")
+                session.appendText(to: &bytes)
+            }
+            raw("\",\"type\":\"account\"")
+        case .system:
+            raw("\"type\":\"system\"")
+        }
+    }
+}

@@ -1,0 +1,20 @@
+/// Why stored bytes are not an entry of this ledger.
+package enum EntryFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The entry is longer than 65,535 bytes.
+    case tooLong
+    /// The bytes differ from the canonical form; names the field or the byte where reading stopped.
+    case malformed(String)
+    /// The type is none that this program knows.
+    case unknownType
+    /// The version of the entry's shape is none that this program knows.
+    case unknownVersion
+
+    package var description: String {
+        switch self {
+        case .tooLong: "the entry is longer than \(EntryEncoding.bytesMax) bytes"
+        case .malformed(let place): "the entry is malformed at \(place)"
+        case .unknownType: "the entry's type is unknown to this program"
+        case .unknownVersion: "the entry's version is unknown to this program"
+        }
+    }
+}

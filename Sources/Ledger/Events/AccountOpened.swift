@@ -1,0 +1,18 @@
+/// A new account exists; the link of its first identity follows in the same command.
+package struct AccountOpened: EventFact {
+    package let account: AccountID
+
+    /// States which account was opened.
+    package init(account: AccountID) {
+        self.account = account
+    }
+
+    package var outcome: Event.Outcome { .accepted }
+    package var accounts: [AccountID] { [account] }
+    package var details: EntryDetails { EntryDetails([]) }
+
+    package init(details: EntryDetails, accounts: [AccountID]) throws(EntryFault) {
+        account = try onlyAccount(accounts)
+        try details.reader.end()
+    }
+}

@@ -1,0 +1,58 @@
+/// A link was refused because of what is linked already.
+///
+/// Touches the caller and, when another account holds the identity, that account after it, so that the
+/// attempt stands in both histories. It discloses nothing about the holder.
+package struct ConflictRejected: EventFact {
+    /// Which of the three conflicts it was; the caller is told only that there is one.
+    package enum Reason: String, Sendable {
+        /// The identity belongs to another account.
+        case heldByOther = "held_by_other"
+        /// The identity belongs to the caller already.
+        case alreadyYours = "already_yours"
+        /// The caller has an identity of that provider, and the tenant allows one.
+        case providerTaken = "provider_taken"
+    }
+
+    package let account: AccountID
+    /// The account that holds the identity; set only for ``Reason/heldByOther``.
+    package let holder: AccountID?
+    /// The identity that was claimed; nil when it was never linked to any account.
+    package let identity: IdentityID?
+    package let provider: ProviderName
+    package let reason: Reason
+
+    /// States whose claim to which identity was refused.
+    package init(
+        account: AccountID, holder: AccountID?, identity: IdentityID?, provider: ProviderName,
+        reason: Reason
+    ) {
+        self.account = account
+        self.holder = holder
+        self.identity = identity
+        self.provider = provider
+        self.reason = reason
+    }
+
+    package var outcome: Event.Outcome { .refused }
+    package var accounts: [AccountID] { holder.map { [account, $0] } ?? [account] }
+
+    package var details: EntryDetails {
+        EntryDetails([
+            ("identity", identity?.description), ("provider", provider.description),
+            ("reason", reason.rawValue),
+        ])
+    }
+
+    package init(details: EntryDetails, accounts: [AccountID]) throws(EntryFault) {
+        var reader = details.reader
+        identity = try reader.optionalID("identity")
+        provider = try reader.provider()
+        reason = try reader.word("reason")
+        try reader.end()
+        guard accounts.count == (reason == .heldByOther ? 2 : 1) else {
+            throw .malformed("accounts")
+        }
+        account = accounts[0]
+        holder = accounts.count == 2 ? accounts[1] : nil
+    }
+}

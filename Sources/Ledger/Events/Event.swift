@@ -1,0 +1,110 @@
+/// Everything that can have happened: the closed catalogue of facts.
+///
+/// A new fact is one file in this folder and one case here; the compiler then lists every fold that has
+/// to know it, because no `switch` over events has a `default`.
+package enum Event: Hashable, Sendable {
+    case ledgerOpened(LedgerOpened)
+    case accountOpened(AccountOpened)
+    case providerLinked(ProviderLinked)
+    case providerUnlinked(ProviderUnlinked)
+    case conflictRejected(ConflictRejected)
+    case linkRejected(LinkRejected)
+    case unlinkRejected(UnlinkRejected)
+    case signedIn(SignedIn)
+    case signedOut(SignedOut)
+    case sessionRevoked(SessionRevoked)
+
+    /// The stored names; frozen for ever.
+    package enum Name: String, CaseIterable, Sendable {
+        case ledgerOpened = "LedgerOpened"
+        case accountOpened = "AccountOpened"
+        case providerLinked = "ProviderLinked"
+        case providerUnlinked = "ProviderUnlinked"
+        case conflictRejected = "ConflictRejected"
+        case linkRejected = "LinkRejected"
+        case unlinkRejected = "UnlinkRejected"
+        case signedIn = "SignedIn"
+        case signedOut = "SignedOut"
+        case sessionRevoked = "SessionRevoked"
+    }
+
+    /// What an event ended as.
+    package enum Outcome: String, Sendable {
+        case accepted
+        case refused
+    }
+
+    /// The fact itself.
+    package var fact: any EventFact {
+        switch self {
+        case .ledgerOpened(let fact): fact
+        case .accountOpened(let fact): fact
+        case .providerLinked(let fact): fact
+        case .providerUnlinked(let fact): fact
+        case .conflictRejected(let fact): fact
+        case .linkRejected(let fact): fact
+        case .unlinkRejected(let fact): fact
+        case .signedIn(let fact): fact
+        case .signedOut(let fact): fact
+        case .sessionRevoked(let fact): fact
+        }
+    }
+
+    /// The stored name.
+    package var name: Name {
+        switch self {
+        case .ledgerOpened: .ledgerOpened
+        case .accountOpened: .accountOpened
+        case .providerLinked: .providerLinked
+        case .providerUnlinked: .providerUnlinked
+        case .conflictRejected: .conflictRejected
+        case .linkRejected: .linkRejected
+        case .unlinkRejected: .unlinkRejected
+        case .signedIn: .signedIn
+        case .signedOut: .signedOut
+        case .sessionRevoked: .sessionRevoked
+        }
+    }
+
+    /// Reads a fact back from what an entry says.
+    ///
+    /// - Throws: `EntryFault.malformed` when the details or the accounts are not those of the type.
+    package init(_ name: Name, details: EntryDetails, accounts: [AccountID]) throws(EntryFault) {
+        switch name {
+        case .ledgerOpened:
+            self = .ledgerOpened(try LedgerOpened(details: details, accounts: accounts))
+        case .accountOpened:
+            self = .accountOpened(try AccountOpened(details: details, accounts: accounts))
+        case .providerLinked:
+            self = .providerLinked(try ProviderLinked(details: details, accounts: accounts))
+        case .providerUnlinked:
+            self = .providerUnlinked(try ProviderUnlinked(details: details, accounts: accounts))
+        case .conflictRejected:
+            self = .conflictRejected(try ConflictRejected(details: details, accounts: accounts))
+        case .linkRejected:
+            self = .linkRejected(try LinkRejected(details: details, accounts: accounts))
+        case .unlinkRejected:
+            self = .unlinkRejected(try UnlinkRejected(details: details, accounts: accounts))
+        case .signedIn:
+            self = .signedIn(try SignedIn(details: details, accounts: accounts))
+        case .signedOut:
+            self = .signedOut(try SignedOut(details: details, accounts: accounts))
+        case .sessionRevoked:
+            self = .sessionRevoked(try SessionRevoked(details: details, accounts: accounts))
+        }
+    }
+}
+
+/// What every fact can say of itself.
+package protocol EventFact: Hashable, Sendable {
+    /// Whether the fact is something that was done, or a refusal.
+    var outcome: Event.Outcome { get }
+    /// Every account the fact touches, the one that caused it first.
+    var accounts: [AccountID] { get }
+    /// The fact's own fields, as the entry holds them, in the order of their names.
+    var details: EntryDetails { get }
+    /// Reads the fact back.
+    ///
+    /// - Throws: `EntryFault.malformed` when a field is missing, surplus or not of its form.
+    init(details: EntryDetails, accounts: [AccountID]) throws(EntryFault)
+}

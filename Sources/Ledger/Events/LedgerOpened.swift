@@ -1,0 +1,39 @@
+/// A tenant's log began: always position 0.
+package struct LedgerOpened: EventFact {
+    /// Whether the log was opened for development or for production; never changes.
+    package enum Mode: String, Sendable, CaseIterable {
+        case development
+        case production
+    }
+
+    package let mode: Mode
+    /// Fingerprint of the key that encrypts account keys.
+    package let encryptionKey: String
+    /// Fingerprint of the key that signs access tokens.
+    package let tokenKey: String
+
+    /// States how the log began.
+    package init(mode: Mode, encryptionKey: String, tokenKey: String) {
+        self.mode = mode
+        self.encryptionKey = encryptionKey
+        self.tokenKey = tokenKey
+    }
+
+    package var outcome: Event.Outcome { .accepted }
+    package var accounts: [AccountID] { [] }
+
+    package var details: EntryDetails {
+        EntryDetails([
+            ("encryption_key", encryptionKey), ("mode", mode.rawValue), ("token_key", tokenKey),
+        ])
+    }
+
+    package init(details: EntryDetails, accounts: [AccountID]) throws(EntryFault) {
+        guard accounts.isEmpty else { throw .malformed("accounts") }
+        var reader = details.reader
+        encryptionKey = try reader.text("encryption_key")
+        mode = try reader.word("mode")
+        tokenKey = try reader.text("token_key")
+        try reader.end()
+    }
+}

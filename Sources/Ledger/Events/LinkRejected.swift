@@ -1,0 +1,33 @@
+/// A link was refused because of the proof that came with it.
+package struct LinkRejected: EventFact {
+    /// Why the proof was not taken.
+    package enum Reason: String, Sendable {
+        case invalidIDToken = "invalid_id_token"
+    }
+
+    package let account: AccountID
+    package let provider: ProviderName
+    package let reason: Reason
+
+    /// States whose link was refused and why.
+    package init(account: AccountID, provider: ProviderName, reason: Reason) {
+        self.account = account
+        self.provider = provider
+        self.reason = reason
+    }
+
+    package var outcome: Event.Outcome { .refused }
+    package var accounts: [AccountID] { [account] }
+
+    package var details: EntryDetails {
+        EntryDetails([("provider", provider.description), ("reason", reason.rawValue)])
+    }
+
+    package init(details: EntryDetails, accounts: [AccountID]) throws(EntryFault) {
+        account = try onlyAccount(accounts)
+        var reader = details.reader
+        provider = try reader.provider()
+        reason = try reader.word("reason")
+        try reader.end()
+    }
+}

@@ -1,0 +1,42 @@
+/// An identity belongs to an account from here on.
+package struct ProviderLinked: EventFact {
+    /// What led to the link.
+    package enum Cause: String, Sendable {
+        /// The account holder asked for it.
+        case link
+        /// It is the identity with which the account was opened.
+        case signUp = "sign_up"
+    }
+
+    package let account: AccountID
+    package let identity: IdentityID
+    package let provider: ProviderName
+    package let cause: Cause
+
+    /// States which identity was linked to which account.
+    package init(account: AccountID, identity: IdentityID, provider: ProviderName, cause: Cause) {
+        self.account = account
+        self.identity = identity
+        self.provider = provider
+        self.cause = cause
+    }
+
+    package var outcome: Event.Outcome { .accepted }
+    package var accounts: [AccountID] { [account] }
+
+    package var details: EntryDetails {
+        EntryDetails([
+            ("cause", cause.rawValue), ("identity", identity.description),
+            ("provider", provider.description),
+        ])
+    }
+
+    package init(details: EntryDetails, accounts: [AccountID]) throws(EntryFault) {
+        account = try onlyAccount(accounts)
+        var reader = details.reader
+        cause = try reader.word("cause")
+        identity = try reader.id("identity")
+        provider = try reader.provider()
+        try reader.end()
+    }
+}

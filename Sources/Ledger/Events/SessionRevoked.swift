@@ -1,0 +1,34 @@
+/// The ledger itself ended a session.
+package struct SessionRevoked: EventFact {
+    /// What gave it away.
+    package enum Reason: String, Sendable {
+        /// A refresh token came back that had been exchanged before: one of two holders stole it.
+        case refreshTokenReused = "refresh_token_reused"
+    }
+
+    package let account: AccountID
+    package let reason: Reason
+    package let session: SessionID
+
+    /// States which session was ended and why.
+    package init(account: AccountID, reason: Reason, session: SessionID) {
+        self.account = account
+        self.reason = reason
+        self.session = session
+    }
+
+    package var outcome: Event.Outcome { .accepted }
+    package var accounts: [AccountID] { [account] }
+
+    package var details: EntryDetails {
+        EntryDetails([("reason", reason.rawValue), ("session", session.description)])
+    }
+
+    package init(details: EntryDetails, accounts: [AccountID]) throws(EntryFault) {
+        account = try onlyAccount(accounts)
+        var reader = details.reader
+        reason = try reader.word("reason")
+        session = try reader.id("session")
+        try reader.end()
+    }
+}

@@ -1,0 +1,44 @@
+/// An unlink was refused.
+package struct UnlinkRejected: EventFact {
+    /// Which rule refused it.
+    package enum Reason: String, Sendable {
+        /// Nothing that can be signed in with would be left.
+        case onlyProvider = "only_provider"
+        /// The caller proved who they are too long ago.
+        case reauthenticationRequired = "reauthentication_required"
+    }
+
+    package let account: AccountID
+    package let identity: IdentityID
+    package let provider: ProviderName
+    package let reason: Reason
+
+    /// States whose unlink was refused and why.
+    package init(
+        account: AccountID, identity: IdentityID, provider: ProviderName, reason: Reason
+    ) {
+        self.account = account
+        self.identity = identity
+        self.provider = provider
+        self.reason = reason
+    }
+
+    package var outcome: Event.Outcome { .refused }
+    package var accounts: [AccountID] { [account] }
+
+    package var details: EntryDetails {
+        EntryDetails([
+            ("identity", identity.description), ("provider", provider.description),
+            ("reason", reason.rawValue),
+        ])
+    }
+
+    package init(details: EntryDetails, accounts: [AccountID]) throws(EntryFault) {
+        account = try onlyAccount(accounts)
+        var reader = details.reader
+        identity = try reader.id("identity")
+        provider = try reader.provider()
+        reason = try reader.word("reason")
+        try reader.end()
+    }
+}

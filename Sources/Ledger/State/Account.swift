@@ -1,0 +1,112 @@
+/// An account as its history leaves it.
+package struct Account: Hashable, Sendable {
+    /// One identity that belongs to the account.
+    package struct Link: Hashable, Sendable {
+        package let identity: IdentityID
+        package let provider: ProviderName
+        /// When the link was recorded.
+        package let linkedAt: Timestamp
+        /// The position of the `ProviderLinked`.
+        package let position: LogPosition
+
+        /// Describes a link.
+        package init(
+            identity: IdentityID, provider: ProviderName, linkedAt: Timestamp,
+            position: LogPosition
+        ) {
+            self.identity = identity
+            self.provider = provider
+            self.linkedAt = linkedAt
+            self.position = position
+        }
+    }
+
+    package let id: AccountID
+    /// The position of the `AccountOpened`.
+    package let openedPosition: LogPosition
+    /// The number of events that touch the account so far.
+    package internal(set) var nextSequence: Int64
+    /// The leaf hash of the last event that touches the account.
+    package internal(set) var lastLeaf: Digest
+    /// The position of the last event that touches the account.
+    package internal(set) var lastPosition: LogPosition
+    /// What the account can be signed in with, in linking order.
+    package internal(set) var links: [Link]
+
+    /// Describes an account.
+    package init(
+        id: AccountID, openedPosition: LogPosition, nextSequence: Int64, lastLeaf: Digest,
+        lastPosition: LogPosition, links: [Link]
+    ) {
+        self.id = id
+        self.openedPosition = openedPosition
+        self.nextSequence = nextSequence
+        self.lastLeaf = lastLeaf
+        self.lastPosition = lastPosition
+        self.links = links
+    }
+
+    /// The linked providers in linking order, each named once.
+    package var linkedProviders: [ProviderName] {
+        var names: [ProviderName] = []
+        for link in links where !names.contains(link.provider) {
+            names.append(link.provider)
+        }
+        return names
+    }
+}
+
+/// An identity as the log leaves it: whose it is, and whose it was last.
+package struct Identity: Hashable, Sendable {
+    package let id: IdentityID
+    package let provider: ProviderName
+    /// The account that it belongs to; nil after an unlink.
+    package internal(set) var account: AccountID?
+    /// The account that it belongs to or belonged to last.
+    package internal(set) var lastAccount: AccountID
+    /// When the last link was recorded.
+    package internal(set) var linkedAt: Timestamp
+    /// The position of the last `ProviderLinked`.
+    package internal(set) var linkedPosition: LogPosition
+
+    /// Describes an identity.
+    package init(
+        id: IdentityID, provider: ProviderName, account: AccountID?, lastAccount: AccountID,
+        linkedAt: Timestamp, linkedPosition: LogPosition
+    ) {
+        self.id = id
+        self.provider = provider
+        self.account = account
+        self.lastAccount = lastAccount
+        self.linkedAt = linkedAt
+        self.linkedPosition = linkedPosition
+    }
+}
+
+/// A refresh-token family as the log leaves it.
+package struct Session: Hashable, Sendable {
+    package let id: SessionID
+    package let account: AccountID
+    /// The identity that opened it: its unlink ends the session.
+    package let identity: IdentityID
+    package let authenticatedAt: Timestamp
+    package let openedAt: Timestamp
+    /// The position of the `SignedIn`.
+    package let openedPosition: LogPosition
+    /// The position of the event that ended it; nil while it lives.
+    package internal(set) var endedPosition: LogPosition?
+
+    /// Describes a session.
+    package init(
+        id: SessionID, account: AccountID, identity: IdentityID, authenticatedAt: Timestamp,
+        openedAt: Timestamp, openedPosition: LogPosition, endedPosition: LogPosition?
+    ) {
+        self.id = id
+        self.account = account
+        self.identity = identity
+        self.authenticatedAt = authenticatedAt
+        self.openedAt = openedAt
+        self.openedPosition = openedPosition
+        self.endedPosition = endedPosition
+    }
+}

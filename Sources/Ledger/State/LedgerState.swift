@@ -1,0 +1,84 @@
+/// The fold of one tenant's log, or the part of it that a batch of commands needs.
+///
+/// The same `apply` replays history and moves decision state forward. A part is built by loading the
+/// accounts that a batch touches, each with all its links; what was not loaded is not there, so an event
+/// that touches it is a fault and not a guess.
+package struct LedgerState: Sendable {
+    package let tenant: TenantID
+    /// The position that the next event gets.
+    package internal(set) var nextPosition: LogPosition
+    /// The time of the last event.
+    package internal(set) var lastRecordedAt: Timestamp
+    package internal(set) var accounts: [AccountID: Account] = [:]
+    package internal(set) var identities: [IdentityID: Identity] = [:]
+    package internal(set) var sessions: [SessionID: Session] = [:]
+    /// The live ones of ``sessions``, by account.
+    var liveSessions: [AccountID: Set<SessionID>] = [:]
+
+    /// The state before the first event, or a part of the state at a position.
+    package init(
+        tenant: TenantID, nextPosition: LogPosition = LogPosition(0),
+        lastRecordedAt: Timestamp = Timestamp(microseconds: 0)
+    ) {
+        self.tenant = tenant
+        self.nextPosition = nextPosition
+        self.lastRecordedAt = lastRecordedAt
+    }
+
+    /// Adds a loaded account.
+    package mutating func load(_ account: Account) {
+        accounts[account.id] = account
+    }
+
+    /// Adds a loaded identity.
+    package mutating func load(_ identity: Identity) {
+        identities[identity.id] = identity
+    }
+
+    /// Adds a loaded session.
+    package mutating func load(_ session: Session) {
+        sessions[session.id] = session
+        if session.endedPosition == nil {
+            liveSessions[session.account, default: []].insert(session.id)
+        }
+    }
+
+    /// Moves an account's own sequence: its part in the next event.
+    func reference(to account: AccountID) -> AccountReference {
+        guard let known = accounts[account] else {
+            return AccountReference(id: account, previous: nil, sequence: 0)
+        }
+        return AccountReference(
+            id: account, previous: known.lastLeaf, sequence: known.nextSequence)
+    }
+}
+
+/// Why an event cannot follow on the state before it: the log is damaged, or the program is.
+package enum FoldFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The event belongs to another tenant's log.
+    case otherTenant
+    /// The event is not the next one.
+    case position(expected: LogPosition)
+    /// The event is dated before the one that it follows.
+    case timeWentBack
+    /// An account's own count of events has a gap or a repetition.
+    case sequence(AccountID)
+    /// An account's part does not name the account's previous event.
+    case previous(AccountID)
+    /// The event's accounts are not those of its fact.
+    case accounts
+    /// The fact contradicts the state before it; says how.
+    case impossible(String)
+
+    package var description: String {
+        switch self {
+        case .otherTenant: "the entry names another tenant"
+        case .position(let expected): "the entry is not the one of position \(expected)"
+        case .timeWentBack: "recorded_at goes back"
+        case .sequence(let account): "seq of account \(account) has a gap"
+        case .previous(let account): "prev of account \(account) is not its previous event"
+        case .accounts: "the accounts are not those of the fact"
+        case .impossible(let why): why
+        }
+    }
+}

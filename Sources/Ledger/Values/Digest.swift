@@ -1,0 +1,61 @@
+/// A SHA-256 digest: a leaf hash of the log, or the commitment to a disclosure.
+package struct Digest: Hashable, Sendable, CustomStringConvertible {
+    /// The number of bytes of every digest.
+    package static let byteCount = 32
+
+    private let words: InlineWords
+
+    private struct InlineWords: Hashable, Sendable {
+        let first: UInt64
+        let second: UInt64
+        let third: UInt64
+        let fourth: UInt64
+    }
+
+    /// Thirty-two zero bytes: stands where no digest is known yet.
+    static let zero = Digest(words: InlineWords(first: 0, second: 0, third: 0, fourth: 0))
+
+    private init(words: InlineWords) {
+        self.words = words
+    }
+
+    /// Wraps exactly 32 bytes; nil for any other count.
+    package init?(_ bytes: some Collection<UInt8>) {
+        guard bytes.count == Self.byteCount else { return nil }
+        var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        for (index, byte) in bytes.enumerated() {
+            switch index / 8 {
+            case 0: words.0 = words.0 << 8 | UInt64(byte)
+            case 1: words.1 = words.1 << 8 | UInt64(byte)
+            case 2: words.2 = words.2 << 8 | UInt64(byte)
+            default: words.3 = words.3 << 8 | UInt64(byte)
+            }
+        }
+        self.words = InlineWords(
+            first: words.0, second: words.1, third: words.2, fourth: words.3)
+    }
+
+    /// The 32 bytes.
+    package var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.byteCount)
+        for word in [words.first, words.second, words.third, words.fourth] {
+            for shift in stride(from: 56, through: 0, by: -8) {
+                bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
+            }
+        }
+        return bytes
+    }
+
+    /// Reads the unpadded base64url form of 43 characters.
+    package init?(base64URL text: some StringProtocol) {
+        guard let bytes = base64URLDecode(text) else { return nil }
+        self.init(bytes)
+    }
+
+    /// The unpadded base64url form.
+    package var description: String { base64URLEncode(bytes) }
+}
+
+/// Hashes bytes with SHA-256; passed in, because the model does no cryptography of its own.
+package typealias HashFunction = @Sendable ([UInt8]) -> Digest

@@ -1,0 +1,97 @@
+/// An identifier of 128 bits, written as a lower-case UUID, that cannot be mixed up with another kind's.
+package struct EntityID<Kind>: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// The identifier's bits, most significant first.
+    package let bits: UInt128
+
+    /// Wraps bits that are known to be an identifier.
+    package init(bits: UInt128) {
+        self.bits = bits
+    }
+
+    /// Reads the 36-character lower- or upper-case text form, and nothing else.
+    package init?(_ text: some StringProtocol) {
+        var bits: UInt128 = 0
+        var index = 0
+        for byte in text.utf8 {
+            if index == 8 || index == 13 || index == 18 || index == 23 {
+                guard byte == UInt8(ascii: "-") else { return nil }
+            } else {
+                guard let digit = hexDigitValue(byte) else { return nil }
+                bits = bits << 4 | UInt128(digit)
+            }
+            index += 1
+        }
+        guard index == 36 else { return nil }
+        self.bits = bits
+    }
+
+    /// Makes a UUIDv7: 48 bits of Unix milliseconds, then random bits (RFC 9562, section 5.7).
+    package init(at time: Timestamp, random: UInt128) {
+        let milliseconds = UInt128(UInt64(max(0, time.microseconds) / 1000)) & 0xFFFF_FFFF_FFFF
+        let randomA = (random >> 64) & 0x0FFF
+        let randomB = random & 0x3FFF_FFFF_FFFF_FFFF
+        bits = milliseconds << 80 | UInt128(0x7) << 76 | randomA << 64 | UInt128(0b10) << 62 | randomB
+    }
+
+    package var description: String {
+        var text: [UInt8] = []
+        text.reserveCapacity(36)
+        appendText(to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Appends the text form to bytes that are being written.
+    package func appendText(to bytes: inout [UInt8]) {
+        var shift = 124
+        for index in 0..<32 {
+            if index == 8 || index == 12 || index == 16 || index == 20 {
+                bytes.append(UInt8(ascii: "-"))
+            }
+            bytes.append(hexDigit(UInt8(truncatingIfNeeded: bits >> UInt128(shift)) & 0xF))
+            shift -= 4
+        }
+    }
+
+    package static func < (left: Self, right: Self) -> Bool {
+        left.bits < right.bits
+    }
+}
+
+private func hexDigit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+}
+
+private func hexDigitValue(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+}
+
+/// The kind of an ``AccountID``.
+package enum AccountKind {}
+/// The kind of an ``IdentityID``.
+package enum IdentityKind {}
+/// The kind of a ``SessionID``.
+package enum SessionKind {}
+/// The kind of an ``EventID``.
+package enum EventKind {}
+/// The kind of a ``CommandID``.
+package enum CommandKind {}
+/// The kind of a ``RequestID``.
+package enum RequestKind {}
+
+/// The stable `user_id` that an app stores its data under.
+package typealias AccountID = EntityID<AccountKind>
+/// The opaque name of one subject at one provider; stays the same over unlink and relink.
+package typealias IdentityID = EntityID<IdentityKind>
+/// The name of one refresh-token family.
+package typealias SessionID = EntityID<SessionKind>
+/// The name of one event.
+package typealias EventID = EntityID<EventKind>
+/// The name of one command: the events that it caused share it.
+package typealias CommandID = EntityID<CommandKind>
+/// The name of the request that carried a command.
+package typealias RequestID = EntityID<RequestKind>

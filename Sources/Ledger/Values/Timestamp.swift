@@ -1,0 +1,138 @@
+/// A moment of wall time in whole microseconds since 1970-01-01 UTC.
+package struct Timestamp: Hashable, Sendable, Comparable, CustomStringConvertible {
+    package let microseconds: Int64
+
+    /// Names a moment by microseconds since 1970-01-01 UTC.
+    package init(microseconds: Int64) {
+        self.microseconds = microseconds
+    }
+
+    /// Names a moment by seconds since 1970-01-01 UTC.
+    package init(seconds: Int64) {
+        microseconds = seconds &* 1_000_000
+    }
+
+    /// Whole seconds since 1970-01-01 UTC, rounded down.
+    package var seconds: Int64 {
+        microseconds >= 0 ? microseconds / 1_000_000 : (microseconds - 999_999) / 1_000_000
+    }
+
+    /// The moment some seconds later; earlier when negative.
+    package func adding(seconds: Int64) -> Timestamp {
+        Timestamp(microseconds: microseconds &+ seconds &* 1_000_000)
+    }
+
+    package static func < (left: Self, right: Self) -> Bool {
+        left.microseconds < right.microseconds
+    }
+
+    /// `YYYY-MM-DDTHH:MM:SS.ffffffZ`, the only form that entries use.
+    package var description: String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(27)
+        appendText(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Appends the text form to bytes that are being written.
+    package func appendText(to bytes: inout [UInt8]) {
+        let secondOfEpoch = seconds
+        var days = secondOfEpoch / 86_400
+        var secondOfDay = secondOfEpoch % 86_400
+        if secondOfDay < 0 {
+            secondOfDay += 86_400
+            days -= 1
+        }
+        let date = CivilDate(daysSince1970: days)
+        appendDigits(date.year, count: 4, to: &bytes)
+        bytes.append(UInt8(ascii: "-"))
+        appendDigits(date.month, count: 2, to: &bytes)
+        bytes.append(UInt8(ascii: "-"))
+        appendDigits(date.day, count: 2, to: &bytes)
+        bytes.append(UInt8(ascii: "T"))
+        appendDigits(secondOfDay / 3600, count: 2, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        appendDigits(secondOfDay / 60 % 60, count: 2, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        appendDigits(secondOfDay % 60, count: 2, to: &bytes)
+        bytes.append(UInt8(ascii: "."))
+        appendDigits(microseconds - secondOfEpoch * 1_000_000, count: 6, to: &bytes)
+        bytes.append(UInt8(ascii: "Z"))
+    }
+
+    /// Reads `YYYY-MM-DDTHH:MM:SS.ffffffZ` and nothing else; nil when the date does not exist.
+    package init?(_ text: some StringProtocol) {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 27, let year = digits(bytes[0..<4]),
+            let month = digits(bytes[5..<7]), let day = digits(bytes[8..<10]),
+            let hour = digits(bytes[11..<13]), let minute = digits(bytes[14..<16]),
+            let second = digits(bytes[17..<19]), let fraction = digits(bytes[20..<26]),
+            hour < 24, minute < 60, second < 60
+        else { return nil }
+        let date = CivilDate(year: year, month: month, day: day)
+        let seconds = date.daysSince1970 * 86_400 + hour * 3600 + minute * 60 + second
+        self.init(microseconds: seconds * 1_000_000 + fraction)
+        // Separators and days such as 31 April: only what is written back the same was well formed.
+        var again: [UInt8] = []
+        again.reserveCapacity(27)
+        appendText(to: &again)
+        guard again == bytes else { return nil }
+    }
+}
+
+/// A day of the proleptic Gregorian calendar, counted in eras of 400 years that begin on 1 March.
+private struct CivilDate {
+    let year: Int64
+    let month: Int64
+    let day: Int64
+
+    init(year: Int64, month: Int64, day: Int64) {
+        self.year = year
+        self.month = month
+        self.day = day
+    }
+
+    init(daysSince1970 days: Int64) {
+        let shifted = days + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra =
+            (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    }
+
+    var daysSince1970: Int64 {
+        let yearFromMarch = month <= 2 ? year - 1 : year
+        let era = (yearFromMarch >= 0 ? yearFromMarch : yearFromMarch - 399) / 400
+        let yearOfEra = yearFromMarch - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
+    }
+}
+
+private func appendDigits(_ value: Int64, count: Int, to bytes: inout [UInt8]) {
+    var divisor: Int64 = 1
+    for _ in 1..<count {
+        divisor *= 10
+    }
+    var rest = value
+    while divisor > 0 {
+        bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest / divisor % 10))
+        rest %= divisor
+        divisor /= 10
+    }
+}
+
+private func digits(_ bytes: ArraySlice<UInt8>) -> Int64? {
+    var value: Int64 = 0
+    for byte in bytes {
+        guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+        value = value * 10 + Int64(byte - UInt8(ascii: "0"))
+    }
+    return value
+}

@@ -1,0 +1,91 @@
+/// What one connection has prepared: for each statement a server-side name per set of parameter types.
+///
+/// Parameters carry their types, and a null carries none. A call reuses a prepared form when each
+/// parameter that is not null has the type it was prepared with; otherwise another form is prepared,
+/// so that a value is never read as a type it was not written as.
+struct PreparedStatements {
+    /// Forms of all statements on one connection at the most.
+    static let formsMax = 2_000
+
+    /// One prepared form.
+    struct Form {
+        let sql: String
+        let serverName: String
+        let types: [UInt32]
+        var isReady = false
+    }
+
+    private var forms: [String: [Form]] = [:]
+    private var count = 0
+    private var made = 0
+
+    /// The server-side name that fits the call, or nil when it must be prepared first.
+    func serverName(
+        for statement: Statement, types: ArraySlice<UInt32>
+    ) throws(PostgresError) -> String? {
+        guard let known = forms[statement.name] else { return nil }
+        for form in known {
+            guard form.sql == statement.sql else {
+                throw .unexpectedResult("the name \(statement.name) stands for two statements")
+            }
+            if Self.fits(types, form.types) { return form.serverName }
+        }
+        return nil
+    }
+
+    private static func fits(_ types: ArraySlice<UInt32>, _ prepared: [UInt32]) -> Bool {
+        guard types.count == prepared.count else { return false }
+        var index = 0
+        for type in types {
+            guard type == TypeOID.unspecified || type == prepared[index] else { return false }
+            index += 1
+        }
+        return true
+    }
+
+    /// Notes that a form is on its way, under a server-side name that was never used before.
+    mutating func add(
+        _ statement: Statement, types: ArraySlice<UInt32>
+    ) throws(PostgresError) -> String {
+        guard count < Self.formsMax else {
+            throw .unexpectedResult("more than \(Self.formsMax) prepared statements")
+        }
+        made += 1
+        count += 1
+        // The number leads, because the server looks at the first 63 bytes only.
+        let name = "p\(made)_\(statement.name)"
+        forms[statement.name, default: []].append(
+            Form(sql: statement.sql, serverName: name, types: Array(types)))
+        return name
+    }
+
+    /// Notes that the server has prepared what was sent last under this statement's name.
+    mutating func confirm(_ statement: Statement, serverName: String) {
+        guard let index = forms[statement.name]?.firstIndex(where: { $0.serverName == serverName })
+        else { return }
+        forms[statement.name]?[index].isReady = true
+    }
+
+    /// Forgets forms that the server never confirmed, so that they are prepared again.
+    mutating func dropUnconfirmed(of statement: Statement) {
+        drop(of: statement) { !$0.isReady }
+    }
+
+    /// Forgets every form of a statement whose plan the server no longer accepts.
+    mutating func forget(_ statement: Statement) {
+        drop(of: statement) { _ in true }
+    }
+
+    private mutating func drop(of statement: Statement, where stale: (Form) -> Bool) {
+        guard let known = forms[statement.name] else { return }
+        let kept = known.filter { !stale($0) }
+        count -= known.count - kept.count
+        forms[statement.name] = kept.isEmpty ? nil : kept
+    }
+
+    /// Forgets everything, after the server did.
+    mutating func forgetAll() {
+        forms.removeAll()
+        count = 0
+    }
+}

@@ -1,0 +1,80 @@
+import Glibc
+
+/// Growing memory that parameters are encoded into; owns it, and frees it when it goes.
+///
+/// Reused from call to call, so that a batch costs no allocation once the buffer has grown.
+@safe struct WireBuffer: ~Copyable {
+    private static let initialCapacity = 16 * 1024
+
+    private(set) var start: UnsafeMutableRawPointer
+    private(set) var count = 0
+    private var capacity: Int
+
+    init() {
+        capacity = Self.initialCapacity
+        unsafe start = .allocate(byteCount: capacity, alignment: 16)
+    }
+
+    deinit {
+        unsafe start.deallocate()
+    }
+
+    /// Forgets the content, and gives memory back that is above `keeping` bytes.
+    mutating func clear(keeping limit: Int) {
+        count = 0
+        guard capacity > limit else { return }
+        unsafe start.deallocate()
+        capacity = Self.initialCapacity
+        unsafe start = .allocate(byteCount: capacity, alignment: 16)
+    }
+
+    /// Makes room for more bytes, doubling so that appending stays cheap.
+    mutating func reserve(_ bytes: Int) {
+        guard capacity - count < bytes else { return }
+        grow(toHold: count + bytes)
+    }
+
+    @inline(never)
+    private mutating func grow(toHold bytes: Int) {
+        let larger = max(bytes, capacity * 2)
+        let moved = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
+        unsafe moved.copyMemory(from: start, byteCount: count)
+        unsafe start.deallocate()
+        unsafe start = moved
+        capacity = larger
+    }
+
+    /// Appends an integer, most significant byte first.
+    mutating func append<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value) {
+        reserve(MemoryLayout<Value>.size)
+        unsafe start.storeBytes(of: value.bigEndian, toByteOffset: count, as: Value.self)
+        count += MemoryLayout<Value>.size
+    }
+
+    /// Appends bytes as they are.
+    mutating func append(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { source in
+            unsafe append(UnsafeRawBufferPointer(source))
+        }
+    }
+
+    /// Appends a text as UTF-8; false, and nothing appended, if it holds U+0000.
+    mutating func append(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { source in
+            let bytes = unsafe UnsafeRawBufferPointer(source)
+            if let first = unsafe bytes.baseAddress, unsafe memchr(first, 0, bytes.count) != nil {
+                return false
+            }
+            unsafe append(bytes)
+            return true
+        }
+    }
+
+    private mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        guard let first = unsafe bytes.baseAddress else { return }
+        reserve(unsafe bytes.count)
+        unsafe (start + count).copyMemory(from: first, byteCount: bytes.count)
+        count += unsafe bytes.count
+    }
+}
