@@ -51,6 +51,7 @@ package struct Command: Sendable {
     ///   - state: what the batch loaded, as the commands before this one left it.
     ///   - now: the clock that was read after the tenant's head was locked.
     ///   - policy: the tenant's rules.
+    /// - Returns: what to append, what to keep beside the log, and what to answer.
     package func decide(
         given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
     ) -> Decision {

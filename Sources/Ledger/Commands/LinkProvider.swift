@@ -34,7 +34,8 @@ package struct LinkProvider: Sendable {
         self.newIdentity = newIdentity
     }
 
-    /// The checks stand in the contract's order: session, key, provider, budget, ID token, decision.
+    /// Checks in the contract's order: session, key, provider, budget, ID token, decision.
+    ///
     /// A key is looked up before the session, because the command that it answers may have ended it.
     func decide(
         given state: DecisionState, at now: Timestamp, under policy: TenantPolicy

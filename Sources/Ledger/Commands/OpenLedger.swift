@@ -8,7 +8,9 @@ package struct OpenLedger: Sendable {
     }
 
     func decide(given state: DecisionState) -> Decision {
-        guard state.ledger.nextPosition == LogPosition(0) else { return Decision(.success(.opened)) }
+        guard state.ledger.nextPosition == LogPosition(0) else {
+            return Decision(.success(.opened))
+        }
         return Decision(.success(.opened), drafts: [.init(.ledgerOpened(fact), actor: .system)])
     }
 }

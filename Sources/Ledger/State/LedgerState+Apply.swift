@@ -71,7 +71,8 @@ extension LedgerState {
             lastPosition: recorded.position, links: [])
     }
 
-    private mutating func link(_ fact: ProviderLinked, _ recorded: RecordedEvent) throws(FoldFault) {
+    private mutating func link(_ fact: ProviderLinked, _ recorded: RecordedEvent) throws(FoldFault)
+    {
         try requireAccount(fact.account)
         if let known = identities[fact.identity] {
             guard known.account == nil else {

@@ -1,4 +1,5 @@
-private let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+private let alphabet = Array(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
 /// The unpadded base64url form of some bytes (RFC 4648, section 5).
 func base64URLEncode(_ bytes: [UInt8]) -> String {

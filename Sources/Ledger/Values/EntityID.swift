@@ -30,7 +30,8 @@ package struct EntityID<Kind>: Hashable, Sendable, Comparable, CustomStringConve
         let milliseconds = UInt128(UInt64(max(0, time.microseconds) / 1000)) & 0xFFFF_FFFF_FFFF
         let randomA = (random >> 64) & 0x0FFF
         let randomB = random & 0x3FFF_FFFF_FFFF_FFFF
-        bits = milliseconds << 80 | UInt128(0x7) << 76 | randomA << 64 | UInt128(0b10) << 62 | randomB
+        bits =
+            milliseconds << 80 | UInt128(0x7) << 76 | randomA << 64 | UInt128(0b10) << 62 | randomB
     }
 
     package var description: String {

@@ -1,0 +1,63 @@
+import Ledger
+import Postgres
+
+/// The two statements of a coalesced read, sent in one trip.
+///
+/// The checkpoint is read before the rows, so the rows are at least as new as the checkpoint says.
+enum AccountQuery {
+    private static let readCallers = Statement(
+        "read_callers",
+        """
+        SELECT k.n,
+               s.account_id IS NOT DISTINCT FROM k.account_id
+                   AND s.ended_position IS NULL AND s.expires_at > statement_timestamp(),
+               coalesce(p.position > a.last_position, false)
+        FROM unnest($1::text[], $2::uuid[], $3::uuid[]) WITH ORDINALITY
+             AS k (tenant_id, session_id, account_id, n)
+        JOIN sessions s ON s.tenant_id = k.tenant_id AND s.session_id = k.session_id
+        JOIN accounts a ON a.tenant_id = k.tenant_id AND a.account_id = k.account_id
+        LEFT JOIN projections p ON p.tenant_id = k.tenant_id AND p.name = 'user_providers'
+        """)
+
+    private static let readIdentities = Statement(
+        "read_identities",
+        """
+        SELECT k.n, u.identity_id, u.provider, u.email, u.linked_at
+        FROM unnest($1::text[], $2::uuid[]) WITH ORDINALITY AS k (tenant_id, user_id, n)
+        JOIN user_providers u ON u.tenant_id = k.tenant_id AND u.user_id = k.user_id
+        ORDER BY k.n, u.linked_position
+        """)
+
+    static func answers(
+        to batch: [AccountReads.Pending], on connection: Connection
+    ) throws -> [AccountReads.Answer] {
+        let tenants = batch.map(\.tenant.description)
+        let accounts = batch.map(\.caller.account.bits)
+        let results = try connection.pipeline([
+            Call(
+                readCallers,
+                [.texts(tenants), .uuids(batch.map(\.caller.session.bits)), .uuids(accounts)]),
+            Call(readIdentities, [.texts(tenants), .uuids(accounts)]),
+        ])
+        var identities = Array(repeating: [LinkedIdentity](), count: batch.count)
+        for row in 0..<results[1].rowCount {
+            guard let provider = ProviderName(try results[1].text(row, 2)) else {
+                throw BatchFault.damaged("user_providers.provider")
+            }
+            identities[Int(try results[1].int8(row, 0)) - 1].append(
+                LinkedIdentity(
+                    id: IdentityID(bits: try results[1].uuid(row, 1)), provider: provider,
+                    email: try results[1].optionalText(row, 3),
+                    linkedAt: Timestamp(microseconds: try results[1].timestamp(row, 4))))
+        }
+        // A caller without a row has no session, or no account.
+        var answers = Array(repeating: AccountReads.Answer.sessionEnded, count: batch.count)
+        for row in 0..<results[0].rowCount {
+            let index = Int(try results[0].int8(row, 0)) - 1
+            guard try results[0].bool(row, 1) else { continue }
+            answers[index] =
+                try results[0].bool(row, 2) ? .identities(identities[index]) : .behind
+        }
+        return answers
+    }
+}

@@ -1,0 +1,112 @@
+package import Ledger
+import Postgres
+
+/// Reads of `user_providers`, coalesced: reads that wait together are one query.
+///
+/// Nothing is cached, so a commit of any process is seen. One query reads the caller's session, the
+/// account's last position and the projection's checkpoint; while the projection is behind that
+/// position, the read is asked again, up to a limit.
+package final class AccountReads: AccountReader {
+    struct Pending: Sendable {
+        let tenant: TenantID
+        let caller: Caller
+        let answer: CheckedContinuation<Result<Answer, LedgerFault>, Never>
+    }
+
+    enum Answer: Sendable {
+        case identities([LinkedIdentity])
+        case sessionEnded
+        /// The projection has not folded the account's last event yet.
+        case behind
+    }
+
+    /// Reads in one query at the most.
+    private static let batchLimit = 256
+    /// How long a read waits for the projection.
+    private static let patience = Duration.seconds(3)
+    /// How soon a read that waits for the projection is asked again.
+    private static let pause = Duration.milliseconds(4)
+
+    private let queue: BatchQueue<Pending>
+    private let session: Postgres.Session
+    private let onFault: @Sendable (String) -> Void
+
+    /// Makes a reader; ``run()`` has to be called for it to work.
+    ///
+    /// - Parameters:
+    ///   - url: the runtime role's URL.
+    ///   - queueLimit: reads that wait at the most; more are refused as overload.
+    ///   - onFault: called with one line, free of personal data, for each failed query.
+    package init(
+        url: String, queueLimit: Int = 4096, onFault: @escaping @Sendable (String) -> Void
+    ) {
+        queue = BatchQueue(limit: queueLimit)
+        self.onFault = onFault
+        session = Postgres.Session(
+            url: url, applicationName: "account-ledger reader", statementDeadline: .seconds(8)
+        ) { try $0.execute(Sequencer.settings) }
+    }
+
+    package func identities(
+        of caller: Caller, in tenant: TenantID
+    ) async throws(LedgerFault) -> Result<[LinkedIdentity], Refusal> {
+        let deadline = ContinuousClock.now + Self.patience
+        while true {
+            let answer = await withCheckedContinuation { continuation in
+                let pending = Pending(tenant: tenant, caller: caller, answer: continuation)
+                if !queue.add(pending) { continuation.resume(returning: .failure(.overloaded)) }
+            }
+            switch try answer.get() {
+            case .identities(let identities): return .success(identities)
+            case .sessionEnded: return .failure(.sessionEnded)
+            case .behind:
+                guard ContinuousClock.now < deadline else { throw .unavailable }
+                try? await Task.sleep(for: Self.pause)
+            }
+        }
+    }
+
+    /// Works until ``close()`` was called and everything accepted before has been answered.
+    package func run() async {
+        while await queue.wait() {
+            do {
+                try await session.run { connection in
+                    while true {
+                        let batch = self.queue.take(max: Self.batchLimit)
+                        if batch.isEmpty { return }
+                        try self.answer(batch, on: connection)
+                    }
+                }
+            } catch {
+                fail(queue.take(max: .max), because: error)
+            }
+        }
+        await session.close()
+    }
+
+    /// Refuses new reads and lets ``run()`` end.
+    package func close() {
+        queue.close()
+    }
+
+    private func answer(_ batch: [Pending], on connection: Connection) throws {
+        let answers: [Answer]
+        do {
+            answers = try AccountQuery.answers(to: batch, on: connection)
+        } catch {
+            fail(batch, because: error)
+            throw error
+        }
+        for (pending, answer) in zip(batch, answers) {
+            pending.answer.resume(returning: .success(answer))
+        }
+    }
+
+    private func fail(_ batch: [Pending], because error: any Error) {
+        guard !batch.isEmpty else { return }
+        onFault("\(batch.count) reads failed: \(error)")
+        for pending in batch {
+            pending.answer.resume(returning: .failure(.unavailable))
+        }
+    }
+}

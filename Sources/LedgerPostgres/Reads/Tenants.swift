@@ -1,0 +1,64 @@
+package import Ledger
+import Postgres
+
+/// The tenants that have a head row, remembered once they are seen.
+package actor Tenants: TenantDirectory {
+    /// How long it is remembered that a tenant does not exist.
+    private static let absenceLasts = Duration.seconds(1)
+    /// How many absent tenants are remembered.
+    private static let absentMax = 1024
+
+    private static let one = Statement(
+        "tenant_exists", "SELECT 1 FROM ledger_head WHERE tenant_id = $1::text")
+    private static let all = Statement(
+        "tenants", "SELECT tenant_id, next_position FROM ledger_head ORDER BY tenant_id")
+
+    private let session: Postgres.Session
+    private var known: Set<TenantID> = []
+    private var absent: [TenantID: ContinuousClock.Instant] = [:]
+
+    /// Makes a directory.
+    ///
+    /// - Parameter url: the runtime role's URL.
+    package init(url: String) {
+        session = Postgres.Session(
+            url: url, applicationName: "account-ledger tenants", statementDeadline: .seconds(5))
+    }
+
+    package func contains(_ tenant: TenantID) async throws(LedgerFault) -> Bool {
+        if known.contains(tenant) { return true }
+        let now = ContinuousClock.now
+        if let seen = absent[tenant], now - seen < Self.absenceLasts { return false }
+        let exists: Bool
+        do {
+            exists = try await session.run { connection in
+                try connection.query(Self.one, [.text(tenant.description)]).rowCount == 1
+            }
+        } catch {
+            throw .unavailable
+        }
+        if exists {
+            known.insert(tenant)
+            absent[tenant] = nil
+        } else {
+            if absent.count >= Self.absentMax { absent.removeAll() }
+            absent[tenant] = now
+        }
+        return exists
+    }
+
+    /// All tenants with the number of events in their logs, by name.
+    ///
+    /// - Throws: `PostgresError`.
+    package func list() async throws -> [(tenant: TenantID, events: Int64)] {
+        let rows = try await session.run { connection in
+            let result = try connection.query(Self.all)
+            return try (0..<result.rowCount).map { row in
+                (name: try result.text(row, 0), events: try result.int8(row, 1))
+            }
+        }
+        return rows.compactMap { row in
+            TenantID(row.name).map { (tenant: $0, events: row.events) }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Synchronization
+
+/// How a sequencer is doing, at one moment.
+package struct SequencerStatistics: Sendable {
+    /// Upper bounds of the commit histogram's buckets, in seconds.
+    package static let commitSecondsBounds = [
+        0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5,
+    ]
+
+    /// Commands that wait now.
+    package var queueDepth = 0
+    /// Transactions committed.
+    package var batches = 0
+    /// Commands answered after a commit.
+    package var commands = 0
+    /// Events appended.
+    package var events = 0
+    /// Commands answered with a fault.
+    package var failedCommands = 0
+    /// Batches that were tried again command by command.
+    package var batchesRetriedSingly = 0
+    /// How many transactions took at most each bound, and one more count for longer ones.
+    package var commitCounts = Array(repeating: 0, count: commitSecondsBounds.count + 1)
+    /// The time of all transactions together, in seconds.
+    package var commitSecondsTotal = 0.0
+}
+
+/// Counts what a sequencer does.
+final class SequencerMeasures: Sendable {
+    private let state = Mutex(SequencerStatistics())
+
+    func statistics(queueDepth: Int) -> SequencerStatistics {
+        var statistics = state.withLock(\.self)
+        statistics.queueDepth = queueDepth
+        return statistics
+    }
+
+    func committed(commands: Int, events: Int, in duration: Duration) {
+        let seconds =
+            Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+        let bounds = SequencerStatistics.commitSecondsBounds
+        let bucket = bounds.firstIndex { seconds <= $0 } ?? bounds.count
+        state.withLock { state in
+            state.batches += 1
+            state.commands += commands
+            state.events += events
+            state.commitCounts[bucket] += 1
+            state.commitSecondsTotal += seconds
+        }
+    }
+
+    func failed(commands: Int) {
+        state.withLock { $0.failedCommands += commands }
+    }
+
+    func retriedSingly() {
+        state.withLock { $0.batchesRetriedSingly += 1 }
+    }
+}

@@ -1,0 +1,114 @@
+import Ledger
+
+/// One tenant's share of a batch: its loaded state, its rules, and what has been decided so far.
+final class TenantBatch {
+    let tenant: TenantID
+    var state: DecisionState
+    /// The head's position when it was locked.
+    let firstPosition: LogPosition
+    /// The accounts' `next_seq` when they were loaded; nil for accounts opened in this batch.
+    var loadedSequences: [AccountID: Int64] = [:]
+    /// The provider's own names of the identities that were loaded or named in this batch.
+    var subjects: [IdentityID: ProviderIdentity] = [:]
+    var accountKeys: [AccountID: AccountKey] = [:]
+
+    var recordings: [Recording] = []
+    var changes = BatchChanges()
+
+    init(tenant: TenantID, firstPosition: LogPosition, lastRecordedAt: Timestamp) {
+        self.tenant = tenant
+        self.firstPosition = firstPosition
+        state = DecisionState(
+            ledger: LedgerState(
+                tenant: tenant, nextPosition: firstPosition, lastRecordedAt: lastRecordedAt))
+    }
+
+    /// Takes in what one command appended and changed.
+    func add(_ recorded: [Recording], effects: [Decision.Effect]) {
+        recordings.append(contentsOf: recorded)
+        for recording in recorded {
+            changes.add(recording.recorded, in: state.ledger)
+        }
+        for effect in effects {
+            if case .identityNamed(let subject, let identity) = effect {
+                subjects[identity] = subject
+            }
+            changes.add(effect)
+        }
+    }
+}
+
+/// An identity as the opener of an account's sessions.
+struct Opener: Hashable {
+    let account: AccountID
+    let identity: IdentityID
+}
+
+/// Where a budget remembers an attempt.
+struct AttemptPlace: Hashable {
+    let account: AccountID
+    let key: DecisionState.Attempt.Key
+}
+
+/// Which rows a batch has to write, gathered while it is decided; their content is the final state.
+struct BatchChanges {
+    private(set) var accountsOpened: Set<AccountID> = []
+    private(set) var accountsTouched: Set<AccountID> = []
+    private(set) var identitiesNamed: Set<IdentityID> = []
+    private(set) var identitiesTouched: Set<IdentityID> = []
+    private(set) var sessionsOpened: Set<SessionID> = []
+    private(set) var sessionsEnded: [(session: SessionID, position: LogPosition)] = []
+    /// Whose sessions all ended, and at which position first.
+    ///
+    /// Sessions that the batch itself opened are not meant: they are written as they are in the end.
+    private(set) var openersEnded: [Opener: LogPosition] = [:]
+    private(set) var sessionsRefreshed: Set<SessionID> = []
+    private(set) var attempts: Set<AttemptPlace> = []
+    private(set) var answers: [IdempotencyScope] = []
+
+    /// - Parameters:
+    ///   - recorded: the event.
+    ///   - ledger: the state after the command that it belongs to.
+    mutating func add(_ recorded: RecordedEvent, in ledger: LedgerState) {
+        accountsTouched.formUnion(recorded.accounts.map(\.id))
+        let position = recorded.position
+        switch recorded.event {
+        case .accountOpened(let fact): accountsOpened.insert(fact.account)
+        case .providerLinked(let fact): identitiesTouched.insert(fact.identity)
+        case .providerUnlinked(let fact):
+            identitiesTouched.insert(fact.identity)
+            end(fact.identity, of: fact.account, at: position)
+        case .signedIn(let fact): sessionsOpened.insert(fact.session)
+        case .signedOut(let fact):
+            switch fact.scope {
+            case .session: sessionsEnded.append((session: fact.session, position: position))
+            case .everywhere:
+                // Every live session was opened by an identity that is still linked, because an
+                // unlink ends its own.
+                for link in ledger.accounts[fact.account]?.links ?? [] {
+                    end(link.identity, of: fact.account, at: position)
+                }
+            }
+        case .sessionRevoked(let fact):
+            sessionsEnded.append((session: fact.session, position: position))
+        case .ledgerOpened, .conflictRejected, .linkRejected, .unlinkRejected: break
+        }
+    }
+
+    private mutating func end(
+        _ identity: IdentityID, of account: AccountID, at position: LogPosition
+    ) {
+        let opener = Opener(account: account, identity: identity)
+        openersEnded[opener] = openersEnded[opener] ?? position
+    }
+
+    mutating func add(_ effect: Decision.Effect) {
+        switch effect {
+        case .identityNamed(_, let identity): identitiesNamed.insert(identity)
+        case .attempted(let account, let attempt):
+            attempts.insert(AttemptPlace(account: account, key: attempt.key))
+        case .refreshTokens(let session, _): sessionsRefreshed.insert(session)
+        case .answered(let scope, _): answers.append(scope)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Ledger
+import Postgres
+
+/// The accounts that a batch opened or touched.
+enum AccountWrites {
+    private static let insertAccounts = Statement(
+        "insert_accounts",
+        """
+        INSERT INTO accounts (tenant_id, account_id, opened_position, next_seq, last_leaf,
+            last_position)
+        SELECT * FROM unnest($1::text[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bytea[],
+            $6::bigint[])
+        """)
+
+    private static let updateAccounts = Statement(
+        "update_accounts",
+        """
+        WITH written AS (
+            UPDATE accounts a
+            SET next_seq = k.next_seq, last_leaf = k.last_leaf, last_position = k.last_position
+            FROM unnest($1::text[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bytea[],
+                $6::bigint[])
+                AS k (tenant_id, account_id, loaded_seq, next_seq, last_leaf, last_position)
+            WHERE a.tenant_id = k.tenant_id AND a.account_id = k.account_id
+                AND a.next_seq = k.loaded_seq
+            RETURNING 1)
+        SELECT ledger_expect(count(*), $7::bigint, 'accounts') FROM written
+        """)
+
+    private struct Columns {
+        var tenants: [String] = []
+        var ids: [UInt128] = []
+        /// `opened_position` of a new account, the loaded `next_seq` of another.
+        var origins: [Int64] = []
+        var sequences: [Int64] = []
+        var leaves: [[UInt8]] = []
+        var positions: [Int64] = []
+
+        mutating func add(_ tenant: TenantID, _ account: Account, origin: Int64) {
+            tenants.append(tenant.description)
+            ids.append(account.id.bits)
+            origins.append(origin)
+            sequences.append(account.nextSequence)
+            leaves.append(account.lastLeaf.bytes)
+            positions.append(account.lastPosition.value)
+        }
+
+        var parameters: [Parameter] {
+            [
+                .texts(tenants), .uuids(ids), .int8s(origins), .int8s(sequences),
+                .byteses(leaves), .int8s(positions),
+            ]
+        }
+    }
+
+    static func calls(for batches: [TenantBatch]) -> [Call] {
+        var opened = Columns()
+        var touched = Columns()
+        for batch in batches {
+            for id in batch.changes.accountsTouched {
+                guard let account = batch.state.ledger.accounts[id] else { continue }
+                if let loaded = batch.loadedSequences[id] {
+                    touched.add(batch.tenant, account, origin: loaded)
+                } else {
+                    opened.add(batch.tenant, account, origin: account.openedPosition.value)
+                }
+            }
+        }
+        var calls: [Call] = []
+        if !opened.ids.isEmpty { calls.append(Call(insertAccounts, opened.parameters)) }
+        if !touched.ids.isEmpty {
+            calls.append(
+                Call(updateAccounts, touched.parameters + [.int8(Int64(touched.ids.count))]))
+        }
+        return calls
+    }
+}

@@ -1,0 +1,57 @@
+import Ledger
+import Postgres
+
+/// The events of a batch and the heads that they move.
+enum EventWrites {
+    private static let insertEvents = Statement(
+        "insert_events",
+        """
+        INSERT INTO events (tenant_id, position, event_id, type, schema_version, recorded_at,
+            account_id, account_seq, command_id, request_id, actor, entry)
+        SELECT tenant_id, position, event_id, type, 1, recorded_at,
+            account_id, account_seq, command_id, request_id, actor, entry
+        FROM unnest($1::text[], $2::bigint[], $3::uuid[], $4::text[], $5::timestamptz[],
+            $6::uuid[], $7::bigint[], $8::uuid[], $9::uuid[], $10::text[], $11::bytea[])
+            AS e (tenant_id, position, event_id, type, recorded_at,
+                account_id, account_seq, command_id, request_id, actor, entry)
+        """)
+
+    private static let moveHeads = Statement(
+        "move_heads",
+        """
+        WITH written AS (
+            UPDATE ledger_head h SET next_position = k.next, last_recorded_at = k.recorded_at
+            FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::timestamptz[])
+                AS k (tenant_id, first, next, recorded_at)
+            WHERE h.tenant_id = k.tenant_id AND h.next_position = k.first
+            RETURNING 1)
+        SELECT ledger_expect(count(*), $5::bigint, 'ledger_head') FROM written
+        """)
+
+    static func calls(for batches: [TenantBatch]) -> [Call] {
+        let moved = batches.filter { !$0.recordings.isEmpty }
+        guard !moved.isEmpty else { return [] }
+        let recordings = moved.flatMap(\.recordings)
+        let events = recordings.map(\.recorded)
+        let insert = Call(
+            insertEvents,
+            [
+                .texts(events.map(\.tenant.description)), .int8s(events.map(\.position.value)),
+                .uuids(events.map(\.id.bits)), .texts(events.map(\.event.name.rawValue)),
+                .timestamps(events.map(\.recordedAt.microseconds)),
+                .optionalUUIDs(events.map { $0.accounts.first?.id.bits }),
+                .optionalInt8s(events.map { $0.accounts.first?.sequence }),
+                .uuids(events.map(\.command.bits)), .optionalUUIDs(events.map { $0.request?.bits }),
+                .texts(events.map(\.actor.columnText)), .byteses(recordings.map(\.entry)),
+            ])
+        let move = Call(
+            moveHeads,
+            [
+                .texts(moved.map(\.tenant.description)), .int8s(moved.map(\.firstPosition.value)),
+                .int8s(moved.map(\.state.ledger.nextPosition.value)),
+                .timestamps(moved.map(\.state.ledger.lastRecordedAt.microseconds)),
+                .int8(Int64(moved.count)),
+            ])
+        return [insert, move]
+    }
+}

@@ -1,0 +1,78 @@
+import Ledger
+import Postgres
+
+/// The identities that a batch named or moved.
+enum IdentityWrites {
+    private static let insertIdentities = Statement(
+        "insert_identities",
+        """
+        INSERT INTO identities (tenant_id, provider, provider_id, identity_id, account_id,
+            last_account_id, linked_at, linked_position)
+        SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::uuid[], $5::uuid[],
+            $6::uuid[], $7::timestamptz[], $8::bigint[])
+        """)
+
+    private static let updateIdentities = Statement(
+        "update_identities",
+        """
+        WITH written AS (
+            UPDATE identities i
+            SET account_id = k.account_id, last_account_id = k.last_account_id,
+                linked_at = k.linked_at, linked_position = k.linked_position
+            FROM unnest($1::text[], $2::text[], $3::text[], $4::uuid[], $5::uuid[], $6::uuid[],
+                $7::timestamptz[], $8::bigint[])
+                AS k (tenant_id, provider, provider_id, identity_id, account_id, last_account_id,
+                    linked_at, linked_position)
+            WHERE i.tenant_id = k.tenant_id AND i.provider = k.provider
+                AND i.provider_id = k.provider_id AND i.identity_id = k.identity_id
+            RETURNING 1)
+        SELECT ledger_expect(count(*), $9::bigint, 'identities') FROM written
+        """)
+
+    private struct Columns {
+        var tenants: [String] = []
+        var subjects: [ProviderIdentity] = []
+        var identities: [Identity] = []
+
+        mutating func add(_ tenant: TenantID, _ subject: ProviderIdentity, _ identity: Identity) {
+            tenants.append(tenant.description)
+            subjects.append(subject)
+            identities.append(identity)
+        }
+
+        var parameters: [Parameter] {
+            [
+                .texts(tenants), .texts(subjects.map(\.provider.description)),
+                .texts(subjects.map(\.providerID)), .uuids(identities.map(\.id.bits)),
+                .optionalUUIDs(identities.map { $0.account?.bits }),
+                .uuids(identities.map(\.lastAccount.bits)),
+                .timestamps(identities.map(\.linkedAt.microseconds)),
+                .int8s(identities.map(\.linkedPosition.value)),
+            ]
+        }
+    }
+
+    static func calls(for batches: [TenantBatch]) -> [Call] {
+        var named = Columns()
+        var moved = Columns()
+        for batch in batches {
+            for id in batch.changes.identitiesTouched {
+                guard let identity = batch.state.ledger.identities[id],
+                    let subject = batch.subjects[id]
+                else { continue }
+                if batch.changes.identitiesNamed.contains(id) {
+                    named.add(batch.tenant, subject, identity)
+                } else {
+                    moved.add(batch.tenant, subject, identity)
+                }
+            }
+        }
+        var calls: [Call] = []
+        if !named.identities.isEmpty { calls.append(Call(insertIdentities, named.parameters)) }
+        if !moved.identities.isEmpty {
+            calls.append(
+                Call(updateIdentities, moved.parameters + [.int8(Int64(moved.identities.count))]))
+        }
+        return calls
+    }
+}

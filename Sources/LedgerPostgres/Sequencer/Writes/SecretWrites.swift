@@ -1,0 +1,83 @@
+import Ledger
+import Postgres
+
+/// The disclosures of a batch, encrypted, and the keys of the accounts that it opened.
+struct SecretWrites {
+    private static let insertDisclosures = Statement(
+        "insert_disclosures",
+        """
+        INSERT INTO disclosures (tenant_id, position, account_id, ciphertext)
+        SELECT * FROM unnest($1::text[], $2::bigint[], $3::uuid[], $4::bytea[])
+        """)
+
+    private static let insertKeys = Statement(
+        "insert_account_keys",
+        """
+        INSERT INTO account_keys (tenant_id, account_id, wrapping_key, wrapped_key)
+        SELECT * FROM unnest($1::text[], $2::uuid[], $3::text[], $4::bytea[])
+        """)
+
+    private let keyring: WrappingKeyring
+    private var tenants: [String] = []
+    private var positions: [Int64] = []
+    private var accounts: [UInt128] = []
+    private var ciphertexts: [[UInt8]] = []
+    private var keyTenants: [String] = []
+    private var keyAccounts: [UInt128] = []
+    private var wrappingKeys: [String] = []
+    private var wrappedKeys: [[UInt8]] = []
+
+    init(keyring: WrappingKeyring) {
+        self.keyring = keyring
+    }
+
+    /// Encrypts what one tenant's batch discloses.
+    ///
+    /// - Throws: `BatchFault.damaged` when an account that lives has no key that can be read: a
+    ///   disclosure is never left out in silence, and never written with another key.
+    mutating func add(_ batch: TenantBatch) throws(BatchFault) {
+        for id in batch.changes.accountsOpened {
+            guard let key = AccountKey.generate(),
+                let wrapped = keyring.wrap(key, tenant: batch.tenant, account: id)
+            else { throw .damaged("the wrapping key") }
+            batch.accountKeys[id] = key
+            keyTenants.append(batch.tenant.description)
+            keyAccounts.append(id.bits)
+            wrappingKeys.append(wrapped.wrappingKey)
+            wrappedKeys.append(wrapped.wrapped)
+        }
+        for recording in batch.recordings where !recording.disclosures.isEmpty {
+            guard let about = recording.recorded.accounts.first?.id,
+                let key = batch.accountKeys[about]
+            else { throw .damaged("the key of an account") }
+            let position = recording.recorded.position
+            tenants.append(batch.tenant.description)
+            positions.append(position.value)
+            accounts.append(about.bits)
+            ciphertexts.append(
+                key.seal(
+                    recording.disclosures, tenant: batch.tenant, position: position, account: about)
+            )
+        }
+    }
+
+    var calls: [Call] {
+        var calls: [Call] = []
+        if !keyAccounts.isEmpty {
+            calls.append(
+                Call(
+                    Self.insertKeys,
+                    [
+                        .texts(keyTenants), .uuids(keyAccounts), .texts(wrappingKeys),
+                        .byteses(wrappedKeys),
+                    ]))
+        }
+        if !positions.isEmpty {
+            calls.append(
+                Call(
+                    Self.insertDisclosures,
+                    [.texts(tenants), .int8s(positions), .uuids(accounts), .byteses(ciphertexts)]))
+        }
+        return calls
+    }
+}

@@ -1,0 +1,143 @@
+import Ledger
+import Postgres
+
+/// The sessions that a batch opened, refreshed or ended.
+enum SessionWrites {
+    private static let insertSessions = Statement(
+        "insert_sessions",
+        """
+        INSERT INTO sessions (tenant_id, session_id, account_id, identity_id, authenticated_at,
+            opened_at, opened_position, ended_position, refresh_current, refresh_generation,
+            expires_at)
+        SELECT * FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[],
+            $6::timestamptz[], $7::bigint[], $8::bigint[], $9::bytea[], $10::integer[],
+            $11::timestamptz[])
+        """)
+
+    private static let refreshSessions = Statement(
+        "refresh_sessions",
+        """
+        WITH written AS (
+            UPDATE sessions s
+            SET refresh_current = k.current, refresh_preceding = k.preceding,
+                refresh_sealed_successor = k.sealed_successor,
+                refresh_exchanged_at = k.exchanged_at, refresh_generation = k.generation,
+                expires_at = k.expires_at
+            FROM unnest($1::text[], $2::uuid[], $3::bytea[], $4::bytea[], $5::bytea[],
+                $6::timestamptz[], $7::integer[], $8::timestamptz[])
+                AS k (tenant_id, session_id, current, preceding, sealed_successor, exchanged_at,
+                    generation, expires_at)
+            WHERE s.tenant_id = k.tenant_id AND s.session_id = k.session_id
+            RETURNING 1)
+        SELECT ledger_expect(count(*), $9::bigint, 'sessions refreshed') FROM written
+        """)
+
+    private static let endSessions = Statement(
+        "end_sessions",
+        """
+        WITH written AS (
+            UPDATE sessions s SET ended_position = k.position
+            FROM unnest($1::text[], $2::uuid[], $3::bigint[]) AS k (tenant_id, session_id, position)
+            WHERE s.tenant_id = k.tenant_id AND s.session_id = k.session_id
+                AND s.ended_position IS NULL
+            RETURNING 1)
+        SELECT ledger_expect(count(*), $4::bigint, 'sessions ended') FROM written
+        """)
+
+    // How many sessions an identity opened is known to the table only, so nothing is expected.
+    private static let endOpened = Statement(
+        "end_sessions_of_openers",
+        """
+        UPDATE sessions s SET ended_position = k.position
+        FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::bigint[])
+            AS k (tenant_id, account_id, identity_id, position)
+        WHERE s.tenant_id = k.tenant_id AND s.identity_id = k.identity_id
+            AND s.account_id = k.account_id AND s.opened_position < k.position
+            AND s.ended_position IS NULL
+        """)
+
+    static func calls(for batches: [TenantBatch]) -> [Call] {
+        [opened(batches), refreshed(batches), ended(batches), endedByOpener(batches)]
+            .compactMap(\.self)
+    }
+
+    private static func opened(_ batches: [TenantBatch]) -> Call? {
+        var tenants: [String] = []
+        var sessions: [Ledger.Session] = []
+        var tokens: [RefreshTokenState] = []
+        for batch in batches {
+            for id in batch.changes.sessionsOpened {
+                guard let session = batch.state.ledger.sessions[id],
+                    let token = batch.state.refreshTokens[id]
+                else { continue }
+                tenants.append(batch.tenant.description)
+                sessions.append(session)
+                tokens.append(token)
+            }
+        }
+        guard !sessions.isEmpty else { return nil }
+        return Call(
+            insertSessions,
+            [
+                .texts(tenants), .uuids(sessions.map(\.id.bits)),
+                .uuids(sessions.map(\.account.bits)), .uuids(sessions.map(\.identity.bits)),
+                .timestamps(sessions.map(\.authenticatedAt.microseconds)),
+                .timestamps(sessions.map(\.openedAt.microseconds)),
+                .int8s(sessions.map(\.openedPosition.value)),
+                .optionalInt8s(sessions.map { $0.endedPosition?.value }),
+                .byteses(tokens.map(\.current.bytes)), .int4s(tokens.map(\.generation)),
+                .timestamps(tokens.map(\.expiresAt.microseconds)),
+            ])
+    }
+
+    private static func refreshed(_ batches: [TenantBatch]) -> Call? {
+        var tenants: [String] = []
+        var ids: [UInt128] = []
+        var tokens: [RefreshTokenState] = []
+        for batch in batches {
+            for id in batch.changes.sessionsRefreshed.subtracting(batch.changes.sessionsOpened) {
+                guard let token = batch.state.refreshTokens[id] else { continue }
+                tenants.append(batch.tenant.description)
+                ids.append(id.bits)
+                tokens.append(token)
+            }
+        }
+        guard !ids.isEmpty else { return nil }
+        return Call(
+            refreshSessions,
+            [
+                .texts(tenants), .uuids(ids), .byteses(tokens.map(\.current.bytes)),
+                .optionalByteses(tokens.map { $0.preceding?.digest.bytes }),
+                .optionalByteses(tokens.map { $0.preceding?.sealedSuccessor }),
+                .optionalTimestamps(tokens.map { $0.preceding?.exchangedAt.microseconds }),
+                .int4s(tokens.map(\.generation)),
+                .timestamps(tokens.map(\.expiresAt.microseconds)), .int8(Int64(ids.count)),
+            ])
+    }
+
+    private static func ended(_ batches: [TenantBatch]) -> Call? {
+        let ended = batches.flatMap { batch in
+            batch.changes.sessionsEnded.map { (batch.tenant, $0.session, $0.position) }
+        }
+        guard !ended.isEmpty else { return nil }
+        return Call(
+            endSessions,
+            [
+                .texts(ended.map(\.0.description)), .uuids(ended.map(\.1.bits)),
+                .int8s(ended.map(\.2.value)), .int8(Int64(ended.count)),
+            ])
+    }
+
+    private static func endedByOpener(_ batches: [TenantBatch]) -> Call? {
+        let ended = batches.flatMap { batch in
+            batch.changes.openersEnded.map { (batch.tenant, $0.key, $0.value) }
+        }
+        guard !ended.isEmpty else { return nil }
+        return Call(
+            endOpened,
+            [
+                .texts(ended.map(\.0.description)), .uuids(ended.map(\.1.account.bits)),
+                .uuids(ended.map(\.1.identity.bits)), .int8s(ended.map(\.2.value)),
+            ])
+    }
+}

@@ -1,0 +1,46 @@
+import Cryptography
+package import Ledger
+
+/// The key that encrypts the disclosures about one account; destroying it erases them.
+package struct AccountKey: Sendable {
+    private static let context = Array("disclosures:".utf8)
+
+    let bytes: [UInt8]
+    private let key: SymmetricKey
+
+    /// Wraps exactly 32 bytes; nil for any other count.
+    package init?(bytes: [UInt8]) {
+        guard let key = SymmetricKey(bytes: bytes) else { return nil }
+        self.bytes = bytes
+        self.key = key
+    }
+
+    /// A new random key.
+    package static func generate() -> AccountKey? {
+        AccountKey(bytes: SecureRandom.bytes(32))
+    }
+
+    /// Encrypts the disclosures of one event about this account, bound to their place in the log.
+    package func seal(
+        _ disclosures: [[UInt8]], tenant: TenantID, position: LogPosition, account: AccountID
+    ) -> [UInt8] {
+        AESGCM.seal(
+            DisclosureList.join(disclosures), key: key,
+            additional: Self.additional(tenant, position, account))
+    }
+
+    /// Decrypts what ``seal(_:tenant:position:account:)`` made; nil when anything was changed.
+    package func open(
+        _ ciphertext: [UInt8], tenant: TenantID, position: LogPosition, account: AccountID
+    ) -> [(encoded: [UInt8], disclosure: Disclosure)]? {
+        AESGCM.open(
+            ciphertext, key: key, additional: Self.additional(tenant, position, account)
+        ).flatMap(DisclosureList.split)
+    }
+
+    private static func additional(
+        _ tenant: TenantID, _ position: LogPosition, _ account: AccountID
+    ) -> [UInt8] {
+        context + Array("\(tenant)/\(position)/\(account)".utf8)
+    }
+}
