@@ -41,7 +41,7 @@ let package = Package(
         .target(name: "Ledger"),
         .target(name: "LedgerWire"),
         .target(
-            name: "Migrations", path: "migrations", resources: [.embedInCode(".")]),
+            name: "Migrations", path: "migrations", resources: [.embedInCode("V001_ledger.sql")]),
         .target(
             name: "LedgerPostgres",
             dependencies: ["Ledger", "Postgres", "Cryptography", "Migrations"]),
@@ -64,7 +64,9 @@ let package = Package(
         .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
         .testTarget(name: "PostgresTests", dependencies: ["Postgres"]),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"]),
-        .testTarget(name: "LedgerTests", dependencies: ["Ledger", "Cryptography"]),
+        .testTarget(
+            name: "LedgerTests", dependencies: ["Ledger", "LedgerTestSupport"],
+            resources: [.copy("Golden")]),
         .testTarget(
             name: "LedgerPostgresTests",
             dependencies: [

@@ -113,10 +113,7 @@ struct EntryScanner {
     }
 
     private mutating func id<Kind>() throws(EntryFault) -> EntityID<Kind> {
-        let text = try text()
-        // Only the lower-case form is canonical.
-        guard let id = EntityID<Kind>(text), text.utf8.allSatisfy({ $0 > 0x46 || $0 < 0x41 })
-        else { throw fault("an identifier") }
+        guard let id = EntityID<Kind>(canonical: try text()) else { throw fault("an identifier") }
         return id
     }
 

@@ -25,6 +25,12 @@ package struct EntityID<Kind>: Hashable, Sendable, Comparable, CustomStringConve
         self.bits = bits
     }
 
+    /// Reads the lower-case text form only: the one that entries use.
+    package init?(canonical text: some StringProtocol) {
+        guard text.utf8.allSatisfy({ !(0x41...0x46).contains($0) }) else { return nil }
+        self.init(text)
+    }
+
     /// Makes a UUIDv7: 48 bits of Unix milliseconds, then random bits (RFC 9562, section 5.7).
     package init(at time: Timestamp, random: UInt128) {
         let milliseconds = UInt128(UInt64(max(0, time.microseconds) / 1000)) & 0xFFFF_FFFF_FFFF

@@ -1,0 +1,119 @@
+package import Ledger
+
+/// Makes random commands over a few people, sessions and subjects, so that they meet each other.
+///
+/// Which sessions and refresh tokens exist is learned from the replies, as a client would.
+package struct RandomCommands: Sendable {
+    /// The providers whose identities the commands use.
+    package static let providers = ["apple", "google", "facebook"].map(provider)
+
+    private let tenant: TenantID
+    private let subjectsPerProvider: Int
+    private var generator: SeededGenerator
+    private var callers: [Caller] = []
+    private var tokens: [(session: SessionID, tokens: [Digest])] = []
+    private var lastToken: Digest?
+
+    /// Starts at a seed; few subjects make many conflicts.
+    package init(tenant: TenantID = .default, seed: UInt64, subjectsPerProvider: Int = 4) {
+        self.tenant = tenant
+        self.subjectsPerProvider = subjectsPerProvider
+        generator = SeededGenerator(seed: seed)
+    }
+
+    /// The next command.
+    package mutating func next() -> Command {
+        let intent: Command.Intent =
+            switch Int.random(in: 0..<100, using: &generator) {
+            case ..<30: signIn()
+            case ..<60: callers.isEmpty ? signIn() : link()
+            case ..<80: callers.isEmpty ? signIn() : unlink()
+            case ..<87: callers.isEmpty ? signIn() : signOut()
+            default: tokens.isEmpty ? signIn() : refresh()
+            }
+        return Command(
+            id: generator.id(), tenant: tenant,
+            origin: Command.Origin(
+                request: generator.id(), clientIP: "203.0.113.7", userAgent: "test"),
+            intent: intent)
+    }
+
+    /// Learns from the reply to the command that was made last.
+    package mutating func learn(_ result: Result<Reply, Refusal>) {
+        switch result {
+        case .success(.signedIn(let grant, _)):
+            callers.append(Caller(account: grant.account, session: grant.session))
+            if let lastToken { tokens.append((session: grant.session, tokens: [lastToken])) }
+        case .success(.refreshed(let grant, .fresh)):
+            guard let lastToken,
+                let index = tokens.firstIndex(where: { $0.session == grant.session })
+            else { return }
+            tokens[index].tokens.append(lastToken)
+        case .success, .failure: break
+        }
+    }
+
+    private mutating func signIn() -> Command.Intent {
+        let token = digest(generator.bytes(32))
+        lastToken = token
+        return .signIn(
+            SignIn(
+                identity: randomSubject(), email: Bool.random(using: &generator) ? "a@b.c" : nil,
+                authenticatedAt: Timestamp(seconds: 1_000_000_000_000),
+                createAccount: Int.random(in: 0..<5, using: &generator) > 0, refreshToken: token,
+                newAccount: generator.id(), newIdentity: generator.id(),
+                newSession: generator.id()))
+    }
+
+    private mutating func link() -> Command.Intent {
+        let subject = randomSubject()
+        let credential: LinkProvider.Credential =
+            switch Int.random(in: 0..<10, using: &generator) {
+            case 0: .invalid
+            case 1: .unavailable
+            default: .proved(subject, email: nil)
+            }
+        return .linkProvider(
+            LinkProvider(
+                caller: randomCaller(), provider: subject.provider, credential: credential,
+                tokenDigest: digest(generator.bytes(32)), idempotency: nil,
+                newIdentity: generator.id()))
+    }
+
+    private mutating func unlink() -> Command.Intent {
+        .unlinkProvider(
+            UnlinkProvider(
+                caller: randomCaller(), provider: randomSubject().provider, identity: nil,
+                idempotency: nil))
+    }
+
+    private mutating func signOut() -> Command.Intent {
+        let everywhere = Int.random(in: 0..<4, using: &generator) == 0
+        return .signOut(
+            SignOut(caller: randomCaller(), scope: everywhere ? .everywhere : .session))
+    }
+
+    private mutating func refresh() -> Command.Intent {
+        let family = tokens[Int.random(in: 0..<tokens.count, using: &generator)]
+        let old = Int.random(in: 0..<6, using: &generator) == 0
+        let presented = old ? family.tokens[0] : family.tokens[family.tokens.count - 1]
+        let successor = digest(generator.bytes(32))
+        lastToken = successor
+        return .refreshSession(
+            RefreshSession(
+                session: family.session, presented: presented, successor: successor,
+                sealedSuccessor: generator.bytes(60)))
+    }
+
+    private mutating func randomCaller() -> Caller {
+        // The youngest callers are the likeliest to be live.
+        let recent = callers.suffix(12)
+        return recent[Int.random(in: recent.startIndex..<recent.endIndex, using: &generator)]
+    }
+
+    private mutating func randomSubject() -> ProviderIdentity {
+        let name = Self.providers[Int.random(in: 0..<Self.providers.count, using: &generator)]
+        let number = Int.random(in: 0..<subjectsPerProvider, using: &generator)
+        return subject(name.description, "subject-\(number)")
+    }
+}

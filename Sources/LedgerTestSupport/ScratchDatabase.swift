@@ -1,0 +1,133 @@
+internal import Cryptography
+package import LedgerPostgres
+package import Postgres
+
+/// A migrated database of its own for one test, dropped together with its roles when the test ends.
+///
+///     try await ScratchDatabase.with { database in
+///         let session = Session(url: database.runtimeURL, applicationName: "a test")
+///     }
+///
+/// Everything that blocks runs on a thread of its own. At most 8 are held at once; a test that asks for
+/// a second one while it holds the first may wait for ever.
+package struct ScratchDatabase: Sendable {
+    /// What the login that owns the schema and migrates it may do.
+    package enum Owner: Sendable, Hashable {
+        /// The superuser of the cluster: the migration reaches append-only level 3.
+        case superuser
+        /// A login that may create roles: level 2.
+        case roleCreator
+        /// A login that may create nothing but what is in its database.
+        case plain
+    }
+
+    /// The database's name, which begins all names of its roles.
+    package let name: String
+    /// The login that owns the schema.
+    package let ownerURL: String
+    /// A login that owns nothing; migrating gives it its rights.
+    package let runtimeURL: String
+    /// The cluster's superuser, in this database.
+    package let superuserURL: String
+    /// The login of `runtimeURL`.
+    package let runtimeLogin: String
+    /// The login of `ownerURL`, or nil for the cluster's superuser.
+    package let ownerLogin: String?
+
+    /// Makes a database, lends it, and drops it whatever happened; migrated unless told otherwise.
+    ///
+    /// - Throws: `TestCluster.Missing`, what making or migrating it throws, or what the body throws.
+    package static func with<Value>(
+        owner: Owner = .superuser, isMigrated: Bool = true,
+        _ body: (ScratchDatabase) async throws -> Value
+    ) async throws -> Value {
+        let session = Session(
+            url: try TestCluster.url, applicationName: "scratch database",
+            statementDeadline: .seconds(60))
+        await ScratchSlots.shared.take()
+        do {
+            let value = try await lend(owner: owner, isMigrated: isMigrated, session, body)
+            await ScratchSlots.shared.giveBack()
+            return value
+        } catch {
+            await ScratchSlots.shared.giveBack()
+            throw error
+        }
+    }
+
+    private static func lend<Value>(
+        owner: Owner, isMigrated: Bool, _ session: Session,
+        _ body: (ScratchDatabase) async throws -> Value
+    ) async throws -> Value {
+        let passwords = (owner: randomName(), runtime: randomName())
+        let database = try ScratchDatabase(owner: owner, passwords: passwords)
+        let value: Value
+        do {
+            try await session.run { connection in
+                try database.create(connection, owner: owner, passwords: passwords)
+                guard isMigrated else { return }
+                _ = try database.migrator.migrate()
+            }
+            value = try await body(database)
+        } catch {
+            // The first failure is the one to report; the database may not even be there.
+            try? await session.run { try database.drop($0) }
+            throw error
+        }
+        try await session.run { try database.drop($0) }
+        return value
+    }
+
+    /// Migrates this database by its two URLs; it blocks, so run it with ``migrate()``.
+    package var migrator: Migrator { Migrator(ownerURL: ownerURL, runtimeURL: runtimeURL) }
+
+    /// Migrates on a thread of its own.
+    package func migrate() async throws -> MigrationReport {
+        let session = Session(url: superuserURL, applicationName: "scratch migration")
+        let migrator = migrator
+        return try await session.run { _ in try migrator.migrate() }
+    }
+
+    private init(owner: Owner, passwords: (owner: String, runtime: String)) throws {
+        name = "ledger_test_" + Self.randomName()
+        runtimeLogin = name + "_login"
+        runtimeURL = try TestCluster.url(replacing: [
+            "dbname": name, "user": runtimeLogin, "password": passwords.runtime,
+        ])
+        superuserURL = try TestCluster.url(replacing: ["dbname": name])
+        guard owner != .superuser else {
+            ownerLogin = nil
+            ownerURL = superuserURL
+            return
+        }
+        let login = name + "_owner"
+        ownerLogin = login
+        ownerURL = try TestCluster.url(replacing: [
+            "dbname": name, "user": login, "password": passwords.owner,
+        ])
+    }
+
+    private func create(
+        _ connection: Connection, owner: Owner, passwords: (owner: String, runtime: String)
+    ) throws {
+        let ownership = ownerLogin.map { " OWNER \($0)" } ?? ""
+        if let ownerLogin {
+            let right = owner == .roleCreator ? "CREATEROLE" : "NOCREATEROLE"
+            try connection.execute(
+                "CREATE ROLE \(ownerLogin) LOGIN \(right) PASSWORD '\(passwords.owner)'")
+        }
+        try connection.execute(
+            "CREATE ROLE \(runtimeLogin) LOGIN PASSWORD '\(passwords.runtime)'")
+        try connection.execute("CREATE DATABASE \(name)\(ownership) TEMPLATE template0")
+    }
+
+    private func drop(_ connection: Connection) throws {
+        try connection.execute("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
+        let roles = LedgerRoles(database: name).all + [runtimeLogin] + (ownerLogin.map { [$0] } ?? [])
+        for role in roles {
+            try connection.execute("DROP ROLE IF EXISTS \(role)")
+        }
+    }
+
+    private static func randomName() -> String { Hex.encode(SecureRandom.bytes(8)) }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import Ledger
+import LedgerTestSupport
+import Testing
+
+@Suite struct EntryEncodingTests {
+    @Test(arguments: Event.Name.allCases)
+    func `every version ever written is still read and written the same`(
+        name: Event.Name
+    ) throws {
+        let file = try #require(
+            Bundle.module.url(
+                forResource: "\(name.rawValue).v1", withExtension: "json", subdirectory: "Golden"),
+            "no golden file of \(name.rawValue)")
+        let golden = Array(try Data(contentsOf: file))
+        let recorded = try EntryEncoding.decode(golden)
+        #expect(recorded.event.name == name)
+        #expect(EntryEncoding.encode(recorded) == golden)
+        #expect(recorded == Examples.recorded(name))
+    }
+
+    @Test(arguments: Event.Name.allCases)
+    func `an entry is canonical JSON`(name: Event.Name) throws {
+        let entry = EntryEncoding.encode(Examples.recorded(name))
+        let object = try JSONSerialization.jsonObject(with: Data(entry))
+        // All texts are ASCII without escapes, so sorted keys and no white space are all of RFC 8785.
+        let canonical = try JSONSerialization.data(
+            withJSONObject: object, options: [.sortedKeys, .withoutEscapingSlashes])
+        #expect(Array(canonical) == entry)
+    }
+
+    @Test(arguments: Event.Name.allCases)
+    func `no damaged byte goes unnoticed`(name: Event.Name) throws {
+        let entry = EntryEncoding.encode(Examples.recorded(name))
+        for index in entry.indices {
+            for flip in [UInt8(0x01), 0x20, 0x80] {
+                var damaged = entry
+                damaged[index] ^= flip
+                // Either it is no entry, or it is one that says something else: never a second form.
+                if let recorded = try? EntryEncoding.decode(damaged) {
+                    let isOnlyForm = EntryEncoding.encode(recorded) == damaged
+                    let saysElse = recorded != Examples.recorded(name)
+                    #expect(isOnlyForm && saysElse, "byte \(index) changed by \(flip)")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: Event.Name.allCases)
+    func `no cut or lengthened entry is read`(name: Event.Name) throws {
+        let entry = EntryEncoding.encode(Examples.recorded(name))
+        for count in 0..<entry.count {
+            #expect(throws: EntryFault.self) {
+                try EntryEncoding.decode(Array(entry.prefix(count)))
+            }
+        }
+        #expect(throws: EntryFault.self) { try EntryEncoding.decode(entry + [0x20]) }
+        #expect(throws: EntryFault.tooLong) {
+            try EntryEncoding.decode(entry + Array(repeating: 0x20, count: 65_535))
+        }
+    }
+
+    @Test func `an unknown type and an unknown version are told apart`() throws {
+        let entry = String(
+            decoding: EntryEncoding.encode(Examples.recorded(.accountOpened)), as: UTF8.self)
+        #expect(throws: EntryFault.unknownType) {
+            try EntryEncoding.decode(
+                Array(entry.replacing("\"AccountOpened\"", with: "\"AccountVanished\"").utf8))
+        }
+        #expect(throws: EntryFault.unknownVersion) {
+            try EntryEncoding.decode(
+                Array(entry.replacing("\"v\":\"1\"", with: "\"v\":\"2\"").utf8))
+        }
+    }
+}

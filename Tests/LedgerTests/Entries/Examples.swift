@@ -1,0 +1,76 @@
+import Ledger
+import LedgerTestSupport
+
+/// One event of every kind, with fixed ids: what the golden files hold.
+enum Examples {
+    private static func id<Kind>(_ number: UInt128) -> EntityID<Kind> {
+        EntityID(bits: 0x0190_A1B2_C3D4_7000_8000_0000_0000_0000 | number)
+    }
+
+    private static let account: AccountID = id(1)
+    private static let holder: AccountID = id(2)
+    private static let identity: IdentityID = id(3)
+    private static let session: SessionID = id(4)
+    private static let google = provider("google")
+
+    private static func event(_ name: Event.Name) -> Event {
+        switch name {
+        case .ledgerOpened:
+            .ledgerOpened(
+                LedgerOpened(mode: .development, encryptionKey: "0123456789abcdef", tokenKey: "t-1")
+            )
+        case .accountOpened:
+            .accountOpened(AccountOpened(account: account))
+        case .providerLinked:
+            .providerLinked(
+                ProviderLinked(
+                    account: account, identity: identity, provider: google, cause: .link))
+        case .providerUnlinked:
+            .providerUnlinked(
+                ProviderUnlinked(account: account, identity: identity, provider: google))
+        case .conflictRejected:
+            .conflictRejected(
+                ConflictRejected(
+                    account: account, holder: holder, identity: identity, provider: google,
+                    reason: .heldByOther))
+        case .linkRejected:
+            .linkRejected(
+                LinkRejected(account: account, provider: google, reason: .invalidIDToken))
+        case .unlinkRejected:
+            .unlinkRejected(
+                UnlinkRejected(
+                    account: account, identity: identity, provider: google, reason: .onlyProvider))
+        case .signedIn:
+            .signedIn(
+                SignedIn(
+                    account: account, authenticatedAt: Timestamp(seconds: 1_790_000_000),
+                    identity: identity, provider: google, session: session))
+        case .signedOut:
+            .signedOut(SignedOut(account: account, scope: .everywhere, session: session))
+        case .sessionRevoked:
+            .sessionRevoked(
+                SessionRevoked(account: account, reason: .refreshTokenReused, session: session))
+        }
+    }
+
+    static func recorded(_ name: Event.Name) -> RecordedEvent {
+        let event = event(name)
+        let isSystem = event.fact.accounts.isEmpty || name == .sessionRevoked
+        return RecordedEvent(
+            tenant: .default, position: LogPosition(isSystem ? 0 : 1041), id: id(5),
+            recordedAt: Timestamp(microseconds: 1_790_000_000_123_456),
+            actor: isSystem ? .system : .account(account, session: session), command: id(6),
+            request: isSystem ? nil : id(7),
+            accounts: event.fact.accounts.enumerated().map { index, account in
+                AccountReference(
+                    id: account,
+                    previous: name == .accountOpened ? nil : digest(Array(repeating: 7, count: 32)),
+                    sequence: name == .accountOpened ? 0 : Int64(index) + 3)
+            },
+            disclosureDigests: isSystem
+                ? []
+                : [
+                    digest(Array(repeating: 1, count: 32)), digest(Array(repeating: 2, count: 32)),
+                ], event: event)
+    }
+}

@@ -1,0 +1,110 @@
+import Ledger
+import LedgerTestSupport
+import Testing
+
+/// What `apply` refuses: each row is a log that no run of this program can have written.
+@Suite struct FoldFaultTests {
+    private let first = EnvelopeWriting.History()
+
+    @Test func `an event out of its place is refused`() throws {
+        var history = first
+        let opened = history.next(.accountOpened(AccountOpened(account: history.account)))
+        var state = LedgerState(tenant: .default)
+        #expect(throws: FoldFault.position(expected: LogPosition(0))) {
+            try state.apply(history.moved(opened, to: 1), leaf: leafHash([]))
+        }
+        try state.apply(opened, leaf: leafHash([1]))
+        #expect(throws: FoldFault.position(expected: LogPosition(1))) {
+            try state.apply(opened, leaf: leafHash([]))
+        }
+    }
+
+    @Test func `a gap in an account's own count is refused`() throws {
+        var history = first
+        var state = LedgerState(tenant: .default)
+        try state.apply(
+            history.next(.accountOpened(AccountOpened(account: history.account))),
+            leaf: leafHash([1]))
+        history.sequence = 2
+        #expect(throws: FoldFault.sequence(history.account)) {
+            try state.apply(history.next(history.link), leaf: leafHash([]))
+        }
+        history.sequence = 1
+        history.position = 1
+        history.previous = leafHash([9])
+        #expect(throws: FoldFault.previous(history.account)) {
+            try state.apply(history.next(history.link), leaf: leafHash([]))
+        }
+    }
+
+    @Test func `the last link is never unlinked and an identity has one owner`() throws {
+        var history = first
+        var state = LedgerState(tenant: .default)
+        for (index, event) in [
+            Event.accountOpened(AccountOpened(account: history.account)), history.link,
+        ].enumerated() {
+            let leaf = leafHash([UInt8(index)])
+            try state.apply(history.next(event), leaf: leaf)
+            history.previous = leaf
+        }
+        #expect(throws: FoldFault.self) {
+            var copy = history
+            try state.apply(copy.next(history.link), leaf: leafHash([]))
+        }
+        #expect(throws: FoldFault.self) {
+            let unlink = ProviderUnlinked(
+                account: history.account, identity: history.identity, provider: provider("apple"))
+            var copy = history
+            try state.apply(copy.next(.providerUnlinked(unlink)), leaf: leafHash([]))
+        }
+    }
+
+    @Test func `a time that goes back and another tenant's event are refused`() throws {
+        var history = first
+        var state = LedgerState(
+            tenant: .default, lastRecordedAt: Timestamp(seconds: 2_000_000_000))
+        let opened = history.next(.accountOpened(AccountOpened(account: history.account)))
+        #expect(throws: FoldFault.timeWentBack) { try state.apply(opened, leaf: leafHash([])) }
+        var other = LedgerState(tenant: tenant("acme"))
+        #expect(throws: FoldFault.otherTenant) { try other.apply(opened, leaf: leafHash([])) }
+    }
+}
+
+enum EnvelopeWriting {
+    /// Writes one account's envelopes by hand.
+    struct History {
+        let account = AccountID(bits: 1)
+        let identity = IdentityID(bits: 2)
+        var position: Int64 = 0
+        var sequence: Int64 = 0
+        var previous: Digest?
+
+        var link: Event {
+            .providerLinked(
+                ProviderLinked(
+                    account: account, identity: identity, provider: provider("apple"),
+                    cause: .signUp))
+        }
+
+        mutating func next(_ event: Event) -> RecordedEvent {
+            defer {
+                position += 1
+                sequence += 1
+            }
+            return envelope(event, at: position)
+        }
+
+        func moved(_ recorded: RecordedEvent, to position: Int64) -> RecordedEvent {
+            envelope(recorded.event, at: position)
+        }
+
+        private func envelope(_ event: Event, at position: Int64) -> RecordedEvent {
+            RecordedEvent(
+                tenant: .default, position: LogPosition(position), id: EventID(bits: 3),
+                recordedAt: Timestamp(seconds: 1_790_000_000), actor: .system,
+                command: CommandID(bits: 4), request: nil,
+                accounts: [AccountReference(id: account, previous: previous, sequence: sequence)],
+                disclosureDigests: [], event: event)
+        }
+    }
+}
