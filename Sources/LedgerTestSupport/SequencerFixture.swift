@@ -1,0 +1,115 @@
+internal import Cryptography
+package import Ledger
+package import LedgerPostgres
+internal import Postgres
+internal import Synchronization
+
+/// A running sequencer on a scratch database, and what it left there.
+package struct SequencerFixture: Sendable {
+    package let sequencer: Sequencer
+    private let database: ScratchDatabase
+    private let faults: FaultList
+
+    /// Wraps the keys of every fixture, so that several can share a database.
+    package static let keyring = WrappingKeyring(
+        currentID: "test", current: SymmetricKey(repeating: 0x5A))
+
+    /// Rules under which budgets do not get in the way.
+    package static var roomyPolicy: TenantPolicy {
+        var policy = TenantPolicy(providers: Set(RandomCommands.providers))
+        policy.linkBudget = Budget(limit: 100_000, windowSeconds: 3600)
+        policy.signInBudget = Budget(limit: 100_000, windowSeconds: 3600)
+        return policy
+    }
+
+    /// Runs a sequencer while the body runs, and opens the ledger of the tenant `default`.
+    ///
+    /// - Throws: what the body throws.
+    package static func with<Value: Sendable>(
+        _ database: ScratchDatabase, policy: TenantPolicy = roomyPolicy, queueLimit: Int = 4096,
+        batchLimit: Int = 256, _ body: (SequencerFixture) async throws -> Value
+    ) async throws -> Value {
+        let faults = FaultList()
+        var configuration = SequencerConfiguration(url: database.runtimeURL)
+        configuration.queueLimit = queueLimit
+        configuration.batchLimit = batchLimit
+        let sequencer = Sequencer(
+            configuration: configuration, policy: { _ in policy }, keyring: keyring,
+            onCommit: {}, onFault: { faults.add($0) })
+        let fixture = SequencerFixture(
+            sequencer: sequencer, database: database, faults: faults)
+        let running = Task { await sequencer.run() }
+        do {
+            try await fixture.open(.default)
+            let value = try await body(fixture)
+            sequencer.close()
+            await running.value
+            return value
+        } catch {
+            sequencer.close()
+            await running.value
+            throw error
+        }
+    }
+
+    /// The faults that the sequencer reported.
+    package var reportedFaults: [String] { faults.all }
+
+    /// Opens a tenant's ledger.
+    ///
+    /// - Throws: `LedgerFault`.
+    package func open(_ tenant: TenantID) async throws {
+        let fact = LedgerOpened(mode: .development, encryptionKey: "test", tokenKey: "test")
+        _ = try await sequencer.submit(
+            Command(
+                id: CommandID(bits: 1), tenant: tenant,
+                origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
+                intent: .openLedger(OpenLedger(fact))))
+    }
+
+    /// A tenant's whole log, read with SQL and decoded.
+    ///
+    /// - Throws: what reading or decoding throws.
+    package func log(of tenant: TenantID = .default) async throws -> [LoggedEvent] {
+        let session = Postgres.Session(url: database.superuserURL, applicationName: "fixture")
+        return try await session.run { connection in
+            let rows = try connection.query(
+                Statement(
+                    "fixture_log",
+                    "SELECT entry FROM events WHERE tenant_id = $1::text ORDER BY position"),
+                [.text(tenant.description)])
+            return try (0..<rows.rowCount).map { row in
+                let entry = try rows.bytes(row, 0)
+                return LoggedEvent(
+                    recorded: try EntryEncoding.decode(entry), leaf: leafHash(entry))
+            }
+        }
+    }
+}
+
+/// An event as it stands in the log.
+package struct LoggedEvent: Sendable {
+    package let recorded: RecordedEvent
+    package let leaf: Digest
+}
+
+/// Collects what a sequencer reports from its own thread.
+private final class FaultList: Sendable {
+    private let faults = Mutex<[String]>([])
+
+    var all: [String] { faults.withLock(\.self) }
+
+    func add(_ fault: String) {
+        faults.withLock { $0.append(fault) }
+    }
+}
+
+extension SymmetricKey {
+    /// A key for tests.
+    fileprivate init(repeating byte: UInt8) {
+        guard let key = SymmetricKey(bytes: Array(repeating: byte, count: 32)) else {
+            preconditionFailure("a key has 32 bytes")
+        }
+        self = key
+    }
+}

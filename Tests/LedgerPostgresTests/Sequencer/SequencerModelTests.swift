@@ -1,0 +1,106 @@
+import Ledger
+import LedgerPostgres
+import LedgerTestSupport
+import Testing
+
+/// The sequencer against the pure model: the same commands must leave the same log.
+@Suite struct SequencerModelTests {
+    @Test(arguments: [UInt64(11), 12, 13])
+    func `commands one by one leave the log of the pure model`(seed: UInt64) async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                var commands = RandomCommands(seed: seed)
+                var model = ModelLedger(policy: SequencerFixture.roomyPolicy)
+                for _ in 0..<250 {
+                    let command = commands.next()
+                    let real = try await fixture.sequencer.submit(command)
+                    let expected = try model.carryOut(command)
+                    #expect(real.comparable == expected.comparable)
+                    commands.learn(real)
+                }
+                let log = try await fixture.log().dropFirst()
+                #expect(log.map(\.recorded.event.comparable) == model.events.map(\.comparable))
+                #expect(log.count > 100)
+                #expect(fixture.reportedFaults.isEmpty)
+            }
+        }
+    }
+
+    @Test func `commands all at once through two sequencers leave one log that folds`() async throws
+    {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { first in
+                try await SequencerFixture.with(database) { second in
+                    let sequencers = [first.sequencer, second.sequencer]
+                    let replies = await withTaskGroup(of: Int.self) { group in
+                        for client in 0..<24 {
+                            group.addTask {
+                                await runClient(
+                                    seed: UInt64(client) + 100, on: sequencers[client % 2],
+                                    commands: 40)
+                            }
+                        }
+                        return await group.reduce(0, +)
+                    }
+                    #expect(replies == 24 * 40, "every command is answered without a fault")
+                    var state = LedgerState(tenant: .default)
+                    for event in try await first.log() {
+                        try state.apply(event.recorded, leaf: event.leaf)
+                    }
+                    #expect(state.nextPosition.value > 500)
+                    #expect(first.reportedFaults + second.reportedFaults == [])
+                }
+            }
+        }
+    }
+
+    @Test func `a full queue refuses at once and nothing else`() async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database, queueLimit: 2, batchLimit: 1) { fixture in
+                let outcomes = await withTaskGroup(of: LedgerFault?.self) { group in
+                    for client in 0..<40 {
+                        group.addTask {
+                            var commands = RandomCommands(seed: UInt64(client))
+                            let command = commands.next()
+                            do throws(LedgerFault) {
+                                _ = try await fixture.sequencer.submit(command)
+                                return nil
+                            } catch {
+                                return error
+                            }
+                        }
+                    }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(outcomes.contains(.overloaded))
+                #expect(outcomes.contains(nil))
+                #expect(!outcomes.contains(.unavailable) && !outcomes.contains(.internalFailure))
+            }
+        }
+    }
+
+    @Test func `a command to a tenant that does not exist is refused and leaves nothing`()
+        async throws
+    {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                var commands = RandomCommands(tenant: tenant("nobody"), seed: 1)
+                let result = try await fixture.sequencer.submit(commands.next())
+                #expect(result == .failure(.unknownTenant))
+                #expect(try await fixture.log(of: tenant("nobody")).isEmpty)
+                #expect(try await fixture.log().count == 1)
+            }
+        }
+    }
+}
+
+private func runClient(seed: UInt64, on sequencer: Sequencer, commands count: Int) async -> Int {
+    var commands = RandomCommands(seed: seed)
+    var answered = 0
+    for _ in 0..<count {
+        guard let result = try? await sequencer.submit(commands.next()) else { continue }
+        commands.learn(result)
+        answered += 1
+    }
+    return answered
+}
