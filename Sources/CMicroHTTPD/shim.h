@@ -2,7 +2,8 @@
 #include <microhttpd.h>
 #include <string.h>
 
-/// What a daemon is started with; MHD_start_daemon takes it as a variadic list, which Swift can't call.
+/// What a daemon is started with; MHD_start_daemon takes it as a variadic list, which Swift can't
+/// call.
 struct cmhd_settings {
     /// A bound socket that listens. The daemon closes it, unless it is quiesced first.
     int listen_fd;
@@ -19,7 +20,8 @@ struct cmhd_settings {
 };
 
 /// Leaves every escape as it came: the target is decoded once, by the code that knows its parts.
-static inline size_t cmhd_keep_escapes(void *context, struct MHD_Connection *connection, char *text) {
+static inline size_t cmhd_keep_escapes(
+    void *context, struct MHD_Connection *connection, char *text) {
     (void) context;
     (void) connection;
     return strlen(text);

@@ -1,4 +1,4 @@
-package import Dispatch
+import Dispatch
 
 /// A serial executor on a dispatch queue of its own, for actors that own blocking calls.
 ///

@@ -13,7 +13,7 @@
 
     private var buffer = WireBuffer()
     private var offsets: [Int] = []
-    private var values: [UnsafePointer<CChar>?] = []
+    private var values: [UnsafePointer<CChar>?] = unsafe []
     private var lengths: [Int32] = []
     private var formats: [Int32] = []
     private(set) var types: [UInt32] = []

@@ -1,8 +1,9 @@
-/// What one connection has prepared: for each statement a server-side name per set of parameter types.
+/// What one connection has prepared: for each statement a server-side name per set of parameter
+/// types.
 ///
 /// Parameters carry their types, and a null carries none. A call reuses a prepared form when each
-/// parameter that is not null has the type it was prepared with; otherwise another form is prepared,
-/// so that a value is never read as a type it was not written as.
+/// parameter that is not null has the type it was prepared with; otherwise another form is
+/// prepared, so that a value is never read as a type it was not written as.
 struct PreparedStatements {
     /// Forms of all statements on one connection at the most.
     static let formsMax = 2_000
@@ -49,6 +50,9 @@ struct PreparedStatements {
     ) throws(PostgresError) -> String {
         guard count < Self.formsMax else {
             throw .unexpectedResult("more than \(Self.formsMax) prepared statements")
+        }
+        guard !statement.sql.utf8.contains(0) else {
+            throw .unexpectedResult("the statement \(statement.name) holds U+0000")
         }
         made += 1
         count += 1

@@ -1,7 +1,7 @@
 /// What the server said when it refused a statement.
 ///
-/// Carries the primary message only: DETAIL and CONTEXT quote the values of rows, and are never read.
-/// Messages of class 22 (malformed values) are cut before the value that they quote.
+/// Carries the primary message only: DETAIL and CONTEXT quote the values of rows, and are never
+/// read. Messages of class 22 (malformed values) are cut before the value that they quote.
 package struct ServerError: Sendable, Hashable, CustomStringConvertible {
     /// The condition's code.
     package let state: SQLState
@@ -32,14 +32,9 @@ package struct ServerError: Sendable, Hashable, CustomStringConvertible {
     /// The code and the primary message.
     package var description: String { "\(severity) \(state): \(message)" }
 
-    /// Cuts the quoted value off a message about malformed input; other messages stay whole.
+    /// Cuts a message of class 22 before its first quotation mark; other messages stay whole.
     static func withoutValue(_ message: String, state: SQLState) -> String {
         guard state.conditionClass == "22" else { return message }
-        var end = message.startIndex
-        while end < message.endIndex {
-            if message[end...].hasPrefix(": \"") { return String(message[..<end]) }
-            end = message.index(after: end)
-        }
-        return message
+        return String(message.prefix { $0 != "\"" })
     }
 }

@@ -2,7 +2,7 @@
 package struct Statement: Sendable, Hashable {
     /// Names the statement; one name stands for one text on a connection.
     package let name: String
-    /// The text, with `$1`, `$2` ... for its parameters.
+    /// The text, with numbered placeholders for its parameters.
     package let sql: String
 
     /// Names a statement.
@@ -23,7 +23,7 @@ package struct Statement: Sendable, Hashable {
 package struct Call: Sendable {
     /// What is executed.
     package let statement: Statement
-    /// The values of `$1`, `$2` ... in that order.
+    /// The values of the placeholders, from the first on.
     package let parameters: [Parameter]
 
     /// Pairs a statement with its parameters.

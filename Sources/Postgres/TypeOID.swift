@@ -1,4 +1,5 @@
-/// The object identifiers of the built-in types this module speaks; they are the same on every server.
+/// The object identifiers of the built-in types this module speaks; they are the same on every
+/// server.
 enum TypeOID {
     /// Leaves the type of a parameter to the server.
     static let unspecified: UInt32 = 0
@@ -39,5 +40,6 @@ enum TypeOID {
     }
 }
 
-/// Microseconds from 1970-01-01 to 2000-01-01, where the binary form of a timestamp begins to count.
+/// Microseconds from 1970-01-01 to 2000-01-01, where the binary form of a timestamp begins to
+/// count.
 let timestampEpochMicroseconds: Int64 = 946_684_800_000_000

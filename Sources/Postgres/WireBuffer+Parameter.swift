@@ -1,7 +1,8 @@
 extension WireBuffer {
     /// Marks a null element inside an array.
     private static let nullLength: Int32 = -1
-    /// Bytes of an array before its first element: dimensions, null flag, type, length, lower bound.
+    /// Bytes of an array before its first element: dimensions, null flag, type, length, lower
+    /// bound.
     private static let arrayHeaderBytes = 20
 
     /// Appends the binary form of a value; `.null` appends nothing.

@@ -53,8 +53,8 @@ import Glibc
 
     /// Appends bytes as they are.
     mutating func append(_ bytes: [UInt8]) {
-        bytes.withUnsafeBytes { source in
-            unsafe append(UnsafeRawBufferPointer(source))
+        unsafe bytes.withUnsafeBytes { source in
+            unsafe append(source)
         }
     }
 
@@ -62,8 +62,8 @@ import Glibc
     mutating func append(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { source in
-            let bytes = unsafe UnsafeRawBufferPointer(source)
-            if let first = unsafe bytes.baseAddress, unsafe memchr(first, 0, bytes.count) != nil {
+            let bytes = UnsafeRawBufferPointer(source)
+            if let first = bytes.baseAddress, unsafe memchr(first, 0, bytes.count) != nil {
                 return false
             }
             unsafe append(bytes)
@@ -72,9 +72,9 @@ import Glibc
     }
 
     private mutating func append(_ bytes: UnsafeRawBufferPointer) {
-        guard let first = unsafe bytes.baseAddress else { return }
-        reserve(unsafe bytes.count)
+        guard let first = bytes.baseAddress else { return }
+        reserve(bytes.count)
         unsafe (start + count).copyMemory(from: first, byteCount: bytes.count)
-        count += unsafe bytes.count
+        count += bytes.count
     }
 }

@@ -1,0 +1,64 @@
+/// Bytes that the grammar of HTTP gives a meaning to.
+enum ASCII {
+    static let tab: UInt8 = 0x09
+    static let space: UInt8 = 0x20
+    static let doubleQuote: UInt8 = 0x22
+    static let hash: UInt8 = 0x23
+    static let percent: UInt8 = 0x25
+    static let ampersand: UInt8 = 0x26
+    static let slash: UInt8 = 0x2F
+    static let zero: UInt8 = 0x30
+    static let nine: UInt8 = 0x39
+    static let equals: UInt8 = 0x3D
+    static let question: UInt8 = 0x3F
+    static let delete: UInt8 = 0x7F
+
+    /// The lower-case form of a letter from A to Z; any other byte as it is.
+    static func lowercased(_ byte: UInt8) -> UInt8 {
+        byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte
+    }
+
+    /// The value of a hexadecimal digit in either case.
+    static func hexadecimalValue(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x41...0x46: byte - 0x41 + 10
+        case 0x61...0x66: byte - 0x61 + 10
+        default: nil
+        }
+    }
+
+    /// True for the characters of a token, RFC 9110 section 5.6.2.
+    static func isTokenCharacter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
+        default: false
+        }
+    }
+
+    /// True when the text is a token: at least one character, and token characters only.
+    static func isToken(_ text: some Sequence<UInt8>) -> Bool {
+        var count = 0
+        for byte in text {
+            guard isTokenCharacter(byte) else { return false }
+            count += 1
+        }
+        return count > 0
+    }
+
+    /// Compares without regard to the case of the letters A to Z.
+    static func equalIgnoringCase(
+        _ left: some Sequence<UInt8>, _ right: some Sequence<UInt8>
+    ) -> Bool {
+        left.elementsEqual(right) { lowercased($0) == lowercased($1) }
+    }
+
+    /// Cuts spaces and tabs off both ends.
+    static func trimmed(_ text: Substring) -> Substring {
+        var text = text
+        while let first = text.utf8.first, first == space || first == tab { text.removeFirst() }
+        while let last = text.utf8.last, last == space || last == tab { text.removeLast() }
+        return text
+    }
+}

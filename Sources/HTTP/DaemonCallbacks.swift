@@ -1,0 +1,114 @@
+import CMicroHTTPD
+
+// libmicrohttpd calls these on its own threads; each connection stays with one thread. The first
+// argument is always the `ServerCore`, which the daemon's owner keeps alive.
+
+/// Begins an exchange when the request line is read; the daemon keeps what is returned for the
+/// request.
+func daemonReadTarget(
+    _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ handle: OpaquePointer?
+) -> UnsafeMutableRawPointer? {
+    guard
+        let core = unsafe ServerCore.of(context), let handle = unsafe handle,
+        let target = unsafe target,
+        let connection = unsafe ClientConnection.of(cmhd_socket_context(handle))
+    else { return nil }
+    connection.expectProgress(until: .now + core.limits.requestReceiveTimeMax)
+    let exchange = unsafe Exchange(
+        target: String(cString: target), connection: connection, handle: handle)
+    return unsafe Unmanaged.passRetained(exchange).toOpaque()
+}
+
+/// Is called when the header section is read, for each piece of the body, at the end, and when
+/// resumed.
+func daemonReadRequest(
+    _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?, _ path: UnsafePointer<CChar>?,
+    _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?,
+    _ body: UnsafePointer<CChar>?, _ bodyCount: UnsafeMutablePointer<Int>?,
+    _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> MHD_Result {
+    guard
+        let core = unsafe ServerCore.of(context),
+        let exchange = unsafe Exchange.of(request?.pointee),
+        let message = unsafe IncomingMessage(handle: handle, method: method, version: version),
+        let bodyCount = unsafe bodyCount
+    else { return .NO }
+    switch exchange.stage {
+    case .started: return core.begin(exchange, message)
+    case .receivingBody:
+        guard unsafe bodyCount.pointee > 0 else { return core.dispatch(exchange, message) }
+        let bytes = unsafe UnsafeRawBufferPointer(start: body, count: bodyCount.pointee)
+        unsafe bodyCount.pointee = 0
+        return unsafe core.takeBody(exchange, bytes)
+    case .handling: return core.deliver(exchange, message)
+    case .answered:
+        unsafe bodyCount.pointee = 0
+        return .YES
+    }
+}
+
+/// Ends an exchange, when its answer is sent or its connection is gone.
+func daemonCompletedRequest(
+    _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?,
+    _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _: MHD_RequestTerminationCode
+) {
+    guard
+        let core = unsafe ServerCore.of(context), let pointer = unsafe request?.pointee
+    else { return }
+    unsafe request?.pointee = nil
+    let exchange = unsafe Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue()
+    exchange.connection.expectProgress(until: core.nextRequestDeadline)
+    if let slot = exchange.slot { core.slots.leave(slot) }
+}
+
+/// Keeps a `ClientConnection` from the accepting of a socket until just before it is closed.
+func daemonChangedConnection(
+    _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?,
+    _ socketContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
+    _ change: MHD_ConnectionNotificationCode
+) {
+    guard
+        let core = unsafe ServerCore.of(context), let handle = unsafe handle,
+        let socketContext = unsafe socketContext
+    else { return }
+    switch change {
+    case .CONNECTION_NOTIFY_STARTED:
+        let address = unsafe cmhd_peer(handle).flatMap { unsafe IPAddress(socketAddress: $0) }
+        let connection = unsafe ClientConnection(
+            descriptor: cmhd_socket(handle), peerAddress: address?.text ?? "",
+            deadline: core.nextRequestDeadline)
+        core.connections.add(connection)
+        unsafe socketContext.pointee = Unmanaged.passRetained(connection).toOpaque()
+    case .CONNECTION_NOTIFY_CLOSED:
+        guard let pointer = unsafe socketContext.pointee else { return }
+        unsafe socketContext.pointee = nil
+        core.connections.remove(
+            unsafe Unmanaged<ClientConnection>.fromOpaque(pointer).takeRetainedValue())
+    @unknown default:
+        return
+    }
+}
+
+extension ServerCore {
+    /// A silent connection is libmicrohttpd's to cut; one that drips a request line is overdue
+    /// then.
+    fileprivate var nextRequestDeadline: MonotonicTime {
+        .now + (limits.idleTimeMax + limits.requestReceiveTimeMax)
+    }
+
+    fileprivate static func of(_ pointer: UnsafeMutableRawPointer?) -> ServerCore? {
+        unsafe pointer.map { unsafe Unmanaged.fromOpaque($0).takeUnretainedValue() }
+    }
+}
+
+extension Exchange {
+    fileprivate static func of(_ pointer: UnsafeMutableRawPointer?) -> Exchange? {
+        unsafe pointer.map { unsafe Unmanaged.fromOpaque($0).takeUnretainedValue() }
+    }
+}
+
+extension ClientConnection {
+    fileprivate static func of(_ pointer: UnsafeMutableRawPointer?) -> ClientConnection? {
+        unsafe pointer.map { unsafe Unmanaged.fromOpaque($0).takeUnretainedValue() }
+    }
+}

@@ -1,0 +1,80 @@
+/// The header fields of a request, in the order they came, duplicates kept.
+///
+/// Names compare without regard to case, RFC 9110 section 5.1. Values are text as the client sent
+/// it, with bytes that are not UTF-8 replaced by U+FFFD.
+package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
+    private struct Field {
+        let nameStart: Int
+        let valueStart: Int
+        let valueEnd: Int
+    }
+
+    // One array for the text of all fields: a request is copied with two allocations, and a string
+    // is made only of a field that somebody asks for.
+    private var storage: [UInt8] = []
+    private var fields: [Field] = []
+
+    /// Makes an empty set of fields.
+    package init() {}
+
+    /// Makes a set of fields from names and values, for tests and for calls that reach no socket.
+    package init(_ fields: [(name: String, value: String)]) {
+        for field in fields { append(name: field.name.utf8, value: field.value.utf8) }
+    }
+
+    /// Makes a set of fields from a literal; a name may occur more than once.
+    package init(dictionaryLiteral elements: (String, String)...) {
+        for (name, value) in elements { append(name: name.utf8, value: value.utf8) }
+    }
+
+    /// The number of fields, duplicates counted.
+    package var count: Int { fields.count }
+
+    /// The value of the first field with this name, nil when there is none.
+    package subscript(_ name: String) -> String? {
+        let name = name.utf8
+        return fields.first { matches($0, name) }.map(value)
+    }
+
+    /// The values of every field with this name, in order.
+    package func all(_ name: String) -> [String] {
+        let name = name.utf8
+        return fields.filter { matches($0, name) }.map(value)
+    }
+
+    /// The number of fields with this name.
+    func count(of name: String) -> Int {
+        let name = name.utf8
+        var count = 0
+        for field in fields where matches(field, name) { count += 1 }
+        return count
+    }
+
+    /// True when every name is a token, RFC 9110 section 5.6.2, and no value holds a NUL or a line
+    /// break.
+    var areWellFormed: Bool {
+        fields.allSatisfy { field in
+            ASCII.isToken(storage[field.nameStart..<field.valueStart])
+                && storage[field.valueStart..<field.valueEnd]
+                    .allSatisfy { $0 != 0 && $0 != 0x0A && $0 != 0x0D }
+        }
+    }
+
+    mutating func append(name: some Collection<UInt8>, value: some Collection<UInt8>) {
+        let nameStart = storage.count
+        storage.append(contentsOf: name)
+        let valueStart = storage.count
+        storage.append(contentsOf: value)
+        fields.append(
+            Field(nameStart: nameStart, valueStart: valueStart, valueEnd: storage.count))
+    }
+
+    private func matches(_ field: Field, _ name: String.UTF8View) -> Bool {
+        field.valueStart - field.nameStart == name.count
+            && ASCII.equalIgnoringCase(storage[field.nameStart..<field.valueStart], name)
+    }
+
+    private func value(_ field: Field) -> String {
+        String(decoding: storage[field.valueStart..<field.valueEnd], as: UTF8.self)
+    }
+}

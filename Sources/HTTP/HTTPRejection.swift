@@ -1,0 +1,13 @@
+/// What the server itself must answer without the handler; the owner renders it.
+package enum HTTPRejection: Error, Sendable, CaseIterable {
+    /// The body is longer than the limit: 413.
+    case bodyTooLarge
+    /// The request line, the framing, the host or the query breaks the rules of HTTP: 400.
+    case malformed
+    /// Too many requests are being handled, or the server stops: 503.
+    case overloaded
+    /// The handler's answer can't be sent: 500.
+    case internalFailure
+    /// The header section is longer than the limit or has too many fields: 431.
+    case headersTooLarge
+}

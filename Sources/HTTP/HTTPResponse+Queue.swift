@@ -1,0 +1,47 @@
+import CMicroHTTPD
+
+extension HTTPResponse {
+    private static let statuses = 200...599
+
+    /// True when the status is one that ends a request.
+    var isSendable: Bool { Self.statuses.contains(status) }
+
+    /// Hands a copy of the response to the daemon.
+    ///
+    /// - Returns: `.NO`, which closes the connection, when the daemon does not take it.
+    func queue(on connection: OpaquePointer, closing: Bool) -> MHD_Result {
+        let hasBody = status != 204 && status != 304
+        // The daemon copies the bytes, although its parameter is not const.
+        let made = unsafe body.withUnsafeBytes { bytes in
+            unsafe MHD_create_response_from_buffer(
+                hasBody ? bytes.count : 0, UnsafeMutableRawPointer(mutating: bytes.baseAddress),
+                .RESPMEM_MUST_COPY)
+        }
+        guard let response = unsafe made else { return .NO }
+        defer { unsafe MHD_destroy_response(response) }
+        for (name, value) in headers where Self.mayBeSet(name) {
+            // The daemon refuses what it can't send, such as an empty value; the field is left out
+            // then.
+            _ = unsafe MHD_add_response_header(response, name, Self.neutralised(value))
+        }
+        if closing { _ = unsafe MHD_add_response_header(response, "Connection", "close") }
+        return unsafe MHD_queue_response(connection, UInt32(status), response)
+    }
+
+    /// False for the fields that are the server's own, and for names that are no token.
+    private static func mayBeSet(_ name: String) -> Bool {
+        for own in ["Content-Length", "Transfer-Encoding", "Connection", "Date"]
+        where ASCII.equalIgnoringCase(name.utf8, own.utf8) {
+            return false
+        }
+        return ASCII.isToken(name.utf8)
+    }
+
+    /// The value with every control character made a space, RFC 9110 section 5.5.
+    private static func neutralised(_ value: String) -> String {
+        func isControl(_ byte: UInt8) -> Bool { byte < ASCII.space || byte == ASCII.delete }
+        guard value.utf8.contains(where: isControl) else { return value }
+        return String(
+            decoding: value.utf8.map { isControl($0) ? ASCII.space : $0 }, as: UTF8.self)
+    }
+}

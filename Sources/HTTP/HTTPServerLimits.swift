@@ -1,0 +1,47 @@
+import Glibc
+
+/// The most that a server takes, of everything a client can send much of.
+package struct HTTPServerLimits: Sendable {
+    /// The longest body; a longer one is answered as `HTTPRejection.bodyTooLarge`.
+    package var bodyBytesMax = 65_536
+    /// The longest header section, request line included.
+    package var headerBytesMax = 16_384
+    /// The most header fields.
+    package var headerCountMax = 100
+    /// The most open connections; more wait in the system's queue.
+    package var connectionsMax = 1024
+    /// The most requests given to the handler at the same time; more are answered as overloaded.
+    package var requestsInFlightMax = 512
+    /// How long a connection may stay silent while the server waits for it; counts in whole
+    /// seconds.
+    package var idleTimeMax: Duration = .seconds(30)
+    /// How long a request may take from its request line to its last byte, however it drips.
+    package var requestReceiveTimeMax: Duration = .seconds(30)
+    /// How long a client may take to accept an answer.
+    package var responseSendTimeMax: Duration = .seconds(60)
+    /// The threads that read and write sockets.
+    package var threads = HTTPServerLimits.processorCount
+
+    /// The limits of a server that faces the internet.
+    package init() {}
+
+    /// The processors this machine runs on.
+    package static var processorCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+
+    /// The idle time as libmicrohttpd takes it, where 0 would mean no limit.
+    var idleSecondsMax: UInt32 {
+        UInt32(clamping: max(1, (idleTimeMax.wholeNanoseconds + 999_999_999) / 1_000_000_000))
+    }
+
+    /// What one connection may use: the header section, what is kept of it, and the header of the
+    /// answer.
+    ///
+    /// It is larger than `headerBytesMax`, so that a header section over the limit is still read
+    /// and gets an answer that the owner rendered; one that does not even fit here is answered by
+    /// libmicrohttpd.
+    var connectionMemoryBytes: Int { headerBytesMax * 2 + 8_192 }
+
+    /// A chunked body over the limit is read and dropped up to this, so that the client, which
+    /// reads only after it has written, gets its answer; beyond it the connection is cut.
+    var discardedBytesMax: Int { bodyBytesMax + 1_048_576 }
+}

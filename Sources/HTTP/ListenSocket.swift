@@ -1,0 +1,104 @@
+import Glibc
+
+/// A TCP socket that listens; it is closed with its owner, unless given away.
+struct ListenSocket: ~Copyable {
+    private static let backlog: Int32 = 1024
+
+    let descriptor: Int32
+    let port: UInt16
+
+    /// Binds and listens.
+    ///
+    /// SO_REUSEADDR lets a restarted server have its port at once; SO_REUSEPORT, which would let
+    /// two processes share a port without noticing, stays off.
+    init(host: String, port: UInt16) throws(HTTPServerError) {
+        guard let address = IPAddress(host) else { throw .addressInvalid }
+        let family = address.isIPv4 ? AF_INET : AF_INET6
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let descriptor = socket(family, type, 0)
+        guard descriptor >= 0 else { throw .failed(call: "socket", code: errno) }
+        do throws(HTTPServerError) {
+            self.port = try Self.listen(descriptor, at: address, port: port)
+            self.descriptor = descriptor
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Gives the descriptor to somebody who closes it.
+    consuming func release() -> Int32 {
+        let descriptor = descriptor
+        discard self
+        return descriptor
+    }
+
+    private static func listen(
+        _ descriptor: Int32, at address: IPAddress, port: UInt16
+    ) throws(HTTPServerError) -> UInt16 {
+        var yes: Int32 = 1
+        // An IPv6 socket on the unspecified address takes IPv4 as well, whatever the system's
+        // default.
+        var no: Int32 = 0
+        let size = socklen_t(MemoryLayout<Int32>.size)
+        guard
+            unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, size) == 0
+        else { throw .failed(call: "setsockopt", code: errno) }
+        if !address.isIPv4 {
+            guard
+                unsafe setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &no, size) == 0
+            else { throw .failed(call: "setsockopt", code: errno) }
+        }
+        var storage = sockaddr_storage()
+        var length = address.write(port: port, to: &storage)
+        let bound = unsafe withUnsafePointer(to: &storage) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                unsafe bind(descriptor, pointer, length)
+            }
+        }
+        guard bound == 0 else { throw error(of: "bind") }
+        guard Glibc.listen(descriptor, backlog) == 0 else { throw error(of: "listen") }
+        let named = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                unsafe getsockname(descriptor, pointer, &length)
+            }
+        }
+        guard named == 0 else { throw error(of: "getsockname") }
+        // The port is in the same place of both families' addresses.
+        return unsafe withUnsafeBytes(of: &storage) { bytes in
+            UInt16(bigEndian: unsafe bytes.loadUnaligned(as: sockaddr_in.self).sin_port)
+        }
+    }
+
+    private static func error(of call: String) -> HTTPServerError {
+        switch errno {
+        case EADDRINUSE: .addressInUse
+        case EADDRNOTAVAIL: .addressInvalid
+        case let code: .failed(call: call, code: code)
+        }
+    }
+}
+
+extension IPAddress {
+    /// Writes the address as the system wants it and gives the length that counts.
+    fileprivate func write(port: UInt16, to storage: inout sockaddr_storage) -> socklen_t {
+        unsafe withUnsafeMutableBytes(of: &storage) { bytes in
+            if isIPv4 {
+                var address = sockaddr_in()
+                address.sin_family = sa_family_t(AF_INET)
+                address.sin_port = port.bigEndian
+                address.sin_addr = ipv4
+                unsafe bytes.storeBytes(of: address, as: sockaddr_in.self)
+                return socklen_t(MemoryLayout<sockaddr_in>.size)
+            }
+            var address = sockaddr_in6()
+            address.sin6_family = sa_family_t(AF_INET6)
+            address.sin6_port = port.bigEndian
+            address.sin6_addr = ipv6
+            unsafe bytes.storeBytes(of: address, as: sockaddr_in6.self)
+            return socklen_t(MemoryLayout<sockaddr_in6>.size)
+        }
+    }
+}

@@ -1,0 +1,44 @@
+/// A path with names in braces for the segments that vary: `/v1/auth/link/{provider}`.
+struct RouteTemplate: Sendable {
+    enum Segment: Equatable, Sendable {
+        case literal(String)
+        case capture(String)
+    }
+
+    let text: String
+    let segments: [Segment]
+
+    /// A template is written by a programmer, so one that is no template stops the program.
+    init(_ text: String) {
+        precondition(text.utf8.first == ASCII.slash, "a template starts with a slash: \(text)")
+        self.text = text
+        segments = Self.split(text).map { part in
+            guard part.hasPrefix("{"), part.hasSuffix("}") else { return .literal(String(part)) }
+            let name = part.dropFirst().dropLast()
+            precondition(!name.isEmpty, "a capture has a name: \(text)")
+            return .capture(String(name))
+        }
+        var names: Set<String> = []
+        for case .capture(let name) in segments {
+            precondition(names.insert(name).inserted, "a name is captured once: \(text)")
+        }
+    }
+
+    /// The segments of a path; a slash at the end makes an empty last segment.
+    static func split(_ path: String) -> [Substring] {
+        path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+    }
+
+    /// Reads the captured segments; nil when one is empty or can't be decoded to text without a
+    /// slash.
+    func captures(of path: [Substring]) -> [String: String]? {
+        var captures: [String: String] = [:]
+        for (segment, part) in zip(segments, path) {
+            guard case .capture(let name) = segment else { continue }
+            guard let value = PercentEncoding.decode(part), !value.isEmpty else { return nil }
+            guard !value.utf8.contains(ASCII.slash) else { return nil }
+            captures[name] = value
+        }
+        return captures
+    }
+}

@@ -1,0 +1,52 @@
+import Dispatch
+import Synchronization
+
+/// A daemon and its way to an end.
+final class RunningServer: Sendable {
+    /// Answers that are ready get this long to leave, after the grace time.
+    private static let flushTimeMax: Duration = .seconds(2)
+    private static let watchIntervalMax: Duration = .seconds(1)
+
+    private let core: ServerCore
+    private let daemon: Mutex<Daemon?>
+    private let watch: Task<Void, Never>
+    /// Entered until the daemon has stopped.
+    private let stopped = DispatchGroup()
+
+    init(core: ServerCore, socket: consuming ListenSocket) throws(HTTPServerError) {
+        self.core = core
+        daemon = Mutex(try Daemon(core: core, socket: socket))
+        let interval = min(Self.watchIntervalMax, core.limits.requestReceiveTimeMax / 4)
+        let connections = core.connections
+        watch = Task { await connections.watch(every: interval) }
+        stopped.enter()
+    }
+
+    /// Stops, or waits until the stop that somebody else began is done.
+    func stop(grace: Duration) async {
+        await withCheckedContinuation { continuation in
+            stopped.notify(queue: .global()) { continuation.resume() }
+            guard core.slots.beginDraining() else { return }
+            // Waiting for libmicrohttpd's threads blocks, which a task must not.
+            DispatchQueue.global().async { self.drain(grace: grace) }
+        }
+    }
+
+    private func drain(grace: Duration) {
+        daemon.withLock { $0?.quiesce() }
+        let deadline = Self.time(after: grace)
+        // Each round ends idle or at the deadline; a request can come in between.
+        while core.slots.waitUntilIdle(deadline), !core.slots.stopIfIdle() {}
+        for exchange in core.slots.stop() { core.abandon(exchange) }
+        let isIdle = core.slots.waitUntilIdle(Self.time(after: Self.flushTimeMax))
+        watch.cancel()
+        var last = daemon.withLock { $0.take() }
+        if !isIdle, core.slots.stop().contains(where: \.isSuspended) { last.take()?.leak() }
+        last = nil
+        stopped.leave()
+    }
+
+    private static func time(after duration: Duration) -> DispatchTime {
+        .now() + .nanoseconds(Int(duration.wholeNanoseconds))
+    }
+}

@@ -1,0 +1,100 @@
+import CMicroHTTPD
+
+/// What a running daemon's callbacks work on.
+final class ServerCore: Sendable {
+    let limits: HTTPServerLimits
+    let slots: ExchangeSlots
+    let connections = ConnectionRegistry()
+    private let reject: @Sendable (HTTPRejection) -> HTTPResponse
+    private let handler: @Sendable (HTTPRequest) async -> HTTPResponse
+
+    init(
+        limits: HTTPServerLimits, reject: @escaping @Sendable (HTTPRejection) -> HTTPResponse,
+        handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
+    ) {
+        self.limits = limits
+        self.reject = reject
+        self.handler = handler
+        slots = ExchangeSlots(count: limits.requestsInFlightMax)
+    }
+
+    /// Looks at the header section, before any of the body is read.
+    func begin(_ exchange: Exchange, _ message: IncomingMessage) -> MHD_Result {
+        exchange.method = message.method
+        do throws(HTTPRejection) {
+            guard unsafe cmhd_header_bytes(message.handle) <= limits.headerBytesMax else {
+                throw .headersTooLarge
+            }
+            exchange.headers = message.readHeaders()
+            let framing = try RequestFraming(
+                of: exchange.headers, isHTTP11: message.isHTTP11, limits: limits)
+            guard
+                ASCII.isToken(exchange.method.utf8),
+                message.isWholeLine(method: exchange.method, target: exchange.target),
+                let parts = RequestTarget(exchange.target)
+            else { throw .malformed }
+            exchange.parts = parts
+            exchange.body.reserveCapacity(framing.contentLength ?? 0)
+        } catch {
+            // Where the request ends is unknown or far away, so the connection ends here.
+            return answer(exchange, reject(error), on: message, closing: true)
+        }
+        exchange.stage = .receivingBody
+        return .YES
+    }
+
+    /// Takes a piece of the body; a body over the limit is dropped, and answered when it has ended.
+    func takeBody(_ exchange: Exchange, _ bytes: UnsafeRawBufferPointer) -> MHD_Result {
+        let isTooLarge = bytes.count > limits.bodyBytesMax - exchange.body.count
+        guard isTooLarge || exchange.discardedBytes > 0 else {
+            unsafe exchange.body.append(contentsOf: bytes)
+            return .YES
+        }
+        exchange.body = []
+        exchange.discardedBytes += bytes.count
+        return exchange.discardedBytes > limits.discardedBytesMax ? .NO : .YES
+    }
+
+    /// Gives a request that was received whole to the handler.
+    func dispatch(_ exchange: Exchange, _ message: IncomingMessage) -> MHD_Result {
+        guard exchange.discardedBytes == 0 else {
+            return answer(exchange, reject(.bodyTooLarge), on: message, closing: true)
+        }
+        guard let request = exchange.request() else {
+            return answer(exchange, reject(.malformed), on: message, closing: true)
+        }
+        switch slots.admit(exchange) {
+        case .admitted(let slot): exchange.slot = slot
+        case .full: return answer(exchange, reject(.overloaded), on: message)
+        case .stopped: return answer(exchange, reject(.overloaded), on: message, closing: true)
+        }
+        exchange.connection.expectProgress(until: .never)
+        exchange.stage = .handling
+        let task = Task.immediate { [handler] in
+            exchange.finish(await handler(request))
+        }
+        return exchange.suspend(until: task) ? .YES : deliver(exchange, message)
+    }
+
+    /// Sends what the handler left.
+    func deliver(_ exchange: Exchange, _ message: IncomingMessage) -> MHD_Result {
+        guard let response = exchange.takeResponse() else { return .NO }
+        return answer(exchange, response, on: message)
+    }
+
+    /// Answers in the handler's place while the server stops.
+    func abandon(_ exchange: Exchange) {
+        exchange.abandon(with: reject(.overloaded))
+    }
+
+    private func answer(
+        _ exchange: Exchange, _ response: HTTPResponse, on message: IncomingMessage,
+        closing: Bool = false
+    ) -> MHD_Result {
+        exchange.stage = .answered
+        exchange.connection.expectProgress(until: .now + limits.responseSendTimeMax)
+        let sendable = response.isSendable ? response : reject(.internalFailure)
+        guard sendable.isSendable else { return .NO }
+        return unsafe sendable.queue(on: message.handle, closing: closing || slots.isDraining)
+    }
+}

@@ -1,0 +1,27 @@
+/// How long to leave an unreachable server alone: twice as long each time, up to a limit.
+struct Backoff {
+    static let first = Duration.milliseconds(50)
+    static let longest = Duration.seconds(2)
+
+    private var next = Self.first
+    private var resumesAt: ContinuousClock.Instant?
+    private(set) var reason: PostgresError?
+
+    /// Whether the server may be tried at this moment.
+    func permits(_ now: ContinuousClock.Instant) -> Bool {
+        guard let resumesAt else { return true }
+        return now >= resumesAt
+    }
+
+    /// Notes a failure at this moment.
+    mutating func failed(_ reason: PostgresError, at now: ContinuousClock.Instant) {
+        self.reason = reason
+        resumesAt = now + next
+        next = min(next * 2, Self.longest)
+    }
+
+    /// Forgets all failures.
+    mutating func succeeded() {
+        self = Self()
+    }
+}

@@ -1,0 +1,48 @@
+internal import CLibPQ
+
+extension Connection {
+    /// Settings that a URL may override.
+    private static let defaults: [(String, String)] = [
+        ("keepalives", "1"), ("keepalives_idle", "5"), ("keepalives_interval", "2"),
+        ("keepalives_count", "3"),
+        // Milliseconds until unacknowledged data ends the connection: a server that vanished is
+        // noticed in seconds, not in the quarter of an hour that TCP takes by itself.
+        ("tcp_user_timeout", "5000"),
+    ]
+
+    static func open(
+        url: String, applicationName: String, until deadline: ContinuousClock.Instant
+    ) throws(PostgresError) -> ConnectionHandle {
+        // What libpq cannot parse is refused here, because its own message would quote the
+        // password.
+        guard !url.utf8.contains(0), ConnectionHandle.canParse(url) else {
+            throw .connectionFailed("the connection URL cannot be parsed")
+        }
+        let settings =
+            defaults + [
+                ("dbname", url), ("application_name", applicationName),
+                ("client_encoding", "UTF8"),
+            ]
+        guard let handle = ConnectionHandle(settings: settings) else {
+            throw .connectionFailed("out of memory")
+        }
+        guard handle.status != CONNECTION_BAD else { throw .connectionFailed(handle.message) }
+        try finishOpening(handle, until: deadline)
+        guard handle.becomeNonBlocking() else { throw .connectionFailed(handle.message) }
+        return handle
+    }
+
+    private static func finishOpening(
+        _ handle: ConnectionHandle, until deadline: ContinuousClock.Instant
+    ) throws(PostgresError) {
+        var next = PGRES_POLLING_WRITING
+        while next != PGRES_POLLING_OK {
+            let events: SocketEvents = next == PGRES_POLLING_WRITING ? .write : .read
+            guard SocketEvents.wait(for: events, on: handle.socket, until: deadline) else {
+                throw .connectionFailed("no connection within the connect timeout")
+            }
+            next = handle.pollConnecting()
+            guard next != PGRES_POLLING_FAILED else { throw .connectionFailed(handle.message) }
+        }
+    }
+}

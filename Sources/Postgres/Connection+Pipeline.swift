@@ -1,0 +1,168 @@
+internal import CLibPQ
+
+extension Connection {
+    /// Calls in one pipeline at the most.
+    package static let pipelineCallsMax = 4_096
+
+    /// Executes one statement, preparing it in the same trip when this connection has not yet.
+    ///
+    /// - Throws: as `pipeline` does.
+    package func query(
+        _ statement: Statement, _ parameters: [Parameter] = []
+    ) throws(PostgresError) -> QueryResult {
+        let results = try pipeline([Call(statement, parameters)])
+        guard let result = results.first else { throw .unexpectedResult("no result") }
+        return result
+    }
+
+    /// Sends all calls and one sync in one round trip, and returns their results in order.
+    ///
+    /// Statements that are not prepared yet are prepared in the same trip. Outside of a transaction
+    /// the calls are one, unless one of them opens it. Once a call fails the server skips the rest,
+    /// a COMMIT included; the connection stays usable, and a transaction that was open stays open
+    /// as a failed one, to be ended by `rollBack()`. Put COMMIT last: then no error but
+    /// `connectionLost` and `timedOut` leaves a doubt about it.
+    ///
+    /// - Throws: `.server` with the first refusal and the index of its call; also, with code
+    ///   `25P02`, when the server answers COMMIT by rolling back. `.unexpectedResult` before
+    ///   anything is sent. `.connectionLost` and `.timedOut` close the connection.
+    package func pipeline(_ calls: [Call]) throws(PostgresError) -> [QueryResult] {
+        guard !calls.isEmpty else { return [] }
+        guard calls.count <= Self.pipelineCallsMax else {
+            throw .unexpectedResult("more than \(Self.pipelineCallsMax) calls in a pipeline")
+        }
+        let handle = try openHandle()
+        let deadline = callDeadline
+        try encoding.encode(calls)
+        try enterPipelineMode(handle)
+        let steps = try send(calls, handle: handle)
+        return try collect(steps, of: calls, handle: handle, until: deadline)
+    }
+
+    private func enterPipelineMode(_ handle: ConnectionHandle) throws(PostgresError) {
+        guard !isInPipelineMode else { return }
+        guard handle.enterPipelineMode() else { throw lost(handle) }
+        isInPipelineMode = true
+    }
+
+    /// Queues all calls, each after its preparation when there is none that fits, and the sync.
+    ///
+    /// Everything that can be refused is refused before the first call is queued.
+    private func send(
+        _ calls: [Call], handle: ConnectionHandle
+    ) throws(PostgresError) -> [PipelineStep] {
+        var steps: [PipelineStep] = []
+        steps.reserveCapacity(calls.count * 2)
+        do throws(PostgresError) {
+            for (index, call) in calls.enumerated() {
+                let types = encoding.types(ofCall: index)
+                if let known = try prepared.serverName(for: call.statement, types: types) {
+                    steps.append(.execute(call: index, serverName: known))
+                    continue
+                }
+                let name = try prepared.add(call.statement, types: types)
+                steps.append(.prepare(call: index, serverName: name))
+                steps.append(.execute(call: index, serverName: name))
+            }
+        } catch {
+            dropUnconfirmed(steps, of: calls)
+            throw error
+        }
+        for step in steps {
+            let isQueued =
+                switch step {
+                case .prepare(let index, let name):
+                    handle.sendPrepare(
+                        calls[index].statement.sql, as: name,
+                        types: encoding.types(ofCall: index))
+                case .execute(let index, let name):
+                    handle.sendExecute(name, call: index, of: encoding)
+                }
+            guard isQueued else { throw lost(handle) }
+        }
+        guard handle.sendSync() else { throw lost(handle) }
+        return steps
+    }
+
+    /// Takes results until the sync comes back; only then is the connection ready for more.
+    private func collect(
+        _ steps: [PipelineStep], of calls: [Call], handle: ConnectionHandle,
+        until deadline: ContinuousClock.Instant
+    ) throws(PostgresError) -> [QueryResult] {
+        var results: [QueryResult] = []
+        results.reserveCapacity(calls.count)
+        var first: ServerError?
+        var position = 0
+        while true {
+            try awaitResult(handle, until: deadline)
+            guard let result = handle.nextResult() else {
+                // A null ends one step; more of them than steps would never end.
+                guard handle.status == CONNECTION_OK else { throw lost(handle) }
+                position += 1
+                guard position <= steps.count + 1 else { throw confused("results out of step") }
+                continue
+            }
+            let step = position < steps.count ? steps[position] : nil
+            switch result.status {
+            case PGRES_PIPELINE_SYNC:
+                dropUnconfirmed(steps, of: calls)
+                if let first { throw .server(first) }
+                guard results.count == calls.count else { throw confused("results are missing") }
+                return results
+            case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY:
+                switch step {
+                case .prepare(let index, let name)?:
+                    prepared.confirm(calls[index].statement, serverName: name)
+                case .execute(let index, _)?:
+                    first = first ?? Self.brokenCommit(calls[index], result, at: index)
+                    results.append(result)
+                case nil: throw confused("a result without its call")
+                }
+            case PGRES_PIPELINE_ABORTED: break
+            case PGRES_FATAL_ERROR:
+                let error = try refusal(from: result, callIndex: step?.call, handle: handle)
+                first = first ?? error
+                if let step { forgetPlan(of: calls[step.call].statement, after: error.state) }
+            default: throw confused("COPY cannot run in a pipeline")
+            }
+        }
+    }
+
+    /// The server answers COMMIT in a failed transaction with a rollback that looks like a success.
+    private static func brokenCommit(
+        _ call: Call, _ result: QueryResult, at index: Int
+    ) -> ServerError? {
+        guard call.statement == .commit, result.commandTag != "COMMIT" else { return nil }
+        return ServerError(
+            state: .inFailedTransaction, severity: "ERROR",
+            message: "the transaction had failed and was rolled back", callIndex: index)
+    }
+
+    private func dropUnconfirmed(_ steps: [PipelineStep], of calls: [Call]) {
+        for case .prepare(let index, _) in steps {
+            prepared.dropUnconfirmed(of: calls[index].statement)
+        }
+    }
+
+    /// Lets a statement be prepared anew when the server no longer has it, or no longer accepts its
+    /// plan.
+    private func forgetPlan(of statement: Statement, after state: SQLState) {
+        switch state {
+        case .invalidStatementName: prepared.forgetAll()
+        case .featureNotSupported: prepared.forget(statement)
+        default: break
+        }
+    }
+}
+
+/// One thing the server answers in a pipeline.
+private enum PipelineStep {
+    case prepare(call: Int, serverName: String)
+    case execute(call: Int, serverName: String)
+
+    var call: Int {
+        switch self {
+        case .prepare(let call, _), .execute(let call, _): call
+        }
+    }
+}

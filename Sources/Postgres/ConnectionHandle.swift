@@ -1,0 +1,137 @@
+internal import CLibPQ
+
+/// The libpq handle of one connection; owns it and closes it when it goes.
+///
+/// The only place that touches the pointer. Each method is one libpq call and decides nothing.
+@safe final class ConnectionHandle {
+    private let pointer: OpaquePointer
+
+    /// Begins to connect without waiting; nil when memory has run out.
+    ///
+    /// libpq reads the settings from left to right, so what follows `dbname` wins over a URL in it.
+    init?(settings: [(String, String)]) {
+        let keywords = CStrings(settings.map(\.0))
+        let values = CStrings(settings.map(\.1))
+        let started = unsafe keywords.withPointers { keywords in
+            unsafe values.withPointers { values in
+                unsafe PQconnectStartParams(keywords, values, 1)
+            }
+        }
+        guard let started = unsafe started else { return nil }
+        unsafe pointer = unsafe started
+    }
+
+    deinit {
+        // Says good-bye to the server if it can do so without waiting.
+        unsafe PQfinish(pointer)
+    }
+
+    /// Whether libpq can parse a URL or a list of settings.
+    static func canParse(_ url: String) -> Bool {
+        guard let options = unsafe PQconninfoParse(url, nil) else { return false }
+        unsafe PQconninfoFree(options)
+        return true
+    }
+
+    // MARK: What is known
+
+    var status: ConnStatusType { unsafe PQstatus(pointer) }
+    var transactionStatus: PGTransactionStatusType { unsafe PQtransactionStatus(pointer) }
+    var socket: Int32 { unsafe PQsocket(pointer) }
+    var isEncrypted: Bool { unsafe PQsslInUse(pointer) != 0 }
+    var serverVersion: Int32 { unsafe PQserverVersion(pointer) }
+    var backendProcessID: Int32 { unsafe PQbackendPID(pointer) }
+
+    /// What libpq says about the connection, on one line.
+    var message: String {
+        guard let text = unsafe PQerrorMessage(pointer) else { return "no reason given" }
+        let lines = unsafe String(cString: text).split(whereSeparator: \.isNewline)
+        let line = lines.map { String($0.trimmingPrefix(while: \.isWhitespace)) }
+            .joined(separator: "; ")
+        return line.isEmpty ? "no reason given" : line
+    }
+
+    // MARK: Connecting
+
+    func pollConnecting() -> PostgresPollingStatusType { unsafe PQconnectPoll(pointer) }
+
+    /// Drops notices, which libpq would print to standard error, and makes sending never wait.
+    func becomeNonBlocking() -> Bool {
+        unsafe PQsetNoticeProcessor(pointer, { _, _ in }, nil)
+        return unsafe PQsetnonblocking(pointer, 1) == 0
+    }
+
+    // MARK: Sending
+
+    func enterPipelineMode() -> Bool { unsafe PQenterPipelineMode(pointer) == 1 }
+    func exitPipelineMode() -> Bool { unsafe PQexitPipelineMode(pointer) == 1 }
+    func sendSync() -> Bool { unsafe PQpipelineSync(pointer) == 1 }
+    func send(script: String) -> Bool { unsafe PQsendQuery(pointer, script) == 1 }
+
+    func sendPrepare(_ sql: String, as name: String, types: ArraySlice<UInt32>) -> Bool {
+        unsafe types.withUnsafeBufferPointer { types in
+            unsafe PQsendPrepare(pointer, name, sql, Int32(types.count), types.baseAddress) == 1
+        }
+    }
+
+    /// Executes what is prepared under a name; parameters and results are in binary.
+    func sendExecute(_ name: String, call index: Int, of calls: borrowing EncodedCalls) -> Bool {
+        unsafe calls.withParameters(ofCall: index) { count, values, lengths, formats in
+            unsafe PQsendQueryPrepared(pointer, name, count, values, lengths, formats, 1) == 1
+        }
+    }
+
+    // MARK: Receiving
+
+    /// Writes what is queued as far as the socket takes it: 0 all, 1 not yet all, -1 failed.
+    func flush() -> Int32 { unsafe PQflush(pointer) }
+    func consumeInput() -> Bool { unsafe PQconsumeInput(pointer) == 1 }
+    /// Whether asking for the next result would wait.
+    var isBusy: Bool { unsafe PQisBusy(pointer) != 0 }
+
+    func nextResult() -> QueryResult? {
+        guard let result = unsafe PQgetResult(pointer) else { return nil }
+        return unsafe QueryResult(result)
+    }
+
+    /// What a copy has to give at this moment.
+    enum CopyChunk {
+        case row(CopiedRow)
+        case notYet
+        case end
+        case failed
+    }
+
+    func nextCopyChunk() -> CopyChunk {
+        var row: UnsafeMutablePointer<CChar>?
+        let length = unsafe PQgetCopyData(pointer, &row, 1)
+        switch length {
+        case 0: return .notYet
+        // The end, or an error that the next result tells.
+        case -1: return .end
+        default:
+            guard length > 0, let row = unsafe row else { return .failed }
+            return unsafe .row(CopiedRow(row, count: Int(length)))
+        }
+    }
+}
+
+/// One row of a copy; owns the memory that libpq allocated for it.
+@safe final class CopiedRow {
+    private let start: UnsafeMutablePointer<CChar>
+    private let count: Int
+
+    init(_ start: UnsafeMutablePointer<CChar>, count: Int) {
+        unsafe self.start = unsafe start
+        self.count = count
+    }
+
+    deinit {
+        unsafe PQfreemem(start)
+    }
+
+    func withBytes(_ body: (Span<UInt8>) throws -> Void) rethrows {
+        let bytes = unsafe UnsafeRawBufferPointer(start: start, count: count)
+        try unsafe body(bytes.bindMemory(to: UInt8.self).span)
+    }
+}

@@ -1,0 +1,99 @@
+internal import CLibPQ
+
+/// The rows that one statement returned; owns the PGresult and clears it when it goes.
+///
+/// Columns are read by index, from 0, as the Swift type that matches theirs. Reading a null without
+/// the `optional` twin, another type, or a row or column that is not there throws
+/// `.unexpectedResult`; no value is ever quoted in it.
+@safe package final class QueryResult {
+    private let result: OpaquePointer
+
+    /// How many rows came back.
+    package let rowCount: Int
+    /// How many columns each row has.
+    package let columnCount: Int
+
+    /// Takes over a result; whoever made it must not clear it.
+    init(_ result: OpaquePointer) {
+        unsafe self.result = unsafe result
+        rowCount = Int(unsafe PQntuples(result))
+        columnCount = Int(unsafe PQnfields(result))
+    }
+
+    deinit {
+        unsafe PQclear(result)
+    }
+
+    /// How many rows an INSERT, UPDATE, DELETE, MERGE or SELECT touched; 0 for other commands.
+    package var rowsAffected: Int {
+        guard let count = unsafe PQcmdTuples(result) else { return 0 }
+        return Int(unsafe String(cString: count)) ?? 0
+    }
+
+    /// What the server says it did, such as `INSERT 0 3` or `COMMIT`.
+    package var commandTag: String {
+        guard let tag = unsafe PQcmdStatus(result) else { return "" }
+        return unsafe String(cString: tag)
+    }
+
+    /// Whether a value is null.
+    package func isNull(_ row: Int, _ column: Int) throws(PostgresError) -> Bool {
+        try check(row, column)
+        return unsafe PQgetisnull(result, Int32(row), Int32(column)) != 0
+    }
+
+    var status: ExecStatusType { unsafe PQresultStatus(result) }
+
+    /// A part of an error; only parts that hold no values of rows can be asked for.
+    enum ErrorField {
+        case state, severity, message, constraint, table
+
+        var code: UInt8 {
+            switch self {
+            case .state: UInt8(ascii: "C")
+            case .severity: UInt8(ascii: "V")
+            case .message: UInt8(ascii: "M")
+            case .constraint: UInt8(ascii: "n")
+            case .table: UInt8(ascii: "t")
+            }
+        }
+    }
+
+    func errorField(_ field: ErrorField) -> String? {
+        guard let text = unsafe PQresultErrorField(result, Int32(field.code)) else { return nil }
+        return unsafe String(cString: text)
+    }
+
+    /// The type of a column; the column must exist.
+    func type(of column: Int) -> UInt32 {
+        unsafe PQftype(result, Int32(column))
+    }
+
+    /// The binary form of a value, nil when it is null; valid as long as this object is.
+    func value(_ row: Int, _ column: Int) throws(PostgresError) -> UnsafeRawBufferPointer? {
+        try check(row, column)
+        guard unsafe PQgetisnull(result, Int32(row), Int32(column)) == 0 else { return nil }
+        let length = Int(unsafe PQgetlength(result, Int32(row), Int32(column)))
+        let start = unsafe PQgetvalue(result, Int32(row), Int32(column))
+        return unsafe UnsafeRawBufferPointer(start: start, count: length)
+    }
+
+    private func check(_ row: Int, _ column: Int) throws(PostgresError) {
+        guard row >= 0, row < rowCount, column >= 0, column < columnCount else {
+            throw .unexpectedResult(
+                "row \(row), column \(column) of \(rowCount) rows, \(columnCount) columns")
+        }
+    }
+
+    func mismatch(_ column: Int, wanted: String) -> PostgresError {
+        .unexpectedResult("column \(column) of type \(type(of: column)) is no \(wanted)")
+    }
+
+    func unexpectedNull(_ row: Int, _ column: Int) -> PostgresError {
+        .unexpectedResult("row \(row), column \(column) is null")
+    }
+}
+
+// A PGresult is only ever touched by the thread that owns its connection.
+@available(*, unavailable)
+extension QueryResult: Sendable {}

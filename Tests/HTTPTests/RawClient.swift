@@ -1,0 +1,75 @@
+import Dispatch
+import Glibc
+
+/// A client that sends the bytes it is told to, right or wrong, and reads answers one at a time.
+///
+/// Its calls block a thread of their own queue, never one that runs tasks, and give up after five
+/// seconds.
+final class RawClient: Sendable {
+    enum Failure: Error {
+        case system(call: String, code: Int32)
+        case timedOut(waitingFor: String)
+        case closed(waitingFor: String)
+    }
+
+    private static let waitSecondsMax = 5
+    private let queue = DispatchQueue(label: "raw-client")
+    private let socket: RawSocket
+
+    /// Connects over loopback.
+    init(port: UInt16) async throws {
+        let queue = queue
+        socket = try await Self.run(on: queue) {
+            try RawSocket(port: port, waitSecondsMax: Self.waitSecondsMax)
+        }
+    }
+
+    /// Sends a text, in which a line break is a bare LF, as lines that end with CR LF.
+    func send(_ lines: String) async throws {
+        try await sendBytes(Array(lines.replacing("\n", with: "\r\n").utf8))
+    }
+
+    func sendBytes(_ bytes: [UInt8]) async throws {
+        let socket = socket
+        try await Self.run(on: queue) { try socket.write(bytes) }
+    }
+
+    /// Reads one answer; one to a HEAD request has no body, whatever its length says.
+    func receive(_ what: String = "an answer", toHead: Bool = false) async throws -> RawResponse {
+        let socket = socket
+        return try await Self.run(on: queue) { try socket.readResponse(what, toHead: toHead) }
+    }
+
+    /// Waits until the server closes the connection, and gives what it sent before that.
+    func receiveUntilClosed(_ what: String = "the end of the connection") async throws -> [UInt8] {
+        let socket = socket
+        return try await Self.run(on: queue) { try socket.readToEnd(what) }
+    }
+
+    /// Closes the connection; with an abort the server gets a reset.
+    func close(abort: Bool = false) async throws {
+        let socket = socket
+        try await Self.run(on: queue) { socket.close(abort: abort) }
+    }
+
+    private static func run<Value: Sendable>(
+        on queue: DispatchQueue, _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Result { try work() }) }
+        }
+    }
+}
+
+/// An answer as it came over the socket.
+struct RawResponse: Sendable {
+    let status: Int
+    let fields: [(name: String, value: String)]
+    let body: [UInt8]
+
+    var text: String { String(decoding: body, as: UTF8.self) }
+
+    subscript(_ name: String) -> String? {
+        fields.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
+}

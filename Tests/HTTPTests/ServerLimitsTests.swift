@@ -1,0 +1,156 @@
+import HTTP
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct ServerLimitsTests {
+    static var small: HTTPServerLimits {
+        var limits = HTTPServerLimits()
+        limits.bodyBytesMax = 1000
+        limits.headerBytesMax = 2000
+        limits.headerCountMax = 20
+        return limits
+    }
+
+    @Test func `a body of just the limit is taken`() async throws {
+        try await withServer(limits: Self.small) { server in
+            let body = String(repeating: "a", count: 1000)
+            let client = try await RawClient(port: server.port)
+            try await client.send("POST / HTTP/1.1\nHost: h\nContent-Length: 1000\n\n\(body)")
+            #expect(try await client.receive().text == "POST \(body)")
+            try await client.send(
+                "POST / HTTP/1.1\nHost: h\nTransfer-Encoding: chunked\n\n3e8\n\(body)\n0\n\n")
+            #expect(try await client.receive().text == "POST \(body)")
+        }
+    }
+
+    @Test(arguments: ["1001", "99999999", "9223372036854775808"])
+    func `a length over the limit is answered before the body is sent`(
+        length: String
+    ) async throws {
+        try await withServer(limits: Self.small) { server in
+            let client = try await RawClient(port: server.port)
+            try await client.send(
+                "POST / HTTP/1.1\nHost: h\nExpect: 100-continue\nContent-Length: \(length)\n\n")
+            let answer = try await client.receive()
+            #expect(answer.status == 413)
+            #expect(answer.text == "bodyTooLarge")
+            #expect(answer["Connection"] == "close")
+            #expect(try await client.receiveUntilClosed().isEmpty)
+        }
+    }
+
+    @Test(arguments: [1001, 5000, 500_000])
+    func `a chunked body over the limit is answered when it has ended`(size: Int) async throws {
+        try await withServer(limits: Self.small) { server in
+            let client = try await RawClient(port: server.port)
+            try await client.send("POST / HTTP/1.1\nHost: h\nTransfer-Encoding: chunked\n\n")
+            let chunk = String(repeating: "a", count: size)
+            try await client.send("\(String(size, radix: 16))\n\(chunk)\n0\n\n")
+            let answer = try await client.receive()
+            #expect(answer.status == 413)
+            #expect(answer.text == "bodyTooLarge")
+            #expect(try await client.receiveUntilClosed().isEmpty)
+        }
+    }
+
+    @Test func `a chunked body without end is cut`() async throws {
+        try await withServer(limits: Self.small) { server in
+            let client = try await RawClient(port: server.port)
+            try await client.send("POST / HTTP/1.1\nHost: h\nTransfer-Encoding: chunked\n\n")
+            let chunk = "10000\n" + String(repeating: "a", count: 65_536) + "\n"
+            // The socket's buffers may swallow some; a server that read on would swallow it all.
+            await #expect(throws: RawClient.Failure.self) {
+                for _ in 0..<1000 { try await client.send(chunk) }
+            }
+        }
+    }
+
+    @Test(arguments: [2000, 3000, 9000])
+    func `a header section over the limit is answered`(size: Int) async throws {
+        try await withServer(limits: Self.small) { server in
+            let client = try await RawClient(port: server.port)
+            let value = String(repeating: "a", count: size)
+            try await client.send("GET / HTTP/1.1\nHost: h\nX-A: \(value)\n\n")
+            #expect(try await client.receive().status == 431)
+            _ = try await client.receiveUntilClosed()
+        }
+    }
+
+    @Test func `a header section without end is answered by the time it fills the memory`()
+        async throws
+    {
+        try await withServer(limits: Self.small) { server in
+            let client = try await RawClient(port: server.port)
+            try await client.send("GET / HTTP/1.1\nHost: h\nX-A: ")
+            try await client.sendBytes(Array(repeating: 0x61, count: 40_000))
+            #expect(try await client.receive().status == 431)
+        }
+    }
+
+    @Test func `too many header fields are answered`() async throws {
+        try await withServer(limits: Self.small) { server in
+            let client = try await RawClient(port: server.port)
+            let fields = String(repeating: "X-A: 1\n", count: 20)
+            try await client.send("GET / HTTP/1.1\nHost: h\n\(fields)\n")
+            let answer = try await client.receive()
+            #expect(answer.status == 431)
+            #expect(answer.text == "headersTooLarge")
+        }
+    }
+
+    @Test func `more requests in flight than the limit are answered as overloaded`() async throws {
+        var limits = HTTPServerLimits()
+        limits.requestsInFlightMax = 2
+        let gate = Gate()
+        let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
+            await gate.pass()
+            return await echo(request)
+        }
+        try await withServer(limits: limits, handler: handler) { server in
+            let held = [
+                try await RawClient(port: server.port), try await RawClient(port: server.port),
+            ]
+            for client in held { try await client.send("GET /held HTTP/1.1\nHost: h\n\n") }
+            try await gate.waitForArrivals(2)
+            let client = try await RawClient(port: server.port)
+            try await client.send("GET / HTTP/1.1\nHost: h\n\n")
+            let refused = try await client.receive()
+            #expect(refused.status == 503)
+            #expect(refused.text == "overloaded")
+            gate.open()
+            for client in held { #expect(try await client.receive().status == 200) }
+        }
+    }
+
+    @Test(arguments: [
+        "GET / HTTP/1.1\nHost: h\nX-A: drip",
+        "POST / HTTP/1.1\nHost: h\nContent-Length: 10\n\nabc",
+        "POST / HTTP/1.1\nHost: h\nTransfer-Encoding: chunked\n\n3\nabc\n",
+    ])
+    func `a request that takes too long to arrive is cut`(beginning: String) async throws {
+        var limits = HTTPServerLimits()
+        limits.requestReceiveTimeMax = .milliseconds(200)
+        try await withServer(limits: limits) { server in
+            let client = try await RawClient(port: server.port)
+            // The limit on silence, 30 seconds, can't be what ends it within the client's patience.
+            try await client.send(beginning)
+            #expect(try await client.receiveUntilClosed().isEmpty)
+        }
+    }
+
+    @Test func `a handler may take longer than a request may take to arrive`() async throws {
+        var limits = HTTPServerLimits()
+        limits.requestReceiveTimeMax = .milliseconds(100)
+        let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
+            // Time itself is what is tested: the handler outlasts the limit and the watch's
+            // interval.
+            try? await Task.sleep(for: .milliseconds(500))
+            return await echo(request)
+        }
+        try await withServer(limits: limits, handler: handler) { server in
+            let client = try await RawClient(port: server.port)
+            try await client.send("GET / HTTP/1.1\nHost: h\n\n")
+            #expect(try await client.receive().status == 200)
+        }
+    }
+}

@@ -1,0 +1,222 @@
+import Glibc
+import HTTP
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct ServerStopTests {
+    @Test func `a stop lets requests in flight finish and refuses new connections`() async throws {
+        let gate = Gate()
+        let server = try Self.gatedServer(gate)
+        let client = try await RawClient(port: server.port)
+        try await client.send("GET /last HTTP/1.1\nHost: h\n\n")
+        try await gate.waitForArrivals(1)
+        let stop = Task { await server.stop(grace: .seconds(20)) }
+        try await Self.waitUntilRefused(port: server.port)
+        gate.open()
+        let answer = try await client.receive()
+        #expect(answer["X-Path"] == "/last")
+        #expect(answer["Connection"] == "close")
+        await stop.value
+        #expect(try await client.receiveUntilClosed().isEmpty)
+    }
+
+    @Test func `an open connection is served while the server drains, and closed`() async throws {
+        let gate = Gate()
+        let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
+            if request.path == "/held" { await gate.pass() }
+            return await echo(request)
+        }
+        let server = try HTTPServer(
+            host: "127.0.0.1", port: 0, limits: HTTPServerLimits(), reject: reject, handler: handler
+        )
+        let held = try await RawClient(port: server.port)
+        let other = try await RawClient(port: server.port)
+        try await other.send("GET /first HTTP/1.1\nHost: h\n\n")
+        #expect(try await other.receive()["Connection"] != "close")
+        try await held.send("GET /held HTTP/1.1\nHost: h\n\n")
+        try await gate.waitForArrivals(1)
+        let stop = Task { await server.stop(grace: .seconds(20)) }
+        try await Self.waitUntilRefused(port: server.port)
+        try await other.send("GET /second HTTP/1.1\nHost: h\n\n")
+        #expect(try await other.receive()["Connection"] == "close")
+        gate.open()
+        #expect(try await held.receive().status == 200)
+        await stop.value
+    }
+
+    @Test func `a handler that outlasts the grace time is cancelled and answered for`() async throws
+    {
+        let gate = Gate()
+        let wasCancelled = Mutex(false)
+        let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
+            await withTaskCancellationHandler {
+                await gate.pass()
+            } onCancel: {
+                wasCancelled.withLock { $0 = true }
+            }
+            return await echo(request)
+        }
+        let server = try HTTPServer(
+            host: "127.0.0.1", port: 0, limits: HTTPServerLimits(), reject: reject, handler: handler
+        )
+        let client = try await RawClient(port: server.port)
+        try await client.send("GET / HTTP/1.1\nHost: h\n\n")
+        try await gate.waitForArrivals(1)
+        await server.stop(grace: .milliseconds(50))
+        #expect(try await client.receive().status == 503)
+        #expect(wasCancelled.withLock { $0 })
+        // The handler's own answer comes when there is no connection any more.
+        gate.open()
+    }
+
+    @Test func `stopping again waits for the same end`() async throws {
+        let gate = Gate()
+        let server = try Self.gatedServer(gate)
+        let client = try await RawClient(port: server.port)
+        try await client.send("GET / HTTP/1.1\nHost: h\n\n")
+        try await gate.waitForArrivals(1)
+        await withDiscardingTaskGroup { group in
+            for _ in 0..<4 { group.addTask { await server.stop(grace: .seconds(20)) } }
+            gate.open()
+        }
+        await server.stop(grace: .seconds(20))
+        #expect(try await client.receive().status == 200)
+        #expect(try await client.receiveUntilClosed().isEmpty)
+    }
+
+    @Test func `an idle connection doesn't delay the stop`() async throws {
+        let server = try Self.gatedServer(Gate())
+        let client = try await RawClient(port: server.port)
+        try await client.send("POST / HTTP/1.1\nHost: h\nContent-Length: 5\n\nab")
+        let time = await ContinuousClock().measure { await server.stop(grace: .seconds(20)) }
+        #expect(time < .seconds(10))
+        #expect(try await client.receiveUntilClosed().isEmpty)
+    }
+
+    @Test func `the port is free again when the server has stopped`() async throws {
+        let first = try Self.gatedServer(Gate())
+        let port = first.port
+        let client = try await RawClient(port: port)
+        #expect(throws: HTTPServerError.addressInUse) {
+            _ = try HTTPServer(
+                host: "127.0.0.1", port: port, limits: HTTPServerLimits(), reject: reject,
+                handler: echo)
+        }
+        await first.stop(grace: .zero)
+        let second = try HTTPServer(
+            host: "127.0.0.1", port: port, limits: HTTPServerLimits(), reject: reject,
+            handler: echo)
+        #expect(second.port == port)
+        #expect(try await client.receiveUntilClosed().isEmpty)
+        await second.stop(grace: .zero)
+    }
+
+    @Test(arguments: ["", "localhost", "256.1.1.1", "203.0.113.7", "[::1]", "::1%lo"])
+    func `a host that is no address of this machine is refused`(host: String) {
+        #expect(throws: HTTPServerError.addressInvalid) {
+            _ = try HTTPServer(
+                host: host, port: 0, limits: HTTPServerLimits(), reject: reject, handler: echo)
+        }
+    }
+
+    @Test(arguments: ["127.0.0.1", "0.0.0.0", "::"])
+    func `a server listens where it is told to`(host: String) async throws {
+        let server = try HTTPServer(
+            host: host, port: 0, limits: HTTPServerLimits(), reject: reject,
+            handler: { HTTPResponse(status: 200, body: Array($0.peerAddress.utf8)) })
+        let client = try await RawClient(port: server.port)
+        try await client.send("GET / HTTP/1.1\nHost: h\n\n")
+        #expect(try await client.receive().text == "127.0.0.1")
+        await server.stop(grace: .seconds(5))
+    }
+
+    @Test(arguments: [false, true])
+    func `a client that leaves before its answer gives its place back`(abort: Bool) async throws {
+        var limits = HTTPServerLimits()
+        limits.requestsInFlightMax = 1
+        let gate = Gate()
+        let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
+            if request.path == "/held" { await gate.pass() }
+            return await echo(request)
+        }
+        try await withServer(limits: limits, handler: handler) { server in
+            let client = try await RawClient(port: server.port)
+            try await client.send("GET /held HTTP/1.1\nHost: h\n\n")
+            try await gate.waitForArrivals(1)
+            try await client.close(abort: abort)
+            gate.open()
+            let deadline = ContinuousClock.now + .seconds(10)
+            var status = 503
+            while status == 503, ContinuousClock.now < deadline {
+                let next = try await RawClient(port: server.port)
+                try await next.send("GET /next HTTP/1.1\nHost: h\n\n")
+                status = try await next.receive().status
+            }
+            #expect(status == 200, "the place of the client that left was not given back")
+        }
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(5)])
+    func `a server under load stops without harm, again and again`(grace: Duration) async throws {
+        let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
+            // Half of the requests answer at once, half are suspended first.
+            if request.path.hasSuffix("1") { await Task.yield() }
+            return await echo(request)
+        }
+        for _ in 0..<10 {
+            let server = try HTTPServer(
+                host: "127.0.0.1", port: 0, limits: HTTPServerLimits(), reject: reject,
+                handler: handler)
+            let gate = Gate()
+            let port = server.port
+            try await withThrowingDiscardingTaskGroup { group in
+                for _ in 0..<8 { group.addTask { try await Self.hammer(port: port, gate) } }
+                try await gate.waitForArrivals(8)
+                gate.open()
+                await server.stop(grace: grace)
+            }
+        }
+    }
+
+    /// Sends pairs of requests until the server ends the connection.
+    private static func hammer(port: UInt16, _ gate: Gate) async throws {
+        let client = try await RawClient(port: port)
+        try await client.send("GET /0 HTTP/1.1\nHost: h\n\n")
+        #expect(try await client.receive().status == 200)
+        await gate.pass()
+        do {
+            while true {
+                try await client.send("GET /0 HTTP/1.1\nHost: h\n\nGET /1 HTTP/1.1\nHost: h\n\n")
+                for _ in 0..<2 {
+                    let status = try await client.receive().status
+                    #expect(status == 200 || status == 503)
+                }
+            }
+        } catch RawClient.Failure.closed {
+        } catch RawClient.Failure.system("send", _) {
+        }
+    }
+
+    private static func gatedServer(_ gate: Gate) throws -> HTTPServer {
+        try HTTPServer(
+            host: "127.0.0.1", port: 0, limits: HTTPServerLimits(), reject: reject,
+            handler: { request in
+                await gate.pass()
+                return await echo(request)
+            })
+    }
+
+    /// Connects again and again until the system refuses.
+    private static func waitUntilRefused(port: UInt16) async throws {
+        let deadline = ContinuousClock.now + .seconds(10)
+        while ContinuousClock.now < deadline {
+            do {
+                try await RawClient(port: port).close()
+            } catch RawClient.Failure.system("connect", ECONNREFUSED) {
+                return
+            }
+        }
+        throw Gate.TimedOut(waitingFor: "new connections to be refused")
+    }
+}

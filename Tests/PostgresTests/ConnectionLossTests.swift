@@ -1,0 +1,144 @@
+import Postgres
+import Testing
+
+@Suite struct `Connections that fail, end or freeze` {
+    static let one = Statement("one", "SELECT 1")
+
+    @Test func `a connection ended while idle is lost at the next call`() throws {
+        let connection = try TestServer.connect()
+        _ = try connection.query(Self.one)
+        try TestServer.terminate(connection.backendProcessID)
+        #expect {
+            try connection.query(Self.one)
+        } throws: { error in
+            guard case PostgresError.connectionLost = error else { return false }
+            return true
+        }
+        #expect(!connection.isUsable)
+        #expect(!connection.isAlive())
+        #expect(throws: PostgresError.self) { try connection.query(Self.one) }
+        #expect(throws: PostgresError.self) { try connection.execute("SELECT 1") }
+    }
+
+    @Test func `a connection ended while idle is seen dead without a call`() throws {
+        let connection = try TestServer.connect()
+        #expect(connection.isAlive())
+        _ = try connection.query(Self.one)
+        #expect(connection.isAlive())
+        try TestServer.terminate(connection.backendProcessID)
+        #expect(!connection.isAlive())
+        #expect(!connection.isUsable)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a backend ended in the middle of a statement is a lost connection`() async throws {
+        let session = try Session(
+            url: TestServer.url(), applicationName: "loss-tests", statementDeadline: .seconds(40))
+        let processID = try await session.run { $0.backendProcessID }
+        async let outcome: PostgresError? = session.run { connection in
+            do {
+                _ = try connection.query(Statement("sleep", "SELECT pg_sleep(30)"))
+                return nil
+            } catch let error as PostgresError {
+                return error
+            }
+        }
+        let observer = try TestServer.connect()
+        let sleeping = Statement(
+            "sleeping",
+            "SELECT count(*) FROM pg_stat_activity WHERE pid = $1 AND wait_event = 'PgSleep'")
+        try await TestServer.wait(for: "the backend to sleep") {
+            try observer.query(sleeping, [.int4(processID)]).int8(0, 0) == 1
+        }
+        try TestServer.terminate(processID)
+        guard case .connectionLost(let reason)? = try await outcome else {
+            Issue.record("not a lost connection")
+            return
+        }
+        #expect(reason.contains("57P01"))
+        await session.close()
+    }
+
+    @Test func `a server that does not answer in time is given up`() throws {
+        let connection = try TestServer.connect(statementDeadline: .milliseconds(150))
+        let start = ContinuousClock.now
+        #expect(throws: PostgresError.timedOut) {
+            try connection.query(Statement("sleep", "SELECT pg_sleep(5)"))
+        }
+        #expect(ContinuousClock.now - start < .seconds(4))
+        #expect(!connection.isUsable)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a server that sends a little now and then is given up too`() throws {
+        let connection = try TestServer.connect(statementDeadline: .milliseconds(300))
+        #expect(throws: PostgresError.timedOut) {
+            try connection.execute(
+                """
+                DO $$ BEGIN
+                    FOR i IN 1..400 LOOP RAISE NOTICE 'drip'; PERFORM pg_sleep(0.02); END LOOP;
+                END $$
+                """)
+        }
+        #expect(!connection.isUsable)
+    }
+
+    @Test func `a script that does not end in time is given up`() throws {
+        let connection = try TestServer.connect(statementDeadline: .milliseconds(150))
+        #expect(throws: PostgresError.timedOut) { try connection.execute("SELECT pg_sleep(5)") }
+        #expect(!connection.isUsable)
+    }
+
+    @Test func `closing twice is harmless`() throws {
+        let connection = try TestServer.connect()
+        #expect(connection.serverVersion >= 150_000)
+        connection.close()
+        connection.close()
+        #expect(!connection.isUsable)
+        #expect(connection.serverVersion == 0)
+    }
+}
+
+@Suite struct `Connecting` {
+    @Test func `nobody listening is a failed connection`() {
+        #expect {
+            try Connection(
+                url: "postgresql://nobody:hush@127.0.0.1:1/none", applicationName: "postgres-tests")
+        } throws: { error in
+            guard case PostgresError.connectionFailed(let reason) = error else { return false }
+            return !reason.isEmpty && !reason.contains("hush")
+        }
+    }
+
+    @Test(arguments: [
+        "postgresql://user:hush@[", "postgresql://user:hush@host/db?nonsense=1", "hush",
+        "host=127.0.0.1 password='hush", "postgresql://user:hush@127.0.0.1/db\0",
+    ])
+    func `a URL that cannot be parsed is not quoted`(url: String) {
+        #expect(throws: PostgresError.connectionFailed("the connection URL cannot be parsed")) {
+            try Connection(url: url, applicationName: "postgres-tests")
+        }
+    }
+
+    @Test func `a server that takes the connection and says nothing is given up`() throws {
+        let listener = try SilentListener()
+        let start = ContinuousClock.now
+        #expect(
+            throws: PostgresError.connectionFailed("no connection within the connect timeout")
+        ) {
+            try Connection(
+                url: "postgresql://user@127.0.0.1:\(listener.port)/db",
+                applicationName: "postgres-tests", connectTimeout: .milliseconds(100))
+        }
+        #expect(ContinuousClock.now - start >= .milliseconds(100))
+    }
+
+    @Test func `the server knows the application by its name and speaks UTF-8`() throws {
+        let result = try TestServer.connect().query(
+            Statement(
+                "settings",
+                "SELECT current_setting('application_name'), current_setting('client_encoding')"))
+        #expect(try result.text(0, 0) == "postgres-tests")
+        #expect(try result.text(0, 1) == "UTF8")
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Postgres
+import Testing
+
+/// The server that the tests run against, named by `TEST_DATABASE_URL`.
+enum TestServer {
+    struct Missing: Error, CustomStringConvertible {
+        let description =
+            "TEST_DATABASE_URL must hold a libpq URL of a login that may create databases"
+    }
+
+    static func url() throws -> String {
+        guard let url = ProcessInfo.processInfo.environment["TEST_DATABASE_URL"], !url.isEmpty
+        else { throw Missing() }
+        return url
+    }
+
+    /// A connection whose tables are temporary, so that tests do not meet.
+    static func connect(
+        statementDeadline: Duration = .seconds(30), _ script: String = ""
+    ) throws -> Connection {
+        let connection = try Connection(
+            url: url(), applicationName: "postgres-tests", connectTimeout: .seconds(20),
+            statementDeadline: statementDeadline)
+        if !script.isEmpty { try connection.execute(script) }
+        return connection
+    }
+
+    /// Ends another connection's backend and returns once it is gone.
+    static func terminate(_ processID: Int32) throws {
+        let result = try connect().query(
+            Statement("terminate", "SELECT pg_terminate_backend($1, 20000)"), [.int4(processID)])
+        guard try result.bool(0, 0) else {
+            throw Unfulfilled(what: "backend \(processID) to end")
+        }
+    }
+
+    /// What a wait was for when its deadline passed.
+    struct Unfulfilled: Error, CustomStringConvertible {
+        let what: String
+        var description: String { "waited in vain for \(what)" }
+    }
+
+    /// Asks again and again until the condition holds.
+    static func wait(
+        for what: String, _ condition: () throws -> Bool
+    ) async throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while try !condition() {
+            guard ContinuousClock.now < deadline else { throw Unfulfilled(what: what) }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+}
+
+/// The server's refusal of a body, nil when it throws another error or none.
+func refusal(of body: () throws -> Void) -> ServerError? {
+    do {
+        try body()
+        return nil
+    } catch {
+        guard case .server(let refusal)? = error as? PostgresError else { return nil }
+        return refusal
+    }
+}
+
+/// The server's code of the error that a body throws, nil when it throws another or none.
+func state(of body: () throws -> Void) -> SQLState? {
+    refusal(of: body)?.state
+}
