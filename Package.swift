@@ -41,7 +41,11 @@ let package = Package(
         .target(name: "Ledger"),
         .target(name: "LedgerWire"),
         .target(
-            name: "Migrations", path: "migrations", resources: [.embedInCode("V001_ledger.sql")]),
+            name: "Migrations", path: "migrations",
+            resources: [
+                .embedInCode("V001_ledger.sql"), .embedInCode("guard_triggers.sql"),
+                .embedInCode("guard_event_triggers.sql"), .embedInCode("guard_findings.sql"),
+            ]),
         .target(
             name: "LedgerPostgres",
             dependencies: ["Ledger", "Postgres", "Cryptography", "Migrations"]),

@@ -1,6 +1,6 @@
 internal import Cryptography
 package import LedgerPostgres
-package import Postgres
+internal import Postgres
 
 /// A migrated database of its own for one test, dropped together with its roles when the test ends.
 ///
@@ -123,7 +123,8 @@ package struct ScratchDatabase: Sendable {
 
     private func drop(_ connection: Connection) throws {
         try connection.execute("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
-        let roles = LedgerRoles(database: name).all + [runtimeLogin] + (ownerLogin.map { [$0] } ?? [])
+        let roles =
+            LedgerRoles(database: name).all + [runtimeLogin] + (ownerLogin.map { [$0] } ?? [])
         for role in roles {
             try connection.execute("DROP ROLE IF EXISTS \(role)")
         }

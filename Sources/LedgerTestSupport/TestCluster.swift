@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-package import Postgres
 
 /// The Postgres cluster that tests make their databases on, named by `TEST_DATABASE_URL`.
 package enum TestCluster {

@@ -1,0 +1,83 @@
+internal import Postgres
+
+extension MigrationSite {
+    private static let isFit = Statement(
+        "migrate_role",
+        """
+        SELECT NOT (rolsuper OR rolcanlogin OR rolcreaterole OR rolcreatedb OR rolreplication
+            OR rolbypassrls)
+        FROM pg_catalog.pg_roles WHERE rolname = $1
+        """)
+    /// Whether the serving login may already act as the owner, and whether it is in the group.
+    private static let standing = Statement(
+        "migrate_standing",
+        """
+        SELECT pg_has_role($1, (SELECT relowner FROM pg_catalog.pg_class
+                WHERE oid = 'public.events'::regclass), 'MEMBER'),
+            EXISTS (SELECT FROM pg_catalog.pg_roles r
+                WHERE r.rolname = $2 AND pg_has_role($1, r.oid, 'MEMBER'))
+        """)
+    private static let canServe = Statement(
+        "migrate_can_serve",
+        """
+        SELECT has_schema_privilege($1, 'public', 'USAGE')
+            AND has_table_privilege($1, 'public.events', 'SELECT')
+            AND has_table_privilege($1, 'public.events', 'INSERT')
+            AND has_table_privilege($1, 'public.ledger_head', 'UPDATE')
+        """)
+
+    /// Makes the groups, where that is allowed, gives them their rights, and the login its group.
+    ///
+    /// Where groups can neither be made nor found, a serving login that is not the owner gets the
+    /// rights of the runtime group for itself.
+    func assertRoles() throws {
+        let roles = LedgerRoles(database: database)
+        let groups = [
+            (roles.runtime, RoleGrants.runtime), (roles.auditor, .auditor),
+            (roles.support, .support),
+        ]
+        var hasRuntimeGroup = false
+        for (name, grants) in groups where try assertGroup(name) {
+            try connection.execute(grants.script(for: name, database: database))
+            if name == roles.runtime { hasRuntimeGroup = true }
+        }
+        try assertServingLogin(runtimeGroup: hasRuntimeGroup ? roles.runtime : nil)
+    }
+
+    /// Gives the serving login its rights through the group, if it can, and nothing besides.
+    private func assertServingLogin(runtimeGroup: String?) throws {
+        let standing = try connection.query(
+            Self.standing, [.text(servingLogin), .text(runtimeGroup ?? "")])
+        let mayActAsOwner = try standing.bool(0, 0)
+        let isMember = try standing.bool(0, 1)
+        // A superuser may act as anybody, too, and is never given anything.
+        if !mayActAsOwner {
+            if isMember {
+                try connection.execute(RoleGrants.revocation(from: servingLogin))
+            } else if let runtimeGroup, mayCreateRoles {
+                let login = quoteIdentifier(servingLogin)
+                try connection.execute(
+                    "\(RoleGrants.revocation(from: servingLogin))"
+                        + "GRANT \(quoteIdentifier(runtimeGroup)) TO \(login)")
+            } else {
+                try connection.execute(
+                    RoleGrants.runtime.script(for: servingLogin, database: database))
+            }
+        }
+        guard try connection.query(Self.canServe, [.text(servingLogin)]).bool(0, 0) else {
+            throw MigrationError.runtimeLoginLacksRights(servingLogin)
+        }
+    }
+
+    /// Whether the group is there, after making it if need and right be.
+    private func assertGroup(_ name: String) throws -> Bool {
+        let found = try connection.query(Self.isFit, [.text(name)])
+        if found.rowCount == 1 {
+            guard try found.bool(0, 0) else { throw MigrationError.unfitRole(name) }
+            return true
+        }
+        guard mayCreateRoles else { return false }
+        try connection.execute("CREATE ROLE \(quoteIdentifier(name)) NOLOGIN")
+        return true
+    }
+}

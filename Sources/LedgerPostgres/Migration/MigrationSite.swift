@@ -1,0 +1,129 @@
+internal import Migrations
+internal import Postgres
+
+/// A database in the hands of one migrator: what its login may do there, and the steps it takes.
+struct MigrationSite {
+    let connection: Connection
+    let servingLogin: String
+    let database: String
+    let login: String
+    let isSuperuser: Bool
+    let mayCreateRoles: Bool
+
+    private static let situation = Statement(
+        "migrate_situation",
+        """
+        SELECT current_database()::text, r.rolname::text, r.rolsuper, r.rolsuper OR r.rolcreaterole
+        FROM pg_catalog.pg_roles r WHERE r.rolname = current_user
+        """)
+    private static let ownerOfLog = Statement(
+        "migrate_owner",
+        """
+        SELECT pg_get_userbyid(c.relowner)::text, pg_has_role(current_user, c.relowner, 'USAGE')
+        FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+        WHERE n.nspname = 'public' AND c.relname = 'events'
+        """)
+    private static let guardEventTriggers = Statement(
+        "migrate_event_triggers",
+        "SELECT evtname::text FROM pg_catalog.pg_event_trigger WHERE evtname LIKE 'ledger\\_guard\\_%'"
+    )
+    private static let record = Statement(
+        "migrate_record",
+        "INSERT INTO public.ledger_migrations (version, name, sha256) VALUES ($1, $2, $3)")
+
+    /// Looks around, and refuses tables that the login cannot act as the owner of.
+    init(connection: Connection, servingLogin: String) throws {
+        let row = try connection.query(Self.situation)
+        self.connection = connection
+        self.servingLogin = servingLogin
+        database = try row.text(0, 0)
+        login = try row.text(0, 1)
+        isSuperuser = try row.bool(0, 2)
+        mayCreateRoles = try row.bool(0, 3)
+        _ = try ownerOfTables()
+    }
+
+    /// The role that owns the log, or is going to.
+    func ownerOfTables() throws -> String {
+        let row = try connection.query(Self.ownerOfLog)
+        guard row.rowCount == 1 else { return login }
+        let owner = try row.text(0, 0)
+        guard try row.bool(0, 1) else {
+            throw MigrationError.notTheOwner(login: login, owner: owner)
+        }
+        return owner
+    }
+
+    /// Applies one migration as the owner of the tables, so that they all keep the same one.
+    ///
+    /// A superuser lifts the event triggers inside the transaction: they never fail to be there for
+    /// anybody else.
+    func apply(_ migration: Migration) throws {
+        let owner = try ownerOfTables()
+        let lifted = isSuperuser ? try eventTriggers() : []
+        try connection.transaction {
+            try connection.execute("SET LOCAL search_path = public, pg_temp")
+            for name in lifted {
+                try connection.execute("ALTER EVENT TRIGGER \(quoteIdentifier(name)) DISABLE")
+            }
+            if isSuperuser, owner != login {
+                try connection.execute("SET LOCAL ROLE \(quoteIdentifier(owner))")
+            }
+            try connection.execute(
+                """
+                CREATE TABLE IF NOT EXISTS public.ledger_migrations (
+                    version integer NOT NULL PRIMARY KEY,
+                    name text NOT NULL,
+                    sha256 bytea NOT NULL,
+                    applied_at timestamptz NOT NULL DEFAULT clock_timestamp()
+                )
+                """)
+            try connection.execute(migration.sql)
+            _ = try connection.query(
+                Self.record,
+                [
+                    .int4(Int32(migration.version)), .text(migration.name),
+                    .bytes(migration.digest),
+                ])
+            if isSuperuser, owner != login {
+                try connection.execute("SET LOCAL ROLE \(quoteIdentifier(login))")
+            }
+            for name in lifted {
+                try connection.execute("ALTER EVENT TRIGGER \(quoteIdentifier(name)) ENABLE ALWAYS")
+            }
+        }
+    }
+
+    /// Puts triggers, roles, grants and event triggers right, all in one transaction.
+    ///
+    /// Triggers are only touched after drift, because that locks the log against appending.
+    ///
+    /// - Returns: What had drifted from level 1.
+    func assertGuards() throws -> [String] {
+        let drift = try unguarded()
+        try connection.transaction {
+            if isSuperuser {
+                for name in try eventTriggers() {
+                    try connection.execute("DROP EVENT TRIGGER \(quoteIdentifier(name))")
+                }
+            }
+            if !drift.isEmpty { try connection.execute(MigrationScripts.guardTriggers) }
+            try connection.execute(RoleGrants.scriptForEverybody)
+            try assertRoles()
+            if isSuperuser { try connection.execute(MigrationScripts.guardEventTriggers) }
+            let remaining = try unguarded()
+            guard remaining.isEmpty else { throw MigrationError.unguarded(remaining) }
+        }
+        return drift
+    }
+
+    private func unguarded() throws -> [String] {
+        try AppendOnlyGuards.inspect(connection, login: servingLogin)
+            .findings.filter { $0.level == .triggers }.map(\.text)
+    }
+
+    private func eventTriggers() throws -> [String] {
+        let rows = try connection.query(Self.guardEventTriggers)
+        return try (0..<rows.rowCount).map { try rows.text($0, 0) }
+    }
+}

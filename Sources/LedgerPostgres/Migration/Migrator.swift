@@ -1,0 +1,116 @@
+package import Postgres
+
+/// Brings a database to the schema of this binary, and its guards and roles to their strongest.
+///
+/// Forward only; each migration is a transaction. Running it again changes nothing but what has
+/// drifted. Of several that run at once, one works and the others wait for it. It needs a connection
+/// of its own to the server: a pooler in transaction mode would lose the lock that orders them.
+package struct Migrator: Sendable {
+    /// What `pg_advisory_lock` orders migrators by: "ledger" and a number, in ASCII.
+    static let lockKey: Int64 = 0x6C65_6467_6572_0001
+    private static let migratorWaitMax = Duration.seconds(120)
+    /// How long a migration waits for a table; those queued behind it wait as long.
+    private static let tableWaitMax = Duration.seconds(10)
+    private static let statementMax = Duration.seconds(3_600)
+    private static let applicationName = "account-ledger migrate"
+
+    private let ownerURL: String
+    private let runtimeURL: String
+    private let migrations: [Migration]
+
+    /// Names the login that owns the schema and the one that serves, which may be the same.
+    package init(
+        ownerURL: String, runtimeURL: String, migrations: [Migration] = Migration.embedded
+    ) {
+        self.ownerURL = ownerURL
+        self.runtimeURL = runtimeURL
+        self.migrations = migrations
+    }
+
+    /// Compares a database's schema with this binary's; any login of the ledger may ask.
+    package static func status(
+        of connection: Connection, migrations: [Migration] = Migration.embedded
+    ) throws(PostgresError) -> SchemaStatus {
+        SchemaStatus(applied: try AppliedMigration.load(connection), known: migrations)
+    }
+
+    /// Migrates, and sets up roles, grants and guards anew; blocks until it is done.
+    ///
+    /// - Throws: `MigrationError`, or `PostgresError` with the refusal of a statement. Migrations that
+    ///   were committed before stay.
+    package func migrate() throws -> MigrationReport {
+        let owner = try Connection(
+            url: ownerURL, applicationName: Self.applicationName,
+            statementDeadline: Self.statementMax)
+        defer { owner.close() }
+        try Self.lock(owner)
+        let login = try servingLogin(beside: owner)
+        let pending = try pendingMigrations(in: owner)
+        let site = try MigrationSite(connection: owner, servingLogin: login)
+        for migration in pending {
+            try site.apply(migration)
+        }
+        let repaired = try site.assertGuards()
+        return MigrationReport(
+            applied: pending.map(\.version), version: migrations.count, repaired: repaired,
+            guards: try AppendOnlyGuards.inspect(owner, login: login))
+    }
+
+    private func pendingMigrations(in connection: Connection) throws -> [Migration] {
+        switch try Self.status(of: connection, migrations: migrations) {
+        case .current: []
+        case .missing: migrations
+        case .behind(let from, _): Array(migrations.dropFirst(from))
+        case .newer(let version):
+            throw MigrationError.databaseIsNewer(database: version, binary: migrations.count)
+        case .differs(let version): throw MigrationError.migrationDiffers(version: version)
+        }
+    }
+
+    private static func lock(_ connection: Connection) throws {
+        do {
+            try connection.execute(
+                """
+                SET statement_timeout = 0;
+                SET idle_in_transaction_session_timeout = 0;
+                SET lock_timeout = '\(migratorWaitMax.components.seconds)s';
+                SELECT pg_advisory_lock(\(lockKey));
+                SET lock_timeout = '\(tableWaitMax.components.seconds)s'
+                """)
+        } catch {
+            guard error.state == .lockNotAvailable else { throw error }
+            throw MigrationError.anotherIsRunning
+        }
+    }
+
+    /// The login of the runtime URL, once it has shown that it leads to the same database.
+    private func servingLogin(beside owner: Connection) throws -> String {
+        guard runtimeURL != ownerURL else {
+            return try owner.query(Self.whoServes, [.int8(Self.lockKey)]).text(0, 0)
+        }
+        let runtime = try connectAsRuntime()
+        defer { runtime.close() }
+        let answer = try runtime.query(Self.whoServes, [.int8(Self.lockKey)])
+        guard try answer.bool(0, 1) else { throw MigrationError.differentDatabases }
+        return try answer.text(0, 0)
+    }
+
+    private func connectAsRuntime() throws(MigrationError) -> Connection {
+        do {
+            return try Connection(url: runtimeURL, applicationName: Self.applicationName)
+        } catch {
+            throw .runtimeLoginUnusable(error.description)
+        }
+    }
+
+    /// Who is logged in, and whether the lock that a migrator holds is held in this database.
+    private static let whoServes = Statement(
+        "migrate_who_serves",
+        """
+        SELECT session_user::text, EXISTS (
+            SELECT FROM pg_catalog.pg_locks l
+            JOIN pg_catalog.pg_database d ON d.oid = l.database AND d.datname = current_database()
+            WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+                AND l.classid::bigint << 32 | l.objid::bigint = $1)
+        """)
+}

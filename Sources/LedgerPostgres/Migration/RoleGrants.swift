@@ -1,0 +1,122 @@
+internal import Postgres
+
+/// What a group of logins may do; everything that is not listed is taken away.
+struct RoleGrants {
+    /// Rights on one table, or on some of its columns.
+    struct Grant {
+        let rights: String
+        let table: String
+        var columns: [String] = []
+    }
+
+    let grants: [Grant]
+    let mayCallFunctions: Bool
+
+    /// Every table of the ledger; a migration that adds one adds it here.
+    static let tables = [
+        "events", "ledger_head", "ledger_migrations", "disclosures", "account_keys", "accounts",
+        "identities", "sessions", "recent_attempts", "idempotency_records", "projections",
+        "user_providers", "account_audit",
+    ]
+    private static let functions = ["ledger_expect(bigint, bigint, text)"]
+
+    /// Serving: the log only grows, the head only moves.
+    static let runtime = RoleGrants(
+        grants: tables.map { table in
+            switch table {
+            case "events": Grant(rights: "SELECT, INSERT", table: table)
+            case "ledger_head": Grant(rights: "SELECT, INSERT, UPDATE", table: table)
+            case "ledger_migrations": Grant(rights: "SELECT", table: table)
+            default: Grant(rights: "SELECT, INSERT, UPDATE, DELETE", table: table)
+            }
+        }, mayCallFunctions: true)
+
+    /// Auditing: columns with personal data are left out by naming the others, so that one which a
+    /// migration adds stays hidden until it is named here.
+    static let auditor = RoleGrants(
+        grants: ["events", "ledger_head", "ledger_migrations", "projections"].map {
+            Grant(rights: "SELECT", table: $0)
+        } + [
+            Grant(
+                rights: "SELECT", table: "user_providers",
+                columns: [
+                    "tenant_id", "user_id", "provider", "identity_id", "linked_at",
+                    "linked_position",
+                ]),
+            Grant(
+                rights: "SELECT", table: "account_audit",
+                columns: [
+                    "tenant_id", "account_id", "account_seq", "position", "event_id",
+                    "recorded_at", "type", "outcome", "reason", "actor", "provider",
+                    "identity_id", "session_id", "request_id", "providers_before",
+                    "providers_after",
+                ]),
+        ], mayCallFunctions: false)
+
+    /// Support: what people ask about, with the e-mail and the address they came from.
+    static let support = RoleGrants(
+        grants: ["account_audit", "user_providers", "projections", "ledger_migrations"].map {
+            Grant(rights: "SELECT", table: $0)
+        }, mayCallFunctions: false)
+
+    /// Sets the rights of a role to exactly these, as the owner of the tables.
+    func script(for name: String, database: String) -> String {
+        let role = quoteIdentifier(name)
+        var script = """
+            \(Self.revocation(from: name))
+            GRANT CONNECT ON DATABASE \(quoteIdentifier(database)) TO \(role);
+            GRANT USAGE ON SCHEMA public TO \(role);
+
+            """
+        for grant in grants {
+            let columns = grant.columns.map(quoteIdentifier).joined(separator: ", ")
+            let scope = columns.isEmpty ? "" : " (\(columns))"
+            script += "GRANT \(grant.rights)\(scope) ON public.\(grant.table) TO \(role);\n"
+        }
+        if mayCallFunctions {
+            script += "GRANT EXECUTE ON FUNCTION \(Self.list(Self.functions)) TO \(role);\n"
+        }
+        return script
+    }
+
+    /// Takes from one role all that it was given for itself; what its groups have stays.
+    static func revocation(from name: String) -> String {
+        revocation(fromQuoted: quoteIdentifier(name))
+    }
+
+    private static func revocation(fromQuoted role: String) -> String {
+        """
+        REVOKE CREATE ON SCHEMA public FROM \(role);
+        REVOKE ALL ON \(list(tables)) FROM \(role) CASCADE;
+        REVOKE ALL ON FUNCTION \(list(functions)) FROM \(role) CASCADE;
+        """
+    }
+
+    /// Takes from everybody what only roles of ours should have.
+    static var scriptForEverybody: String {
+        """
+        \(revocation(fromQuoted: "PUBLIC"))
+        DO $revoke$
+        DECLARE
+            grantee regrole;
+        BEGIN
+            FOR grantee IN
+                SELECT a.grantee FROM pg_catalog.pg_class c, aclexplode(c.relacl) a
+                WHERE c.oid = 'public.events'::regclass AND a.grantee NOT IN (0, c.relowner)
+                UNION
+                SELECT a.grantee FROM pg_catalog.pg_attribute t, aclexplode(t.attacl) a
+                WHERE t.attrelid = 'public.events'::regclass AND a.grantee <> 0
+            LOOP
+                EXECUTE format(
+                    'REVOKE UPDATE, DELETE, TRUNCATE, TRIGGER ON public.events FROM %s CASCADE',
+                    grantee);
+            END LOOP;
+        END
+        $revoke$;
+        """
+    }
+
+    private static func list(_ names: [String]) -> String {
+        names.map { "public." + $0 }.joined(separator: ", ")
+    }
+}

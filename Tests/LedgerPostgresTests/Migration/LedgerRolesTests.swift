@@ -1,0 +1,117 @@
+import LedgerPostgres
+import LedgerTestSupport
+import Postgres
+import Testing
+
+@Suite struct `Roles of the ledger` {
+    @Test func `names carry the database's and stay apart when it is long`() {
+        #expect(LedgerRoles(database: "shop").runtime == "shop_ledger_runtime")
+        let long = String(repeating: "é", count: 31)
+        let other = long.dropLast() + "e"
+        let roles = [LedgerRoles(database: long), LedgerRoles(database: String(other))]
+        let names = roles.flatMap(\.all)
+        #expect(names.allSatisfy { $0.utf8.count <= 63 })
+        #expect(Set(names).count == 6)
+        #expect(LedgerRoles(database: String(repeating: "a", count: 48)).runtime.utf8.count == 63)
+    }
+
+    @Test func `the serving login can use every table, and write all but the log's history`()
+        async throws
+    {
+        try await ScratchDatabase.with(owner: .roleCreator) { database in
+            let rights = try await database.asRuntime.texts(
+                """
+                SELECT t.tablename || ':' || concat_ws('', s.s, i.i, u.u, d.d, x.x)
+                FROM pg_tables t,
+                    LATERAL (SELECT quote_ident(t.schemaname) || '.' || quote_ident(t.tablename)) n(n),
+                    LATERAL (SELECT CASE WHEN has_table_privilege(n, 'SELECT') THEN 'r' END) s(s),
+                    LATERAL (SELECT CASE WHEN has_table_privilege(n, 'INSERT') THEN 'a' END) i(i),
+                    LATERAL (SELECT CASE WHEN has_table_privilege(n, 'UPDATE') THEN 'w' END) u(u),
+                    LATERAL (SELECT CASE WHEN has_table_privilege(n, 'DELETE') THEN 'd' END) d(d),
+                    LATERAL (SELECT CASE WHEN has_table_privilege(n,
+                        'TRUNCATE, REFERENCES, TRIGGER') THEN 'X' END) x(x)
+                WHERE t.schemaname = 'public'
+                """)
+            let narrow = ["events:ra", "ledger_head:raw", "ledger_migrations:r"]
+            #expect(Set(narrow).isSubset(of: rights))
+            let others = rights.filter { !narrow.contains($0) }
+            #expect(others.count >= 10)
+            for table in others { #expect(table.hasSuffix(":rawd"), "\(table)") }
+            let calls = try await database.asRuntime.texts("SELECT ledger_expect(1, 1, 'x')::text")
+            #expect(calls == ["1"])
+        }
+    }
+
+    enum Reader { case auditor, support }
+
+    /// Who reads what: the role, the query, and whether it is let through.
+    static let reads: [(Reader, String, Bool)] = [
+        (.auditor, "SELECT * FROM events", true),
+        (.auditor, "SELECT * FROM ledger_head", true),
+        (.auditor, "SELECT * FROM projections", true),
+        (.auditor, "SELECT account_id, type, actor, providers_after FROM account_audit", true),
+        (.auditor, "SELECT client_ip FROM account_audit", false),
+        (.auditor, "SELECT * FROM account_audit", false),
+        (.auditor, "SELECT user_id, provider, linked_at FROM user_providers", true),
+        (.auditor, "SELECT email FROM user_providers", false),
+        (.auditor, "SELECT provider_id FROM user_providers", false),
+        (.auditor, "SELECT * FROM identities", false),
+        (.auditor, "SELECT * FROM sessions", false),
+        (.auditor, "SELECT * FROM disclosures", false),
+        (.auditor, "SELECT * FROM account_keys", false),
+        (.auditor, "INSERT INTO account_audit (tenant_id) VALUES ('x')", false),
+        (.support, "SELECT client_ip FROM account_audit", true),
+        (.support, "SELECT email, provider_id FROM user_providers", true),
+        (.support, "SELECT * FROM account_keys", false),
+        (.support, "SELECT * FROM sessions", false),
+        (.support, "UPDATE user_providers SET email = ''", false),
+    ]
+
+    @Test func `auditors see no personal data, support sees what it is asked about`() async throws {
+        try await ScratchDatabase.with { database in
+            let roles = LedgerRoles(database: database.name)
+            for (reader, query, isAllowed) in Self.reads {
+                let role = reader == .auditor ? roles.auditor : roles.support
+                let state = try await database.asSuperuser.refusal(
+                    of: "SET ROLE \(role); \(query)")
+                #expect(state == (isAllowed ? nil : .insufficientPrivilege), "\(query)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "GRANT CREATE ON SCHEMA public TO PUBLIC", "REVOKE ALL ON SCHEMA public FROM PUBLIC",
+    ])
+    func `the serving login can work and not create, whatever everybody could before`(
+        before: String
+    ) async throws {
+        try await ScratchDatabase.with(owner: .roleCreator, isMigrated: false) { database in
+            try await database.asSuperuser.execute(before)
+            #expect(try await database.migrate().guards.level == .separateRoles)
+            let create = try await database.asRuntime.refusal(of: "CREATE TABLE public.mine ()")
+            #expect(create == .insufficientPrivilege)
+            try await database.asRuntime.execute(ScratchDatabase.insertEvent(0))
+        }
+    }
+
+    @Test func `a group that was given a login or more is refused by name`() async throws {
+        try await ScratchDatabase.with(owner: .roleCreator) { database in
+            let runtime = LedgerRoles(database: database.name).runtime
+            try await database.asSuperuser.execute("ALTER ROLE \(runtime) LOGIN")
+            await #expect(throws: MigrationError.unfitRole(runtime)) {
+                try await database.migrate()
+            }
+        }
+    }
+
+    @Test func `a serving login that does not inherit is refused`() async throws {
+        try await ScratchDatabase.with(owner: .roleCreator, isMigrated: false) { database in
+            try await database.asSuperuser.execute("ALTER ROLE \(database.runtimeLogin) NOINHERIT")
+            await #expect(
+                throws: MigrationError.runtimeLoginLacksRights(database.runtimeLogin)
+            ) {
+                try await database.migrate()
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+/// The SQL that the binary carries, so that it always brings the schema it was written for.
+package enum MigrationScripts {
+    /// The migrations in the order of their versions, from 1, without a gap.
+    ///
+    /// The file name of version 7 begins with `V007_`; a file that was ever released is never edited.
+    package static let ordered: [(file: String, sql: [UInt8])] = [
+        ("V001_ledger.sql", PackageResources.V001_ledger_sql)
+    ]
+
+    /// Makes the triggers of append-only level 1 anew after drift.
+    package static var guardTriggers: String { text(PackageResources.guard_triggers_sql) }
+
+    /// Makes the event triggers of append-only level 3 anew; for a superuser.
+    package static var guardEventTriggers: String {
+        text(PackageResources.guard_event_triggers_sql)
+    }
+
+    /// Lists what is missing of each append-only level.
+    package static var guardFindings: String { text(PackageResources.guard_findings_sql) }
+
+    private static func text(_ bytes: [UInt8]) -> String {
+        String(decoding: bytes, as: UTF8.self)
+    }
+}
