@@ -30,7 +30,8 @@ let package = Package(
             name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
             providers: [.apt(["libmicrohttpd-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(name: "CCJose", pkgConfig: "cjose", providers: [.apt(["libcjose-dev"])]),
+        // Without pkg-config: Debian's cjose.pc demands a package that libcjose-dev does not bring.
+        .systemLibrary(name: "CCJose", providers: [.apt(["libcjose-dev"])]),
 
         // Libraries that know no word of the ledger.
         .target(name: "Cryptography", dependencies: ["COpenSSL", "CCJose"]),

@@ -1,0 +1,122 @@
+internal import Foundation
+internal import Postgres
+
+/// A whole installation: a scratch database, keys, two identity providers and server processes.
+package final class Deployment: Sendable {
+    /// The cluster's superuser, in the installation's database.
+    package let superuserURL: String
+    package let google: TestIdentityProvider
+    package let apple: TestIdentityProvider
+    package let tool: CommandLineTool
+    private let directory: String
+
+    /// Lends an installation without servers; everything is taken down afterwards.
+    ///
+    /// `settings` are environment variables beside or instead of the usual ones.
+    ///
+    /// - Throws: what setting up or the body throws.
+    package static func with<Value>(
+        settings: [String: String] = [:], _ body: (Deployment) async throws -> Value
+    ) async throws -> Value {
+        try await ScratchDatabase.with { database in
+            try await lend(
+                Deployment(
+                    superuserURL: database.superuserURL, runtimeURL: database.runtimeURL,
+                    settings: settings), body)
+        }
+    }
+
+    /// Lends an installation on a cluster of its own.
+    ///
+    /// - Throws: what setting up or the body throws.
+    package static func with<Value>(
+        on cluster: PrivateCluster, _ body: (Deployment) async throws -> Value
+    ) async throws -> Value {
+        let session = Session(url: cluster.url, applicationName: "deployment")
+        try await session.run { connection in
+            try connection.execute("CREATE ROLE ledger_app LOGIN")
+            try connection.execute("CREATE DATABASE ledger")
+        }
+        let owner = cluster.url.replacing("/postgres", with: "/ledger")
+        let deployment = try Deployment(
+            superuserURL: owner, runtimeURL: owner.replacing("//owner@", with: "//ledger_app@"),
+            settings: [:])
+        return try await lend(deployment) { deployment in
+            let migrated = try await deployment.tool.run(["migrate"])
+            guard migrated.status == 0 else {
+                throw TestTimeout(waitingFor: "the migration: \(migrated.errors)")
+            }
+            return try await body(deployment)
+        }
+    }
+
+    private static func lend<Value>(
+        _ deployment: Deployment, _ body: (Deployment) async throws -> Value
+    ) async throws -> Value {
+        do {
+            let value = try await body(deployment)
+            await deployment.tearDown()
+            return value
+        } catch {
+            await deployment.tearDown()
+            throw error
+        }
+    }
+
+    private init(superuserURL: String, runtimeURL: String, settings: [String: String]) throws {
+        self.superuserURL = superuserURL
+        google = try TestIdentityProvider(name: "google")
+        apple = try TestIdentityProvider(name: "apple")
+        directory = NSTemporaryDirectory() + "account-ledger-" + UUID().uuidString
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        let providers = directory + "/providers.json"
+        try Self.providersFile(google: google, apple: apple)
+            .write(toFile: providers, atomically: true, encoding: .utf8)
+        let usual = [
+            "DATABASE_URL": runtimeURL, "LEDGER_MIGRATE_URL": superuserURL,
+            "LEDGER_KEYS": directory + "/keys", "LEDGER_PROVIDERS": providers,
+            "LEDGER_MODE": "production", "LEDGER_LISTEN": "127.0.0.1:0",
+            "LEDGER_ADMIN_LISTEN": "127.0.0.1:0", "LEDGER_ISSUER": "https://ledger.example",
+        ]
+        tool = CommandLineTool(environment: usual.merging(settings) { $1 })
+    }
+
+    /// Starts a server and waits until it is ready.
+    ///
+    /// - Throws: what starting throws, or `TestTimeout` with what the server said.
+    package func serve(settings: [String: String] = [:]) async throws -> ServerProcess {
+        try await ServerProcess.start(tool.environment.merging(settings) { $1 })
+    }
+
+    /// A providers file as the README shows it, with the tests' own providers.
+    package static func providersFile(
+        google: TestIdentityProvider, apple: TestIdentityProvider
+    ) -> String {
+        """
+        {"providers":[
+          {"name":"google","type":"oidc","issuer":["\(google.issuer)","google.example"],
+           "jwks_uri":"\(google.keySetURL)","audiences":["\(TestIdentityProvider.audience)"],
+           "algorithms":["RS256"]},
+          {"name":"apple","type":"oidc","issuer":"\(apple.issuer)",
+           "jwks_uri":"\(apple.keySetURL)","audiences":["\(TestIdentityProvider.audience)"],
+           "algorithms":["RS256"],"nonce":"sha256"}]}
+        """
+    }
+
+    /// Writes a file into the installation's own directory and gives its path.
+    ///
+    /// - Throws: what writing throws.
+    package func write(_ text: String, to name: String) throws -> String {
+        let path = directory + "/" + name
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        return path
+    }
+
+    private func tearDown() async {
+        await google.stop()
+        await apple.stop()
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+}

@@ -1,0 +1,74 @@
+/// An app on a device: signs in, links and unlinks over HTTP, and keeps its tokens.
+package struct Device: Sendable {
+    package let client: WireClient
+    package private(set) var accessToken = ""
+    package private(set) var refreshToken = ""
+    package private(set) var userID = ""
+
+    /// A device that speaks to a server.
+    package init(_ client: WireClient) {
+        self.client = client
+    }
+
+    /// Signs in and keeps the tokens when that worked.
+    ///
+    /// - Throws: what the connection throws.
+    @discardableResult
+    package mutating func signIn(
+        _ provider: TestIdentityProvider, as subject: String, email: String? = nil
+    ) async throws -> WireClient.Answer {
+        let answer = try await client.call(
+            "POST", "/v1/auth/sign-in/\(provider.name)",
+            ["id_token": provider.token(subject: subject, email: email)])
+        keep(answer)
+        return answer
+    }
+
+    /// Exchanges the refresh token and keeps the new tokens when that worked.
+    ///
+    /// - Throws: what the connection throws.
+    @discardableResult
+    package mutating func refresh() async throws -> WireClient.Answer {
+        let answer = try await client.call(
+            "POST", "/v1/auth/refresh", ["refresh_token": refreshToken])
+        keep(answer)
+        return answer
+    }
+
+    /// Links an identity.
+    ///
+    /// - Throws: what the connection throws.
+    package func link(
+        _ provider: TestIdentityProvider, as subject: String, email: String? = nil,
+        key: String? = nil
+    ) async throws -> WireClient.Answer {
+        try await client.call(
+            "POST", "/v1/auth/link/\(provider.name)",
+            ["id_token": provider.token(subject: subject, email: email)], token: accessToken,
+            key: key)
+    }
+
+    /// Unlinks a provider.
+    ///
+    /// - Throws: what the connection throws.
+    package func unlink(
+        _ provider: TestIdentityProvider, key: String? = nil
+    ) async throws -> WireClient.Answer {
+        try await client.call(
+            "DELETE", "/v1/auth/link/\(provider.name)", token: accessToken, key: key)
+    }
+
+    /// Reads the account.
+    ///
+    /// - Throws: what the connection throws.
+    package func account() async throws -> WireClient.Answer {
+        try await client.call("GET", "/v1/account", token: accessToken)
+    }
+
+    private mutating func keep(_ answer: WireClient.Answer) {
+        guard answer.status == 200 else { return }
+        accessToken = answer.text("access_token") ?? ""
+        refreshToken = answer.text("refresh_token") ?? ""
+        userID = answer.text("user_id") ?? ""
+    }
+}

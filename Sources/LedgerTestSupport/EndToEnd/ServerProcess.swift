@@ -1,0 +1,64 @@
+internal import Foundation
+
+/// A running `account-ledger serve`.
+package final class ServerProcess: Sendable {
+    package let process: RunningProcess
+    package let client: WireClient
+    package let admin: WireClient
+
+    private init(process: RunningProcess, listen: String, admin: String) {
+        self.process = process
+        client = WireClient(base: "http://\(listen)")
+        self.admin = WireClient(base: "http://\(admin)")
+    }
+
+    /// Starts a server and waits for its ready line.
+    ///
+    /// - Throws: `TestTimeout` with what the server said instead.
+    package static func start(_ environment: [String: String]) async throws -> ServerProcess {
+        let process = try RunningProcess(
+            executable: CommandLineTool.executable.path, arguments: ["serve"],
+            environment: environment)
+        do {
+            let ready = try await eventually("the server to be ready", within: .seconds(30)) {
+                if process.hasExited { throw TestTimeout(waitingFor: "a server that lives") }
+                return readyLine(in: process.errors.text)
+            }
+            return ServerProcess(process: process, listen: ready.listen, admin: ready.admin)
+        } catch {
+            process.send(SIGKILL)
+            throw TestTimeout(waitingFor: "the server to be ready: \(process.errors.text)")
+        }
+    }
+
+    /// Everything that the server logged so far.
+    package var log: String { process.errors.text }
+
+    /// Ends the process at once, as a power cut would.
+    ///
+    /// - Throws: `TestTimeout`.
+    package func kill() async throws {
+        process.send(SIGKILL)
+        _ = try await process.exitStatus(within: .seconds(10))
+    }
+
+    /// Asks the process to stop and gives its exit status.
+    ///
+    /// - Throws: `TestTimeout`.
+    @discardableResult
+    package func stop() async throws -> Int32 {
+        process.send(SIGTERM)
+        return try await process.exitStatus(within: .seconds(30))
+    }
+
+    private static func readyLine(in log: String) -> (listen: String, admin: String)? {
+        for line in log.split(separator: "\n") {
+            let object = try? JSONSerialization.jsonObject(with: Data(line.utf8))
+            guard let fields = object as? [String: Any], fields["msg"] as? String == "ready",
+                let listen = fields["listen"] as? String, let admin = fields["admin"] as? String
+            else { continue }
+            return (listen: listen, admin: admin)
+        }
+        return nil
+    }
+}

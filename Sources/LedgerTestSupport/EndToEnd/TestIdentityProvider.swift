@@ -1,0 +1,109 @@
+internal import Cryptography
+internal import Foundation
+internal import HTTP
+internal import Synchronization
+
+/// An identity provider of the tests' own: real RSA keys, a JWKS over HTTP, any claims wanted.
+package final class TestIdentityProvider: Sendable {
+    private struct Keys {
+        var current: RSASigningKey
+        var published: [RSASigningKey]
+        var fetches = 0
+        var isDown = false
+    }
+
+    /// The `aud` that the deployments of the tests expect.
+    package static let audience = "test-client"
+    /// Making a key takes a while, so all providers of a test run share one pair.
+    private static let keyPair = (RSASigningKey.generate(), RSASigningKey.generate())
+
+    package let name: String
+    /// The `iss` of its tokens.
+    package let issuer: String
+    private let server: HTTPServer
+    private let keys: Published
+
+    /// Starts the provider on a port of its own.
+    ///
+    /// - Throws: what starting the listener throws.
+    package init(name: String) throws {
+        self.name = name
+        issuer = "https://\(name).example"
+        let keys = Published(Self.keyPair.0)
+        self.keys = keys
+        server = try HTTPServer(
+            host: "127.0.0.1", port: 0, limits: HTTPServerLimits(),
+            reject: { _ in HTTPResponse(status: 400) },
+            handler: { _ in keys.answer() })
+    }
+
+    /// Where the JWKS is.
+    package var keySetURL: String { "http://127.0.0.1:\(server.port)/jwks" }
+
+    /// How often the JWKS was fetched.
+    package var fetchCount: Int { keys.state.withLock(\.fetches) }
+
+    /// Takes the provider away, or brings it back.
+    package func setDown(_ isDown: Bool) {
+        keys.state.withLock { $0.isDown = isDown }
+    }
+
+    /// Signs with another key from now on, and publishes only that one.
+    package func rotate() {
+        keys.state.withLock { state in
+            state.current =
+                state.current.keyID == Self.keyPair.0.keyID ? Self.keyPair.1 : Self.keyPair.0
+            state.published = [state.current]
+        }
+    }
+
+    /// An ID token; `changes` replace claims, null removes one, and `header` replaces header fields.
+    package func token(
+        subject: String, nonce: String? = nil, email: String? = nil,
+        changes: [String: any Sendable] = [:], header: [String: String] = [:]
+    ) -> String {
+        let now = Int(Date().timeIntervalSince1970)
+        var claims: [String: Any] = [
+            "iss": issuer, "aud": Self.audience, "sub": subject, "iat": now, "exp": now + 3600,
+        ]
+        claims["nonce"] = nonce
+        claims["email"] = email
+        for (name, value) in changes {
+            if value is NSNull {
+                claims[name] = nil
+            } else {
+                claims[name] = value
+            }
+        }
+        let key = keys.state.withLock(\.current)
+        let fields = ["alg": "RS256", "kid": key.keyID, "typ": "JWT"].merging(header) { $1 }
+        let body = (try? JSONSerialization.data(withJSONObject: claims)) ?? Data()
+        return key.sign(header: fields, claims: Array(body))
+    }
+
+    /// Stops the listener.
+    package func stop() async {
+        await server.stop(grace: .seconds(1))
+    }
+
+    private final class Published: Sendable {
+        let state: Mutex<Keys>
+
+        init(_ key: RSASigningKey) {
+            state = Mutex(Keys(current: key, published: [key]))
+        }
+
+        func answer() -> HTTPResponse {
+            let (isDown, keys) = state.withLock { state in
+                state.fetches += 1
+                return (state.isDown, state.published)
+            }
+            guard !isDown else { return HTTPResponse(status: 503) }
+            let body = "{\"keys\":[\(keys.map(\.publicJWK).joined(separator: ","))]}"
+            return HTTPResponse(
+                status: 200,
+                headers: [(name: "Content-Type", value: "application/json")],
+                body: Array(body.utf8))
+        }
+    }
+}

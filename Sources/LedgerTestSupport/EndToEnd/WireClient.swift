@@ -1,0 +1,95 @@
+package import Foundation
+internal import FoundationNetworking
+
+/// Speaks HTTP to a server as an app's backend would, over real sockets.
+package final class WireClient: Sendable {
+    /// What came back.
+    package struct Answer: Sendable {
+        package let status: Int
+        package let headers: [String: String]
+        package let body: Data
+
+        /// The body as a JSON object; empty when it is none.
+        package var json: [String: any Sendable] {
+            let object = try? JSONSerialization.jsonObject(with: body)
+            return (object as? [String: any Sendable]) ?? [:]
+        }
+
+        /// A text member of the body.
+        package func text(_ name: String) -> String? { json[name] as? String }
+
+        /// A list of texts of the body.
+        package func texts(_ name: String) -> [String]? {
+            (json[name] as? [any Sendable])?.compactMap { $0 as? String }
+        }
+
+        /// `error.code` of the body.
+        package var errorCode: String? {
+            (json["error"] as? [String: any Sendable])?["code"] as? String
+        }
+
+        /// `error.message` of the body.
+        package var errorMessage: String? {
+            (json["error"] as? [String: any Sendable])?["message"] as? String
+        }
+
+        /// A header, whatever the case of its name.
+        package func header(_ name: String) -> String? {
+            headers.first { $0.key.lowercased() == name.lowercased() }?.value
+        }
+    }
+
+    package let base: String
+    private let session: URLSession
+
+    /// Speaks to the server at `http://host:port`.
+    package init(base: String) {
+        self.base = base
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = 20
+        configuration.httpMaximumConnectionsPerHost = 64
+        session = URLSession(configuration: configuration)
+    }
+
+    /// Sends a request with raw bytes.
+    ///
+    /// - Throws: what `URLSession` throws when no answer came.
+    package func send(
+        _ method: String, _ path: String, headers: [String: String] = [:], body: Data? = nil
+    ) async throws -> Answer {
+        guard let url = URL(string: base + path) else { throw URLError(.badURL) }
+        var request = URLRequest(url: url)
+        request.httpMethod = method
+        request.httpBody = body
+        for (name, value) in headers {
+            request.setValue(value, forHTTPHeaderField: name)
+        }
+        let (data, response) = try await session.data(for: request)
+        guard let response = response as? HTTPURLResponse else {
+            throw URLError(.badServerResponse)
+        }
+        var fields: [String: String] = [:]
+        for (name, value) in response.allHeaderFields {
+            fields["\(name)"] = "\(value)"
+        }
+        return Answer(status: response.statusCode, headers: fields, body: data)
+    }
+
+    /// Sends a JSON object, with an access token and an idempotency key when there are any.
+    ///
+    /// - Throws: what ``send(_:_:headers:body:)`` throws.
+    package func call(
+        _ method: String, _ path: String, _ members: [String: any Sendable]? = nil,
+        token: String? = nil, key: String? = nil, headers: [String: String] = [:]
+    ) async throws -> Answer {
+        var fields = headers
+        if let token { fields["Authorization"] = "Bearer \(token)" }
+        if let key { fields["Idempotency-Key"] = key }
+        var body: Data?
+        if let members {
+            fields["Content-Type"] = fields["Content-Type"] ?? "application/json"
+            body = try JSONSerialization.data(withJSONObject: members)
+        }
+        return try await send(method, path, headers: fields, body: body)
+    }
+}
