@@ -6,7 +6,7 @@ package enum HMACSHA256 {
     ///
     /// Compare codes with `constantTimeEqual`. Any key length is accepted, zero included.
     package static func code(key: [UInt8], _ message: [UInt8]) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: SHA256.byteCount) { output, count in
+        unsafe [UInt8](unsafeUninitializedCapacity: SHA256.byteCount) { output, count in
             let result = unsafe key.withUnsafeBytes { keyBytes in
                 unsafe message.withUnsafeBufferPointer { messageBytes in
                     unsafe HMAC(

@@ -79,7 +79,7 @@ package enum SHA256 {
     }
 
     func finished() -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: SHA256.byteCount) { buffer, count in
+        unsafe [UInt8](unsafeUninitializedCapacity: SHA256.byteCount) { buffer, count in
             let status = unsafe EVP_DigestFinal_ex(context, buffer.baseAddress, nil)
             precondition(status == 1, "OpenSSL can't end a SHA-256 digest")
             count = SHA256.byteCount

@@ -7,8 +7,8 @@ package enum SecureRandom {
     /// Makes the given number of unpredictable bytes.
     package static func bytes(_ count: Int) -> [UInt8] {
         precondition(count >= 0 && count <= 1 << 20, "at most 1 MiB of random bytes at a time")
-        return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            fill(UnsafeMutableRawBufferPointer(buffer))
+        return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            unsafe fill(UnsafeMutableRawBufferPointer(buffer))
             filled = count
         }
     }
@@ -24,7 +24,7 @@ package enum SecureRandom {
 
     /// Fills memory with unpredictable bytes.
     static func fill(_ buffer: UnsafeMutableRawBufferPointer) {
-        guard let start = unsafe buffer.baseAddress, buffer.count > 0 else {
+        guard let start = buffer.baseAddress, buffer.count > 0 else {
             return
         }
         let status = unsafe RAND_bytes(

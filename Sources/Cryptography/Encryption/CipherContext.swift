@@ -40,7 +40,7 @@ internal import COpenSSL
         guard !input.isEmpty else {
             return []
         }
-        return [UInt8](unsafeUninitializedCapacity: input.count) { output, count in
+        return unsafe [UInt8](unsafeUninitializedCapacity: input.count) { output, count in
             var written: Int32 = 0
             let status = unsafe input.withUnsafeBufferPointer { bytes in
                 unsafe EVP_CipherUpdate(
@@ -54,7 +54,7 @@ internal import COpenSSL
     /// Ends an encryption and returns its tag.
     func finishedTag() -> [UInt8] {
         precondition(ends(), "OpenSSL can't end AES-256-GCM")
-        return [UInt8](unsafeUninitializedCapacity: AESGCM.tagByteCount) { tag, count in
+        return unsafe [UInt8](unsafeUninitializedCapacity: AESGCM.tagByteCount) { tag, count in
             let status = unsafe EVP_CIPHER_CTX_ctrl(
                 context, EVP_CTRL_AEAD_GET_TAG, Int32(AESGCM.tagByteCount), tag.baseAddress)
             precondition(status == 1, "OpenSSL has no tag")

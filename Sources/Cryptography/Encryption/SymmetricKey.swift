@@ -16,7 +16,7 @@ package struct SymmetricKey: Sendable, CustomStringConvertible, CustomReflectabl
         guard bytes.count == SymmetricKey.byteCount else {
             return nil
         }
-        storage = WipedBytes(byteCount: SymmetricKey.byteCount) { buffer in
+        storage = unsafe WipedBytes(byteCount: SymmetricKey.byteCount) { buffer in
             unsafe buffer.copyBytes(from: bytes)
         }
     }
@@ -27,7 +27,7 @@ package struct SymmetricKey: Sendable, CustomStringConvertible, CustomReflectabl
 
     /// Makes a new random key.
     package static func generate() -> SymmetricKey {
-        SymmetricKey(
+        unsafe SymmetricKey(
             storage: WipedBytes(byteCount: byteCount) { buffer in
                 unsafe SecureRandom.fill(buffer)
             })
@@ -37,7 +37,7 @@ package struct SymmetricKey: Sendable, CustomStringConvertible, CustomReflectabl
     ///
     /// The copy is an ordinary array: it is not wiped, so keep it short-lived and never log it.
     package func copiedBytes() -> [UInt8] {
-        storage.withBytes { buffer in
+        unsafe storage.withBytes { buffer in
             unsafe [UInt8](buffer)
         }
     }

@@ -24,7 +24,8 @@ struct JSONScanner {
     private mutating func value() throws(NotJSON) -> JSONValue {
         skipWhitespace()
         switch peek() {
-        case UInt8(ascii: "{"): return try nested { scanner throws(NotJSON) in try scanner.object() }
+        case UInt8(ascii: "{"):
+            return try nested { scanner throws(NotJSON) in try scanner.object() }
         case UInt8(ascii: "["): return try nested { scanner throws(NotJSON) in try scanner.array() }
         case UInt8(ascii: "\""): return .string(try string())
         case UInt8(ascii: "t"): return try literal("true", .bool(true))

@@ -4,7 +4,7 @@
 /// deeper than `depthMax`, numbers that overflow, and a byte order mark. Decoders differ in which of
 /// two equal members they keep, and a signed token that two readers understand differently is an
 /// attack; Foundation's decoder keeps one in silence, so it can't be used here.
-enum JSONValue: Sendable, Equatable {
+package enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
     case number(Double)
@@ -13,10 +13,10 @@ enum JSONValue: Sendable, Equatable {
     case object([String: JSONValue])
 
     /// Deepest nesting of arrays and objects that is read.
-    static let depthMax = 16
+    package static let depthMax = 16
 
     /// Reads one complete JSON text in UTF-8; nil when any rule is broken.
-    init?(parsing bytes: [UInt8]) {
+    package init?(parsing bytes: [UInt8]) {
         var scanner = JSONScanner(bytes)
         guard let value = try? scanner.document() else {
             return nil
@@ -25,29 +25,29 @@ enum JSONValue: Sendable, Equatable {
     }
 
     /// The members when this is an object.
-    var object: [String: JSONValue]? {
+    package var object: [String: JSONValue]? {
         if case .object(let members) = self { members } else { nil }
     }
 
     /// The elements when this is an array.
-    var array: [JSONValue]? {
+    package var array: [JSONValue]? {
         if case .array(let elements) = self { elements } else { nil }
     }
 
     /// The text when this is a string.
-    var string: String? {
+    package var string: String? {
         if case .string(let text) = self { text } else { nil }
     }
 
     /// The number when this is one; always finite.
-    var number: Double? {
+    package var number: Double? {
         if case .number(let number) = self { number } else { nil }
     }
 }
 
 extension [String: JSONValue] {
     /// Returns a member, and nil for one that is missing or null.
-    func present(_ name: String) -> JSONValue? {
+    package func present(_ name: String) -> JSONValue? {
         guard let value = self[name], value != .null else {
             return nil
         }

@@ -1,0 +1,85 @@
+/// Checks ID tokens against one provider's policy, OpenID Connect Core section 3.1.3.7.
+package struct IDTokenChecker: Sendable {
+    /// The policy that tokens are held against.
+    package let policy: IDTokenPolicy
+
+    /// Makes a checker for one provider.
+    package init(policy: IDTokenPolicy) {
+        self.policy = policy
+    }
+
+    /// Checks a token and returns its claims.
+    ///
+    /// The signature is checked before any claim is looked at.
+    ///
+    /// - Parameters:
+    ///   - token: The compact JWS.
+    ///   - nonce: What the client sent as nonce; an empty text counts as none.
+    ///   - keys: The provider's keys.
+    ///   - now: The time in whole seconds since 1970.
+    /// - Returns: What the token says.
+    /// - Throws: The first rule that the token breaks.
+    package func check(
+        _ token: String, nonce: String?, keys: KeySet, now: Int64
+    ) throws(IDTokenFault) -> IDTokenClaims {
+        let parsed = try parse(token)
+        let algorithm = try algorithm(of: parsed)
+        guard let key = keys.key(id: parsed.header.kid, for: algorithm) else {
+            throw .unknownKey
+        }
+        guard CompactJWS.verify(token, parsed: parsed, with: key, allowing: policy.algorithms)
+        else {
+            throw .badSignature
+        }
+        guard let payload = JSONValue(parsing: parsed.payload)?.object else {
+            throw .malformed
+        }
+        return try IDTokenRules(policy: policy, claims: payload, now: now).checked(nonce: nonce)
+    }
+
+    /// Checks a token with keys from a cache, which may wait for the provider.
+    ///
+    /// A token that its header alone condemns never reaches the cache.
+    ///
+    /// - Parameters:
+    ///   - token: The compact JWS.
+    ///   - nonce: What the client sent as nonce; an empty text counts as none.
+    ///   - keys: The cache of the provider's keys.
+    ///   - now: The time in whole seconds since 1970.
+    /// - Returns: What the token says.
+    /// - Throws: The first rule that the token breaks, or `keysUnavailable`.
+    package func check(
+        _ token: String, nonce: String?, keys: KeySetCache, now: Int64
+    ) async throws(IDTokenFault) -> IDTokenClaims {
+        let parsed = try parse(token)
+        _ = try algorithm(of: parsed)
+        let current: KeySet
+        do {
+            current = try await keys.keys(forKeyID: parsed.header.kid)
+        } catch {
+            throw .keysUnavailable
+        }
+        return try check(token, nonce: nonce, keys: current, now: now)
+    }
+
+    private func parse(_ token: String) throws(IDTokenFault) -> ParsedJWS {
+        guard let parsed = ParsedJWS(token) else {
+            throw .malformed
+        }
+        return parsed
+    }
+
+    private func algorithm(of token: ParsedJWS) throws(IDTokenFault) -> SignatureAlgorithm {
+        guard
+            let algorithm = SignatureAlgorithm(rawValue: token.header.alg),
+            policy.algorithms.contains(algorithm)
+        else {
+            throw .algorithmNotAllowed
+        }
+        // Explicitly typed tokens are access tokens, logout tokens and the like.
+        if let type = token.header.typ?.lowercased(), type.hasSuffix("+jwt") {
+            throw .wrongType
+        }
+        return algorithm
+    }
+}

@@ -1,0 +1,31 @@
+/// What a checked ID token says.
+///
+/// All of it is personal data except the times; `description` therefore shows none of it.
+package struct IDTokenClaims: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
+    /// The issuer, one of the policy's.
+    package let issuer: String
+    /// The subject at that issuer: 1 to 255 UTF-8 bytes without control characters.
+    package let subject: String
+    /// The e-mail address: at most 320 bytes without control characters, else dropped.
+    package let email: String?
+    /// Whether the provider says that it verified the address; nil when it says nothing.
+    package let emailVerified: Bool?
+    /// The display name: at most 200 bytes without control characters, else dropped.
+    package let name: String?
+    /// When the token was issued, in whole seconds since 1970.
+    package let issuedAt: Int64
+    /// When the token expires, in whole seconds since 1970.
+    package let expiresAt: Int64
+    /// When the person last proved who they are, in whole seconds since 1970.
+    package let authTime: Int64?
+
+    /// A text without personal data.
+    package var description: String {
+        "IDTokenClaims(redacted)"
+    }
+
+    /// A mirror without children, so that reflection shows no personal data.
+    package var customMirror: Mirror {
+        Mirror(self, children: [:])
+    }
+}

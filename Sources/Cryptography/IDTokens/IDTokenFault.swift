@@ -1,0 +1,37 @@
+/// Why an ID token was refused; carries nothing of the token.
+package enum IDTokenFault: String, Error, Sendable, CaseIterable {
+    /// Not a compact JWS of strict JSON, or a claim of the wrong type.
+    case malformed
+    /// The header's `typ` says that the token is of another kind, RFC 8725 section 3.11.
+    case wrongType
+    /// The key set has no single key for the header's `kid` and algorithm.
+    case unknownKey
+    /// The header's algorithm is not in the policy.
+    case algorithmNotAllowed
+    /// The signature does not match.
+    case badSignature
+    /// `iss` is missing or none of the policy's.
+    case wrongIssuer
+    /// `aud` is missing or has none of the policy's.
+    case wrongAudience
+    /// `azp` is none of the policy's, or is missing beside several audiences.
+    case wrongAuthorizedParty
+    /// `exp` is missing.
+    case missingExpiry
+    /// `exp` has passed.
+    case expired
+    /// `nbf` lies ahead.
+    case notYetValid
+    /// `iat` is missing.
+    case missingIssuedAt
+    /// `iat` lies ahead.
+    case issuedInFuture
+    /// `sub` is missing, empty, too long or has control characters.
+    case badSubject
+    /// The policy requires a nonce and the client sent none.
+    case nonceMissing
+    /// The token's nonce is not the client's, or only one of the two has one.
+    case nonceMismatch
+    /// The provider's keys can't be had at the moment; the only fault that is not the token's.
+    case keysUnavailable
+}

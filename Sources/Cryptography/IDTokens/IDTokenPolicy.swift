@@ -1,0 +1,39 @@
+/// What one identity provider's ID tokens must look like.
+package struct IDTokenPolicy: Sendable {
+    /// How a token's `nonce` relates to what the client sends.
+    package enum NonceMode: String, Sendable {
+        /// The token carries exactly what the client sends.
+        case raw
+        /// The token carries the lower-case hexadecimal SHA-256 of what the client sends.
+        case sha256
+        /// Nonces are ignored on both sides.
+        case none
+    }
+
+    /// Accepted spellings of `iss`; one must match byte for byte.
+    package let issuers: [String]
+    /// Our client identifiers; one must be in `aud`.
+    package let audiences: [String]
+    /// Accepted signature algorithms.
+    package let algorithms: Set<SignatureAlgorithm>
+    /// How nonces are compared.
+    package let nonce: NonceMode
+    /// Whether a sign-in without a nonce is refused; without effect when nonces are ignored.
+    package let nonceRequired: Bool
+    /// How far the provider's clock may differ from ours, in seconds.
+    package let leewaySeconds: Int64
+
+    /// Makes a policy; the leeway must be 0 to 600 seconds.
+    package init(
+        issuers: [String], audiences: [String], algorithms: Set<SignatureAlgorithm>,
+        nonce: NonceMode, nonceRequired: Bool = false, leewaySeconds: Int64 = 60
+    ) {
+        precondition((0...600).contains(leewaySeconds), "a leeway is 0 to 600 seconds")
+        self.issuers = issuers
+        self.audiences = audiences
+        self.algorithms = algorithms
+        self.nonce = nonce
+        self.nonceRequired = nonceRequired
+        self.leewaySeconds = leewaySeconds
+    }
+}

@@ -1,0 +1,70 @@
+/// The usable keys of a JSON Web Key Set, RFC 7517 section 5.
+///
+/// Keys of other types, for encryption, too small or malformed are skipped, as the RFC asks.
+package struct KeySet: Sendable {
+    /// Largest document that is read, in bytes.
+    package static let documentBytesMax = 262_144
+
+    /// Most entries a document may have, usable or not.
+    package static let keyCountMax = 64
+
+    private let keys: [VerificationKey]
+
+    /// Reads a document; nil when it is not a key set or exceeds a limit.
+    package init?(jwks: [UInt8]) {
+        guard
+            jwks.count <= KeySet.documentBytesMax,
+            let entries = JSONValue(parsing: jwks)?.object?["keys"]?.array,
+            entries.count <= KeySet.keyCountMax
+        else {
+            return nil
+        }
+        keys = entries.compactMap { entry in
+            entry.object.flatMap(VerificationKey.init(members:))
+        }
+    }
+
+    /// Makes a set of keys that are at hand, such as the ones this process signs with.
+    package init(_ keys: [VerificationKey]) {
+        self.keys = keys
+    }
+
+    /// Whether the set has no usable key.
+    package var isEmpty: Bool {
+        keys.isEmpty
+    }
+
+    /// Finds a key by its identifier; without one, the only key when there is exactly one.
+    package func key(id: String?) -> VerificationKey? {
+        only(keys(id: id))
+    }
+
+    /// Finds the one key with an identifier, or without one, that fits an algorithm.
+    ///
+    /// RFC 7517 section 4.5 lets keys of different types share an identifier. When several fit, none
+    /// is returned: trying one after the other would let a token choose.
+    package func key(id: String?, for algorithm: SignatureAlgorithm) -> VerificationKey? {
+        only(keys(id: id).filter { key in key.fits(algorithm) })
+    }
+
+    /// Whether the set has any key with an identifier, or any key when it is nil.
+    package func contains(id: String?) -> Bool {
+        !keys(id: id).isEmpty
+    }
+
+    private func keys(id: String?) -> [VerificationKey] {
+        guard let id else {
+            return keys
+        }
+        return keys.filter { key in key.keyID?.isExactly(id) ?? false }
+    }
+
+    private func only(_ candidates: [VerificationKey]) -> VerificationKey? {
+        guard let first = candidates.first else {
+            return nil
+        }
+        // A key that is listed twice is still one key.
+        let isUnique = candidates.allSatisfy { key in key.thumbprint == first.thumbprint }
+        return isUnique ? first : nil
+    }
+}

@@ -1,0 +1,9 @@
+/// Whole seconds of a clock that never goes back, counted from the first use.
+package enum MonotonicSeconds {
+    private static let origin = ContinuousClock.now
+
+    /// Reads the clock.
+    package static let now: @Sendable () -> Int64 = {
+        origin.duration(to: .now).components.seconds
+    }
+}

@@ -1,0 +1,51 @@
+/// Checks compact JSON Web Signatures, RFC 7515, with the hardening of RFC 8725.
+///
+/// A token has at most 16 KiB, exactly three parts, canonical unpadded base64url and a header
+/// without duplicate members or `crit`. Keys that a token carries or points to (`jwk`, `jku`, `x5c`,
+/// `x5u`) are never looked at.
+package enum CompactJWS {
+    /// Largest token that is read, in bytes.
+    package static let tokenBytesMax = 16_384
+
+    /// The members of a header that matter here; nobody has vouched for them before `verify`.
+    package struct Header: Sendable, Equatable {
+        /// The algorithm the token claims, which may be one that is never accepted.
+        package let alg: String
+        /// The key the token claims to be signed with.
+        package let kid: String?
+        /// The type of the token.
+        package let typ: String?
+    }
+
+    /// Reads the header of a well-formed token without checking its signature.
+    package static func header(of token: String) -> Header? {
+        ParsedJWS(token)?.header
+    }
+
+    /// Checks a signature and returns the payload, or nil.
+    ///
+    /// The header's algorithm must be among the allowed ones and fit the key.
+    package static func verify(
+        _ token: String, with key: VerificationKey, allowing allowed: Set<SignatureAlgorithm>
+    ) -> [UInt8]? {
+        guard let parsed = ParsedJWS(token) else {
+            return nil
+        }
+        return verify(token, parsed: parsed, with: key, allowing: allowed) ? parsed.payload : nil
+    }
+
+    static func verify(
+        _ token: String, parsed: ParsedJWS, with key: VerificationKey,
+        allowing allowed: Set<SignatureAlgorithm>
+    ) -> Bool {
+        guard
+            let algorithm = SignatureAlgorithm(rawValue: parsed.header.alg),
+            allowed.contains(algorithm), key.fits(algorithm),
+            // cjose reads a PSS signature at the key's length whatever its own length is.
+            parsed.signature.count == key.parameters.signatureByteCount
+        else {
+            return false
+        }
+        return key.handle.verifies(token)
+    }
+}

@@ -1,0 +1,119 @@
+internal import CCJose
+internal import COpenSSL
+
+/// Owns one cjose key, public or private, and does the two things that are done with keys.
+///
+/// Measured from Swift in a release build, cjose costs a few microseconds a token over bare OpenSSL.
+// Protected by being immutable: `cjose_jws_sign` and `cjose_jws_verify` take the key as const and
+// neither retains it (the reference count is not atomic); OpenSSL's RSA and EC_KEY objects behind it
+// guard their own caches with locks and may be used by any number of threads that don't modify them.
+@safe final class JWKHandle: @unchecked Sendable {
+    private let key: OpaquePointer
+
+    /// Imports a JWK; nil when cjose or OpenSSL refuse it, for instance a point off the curve.
+    init?(json: [UInt8]) {
+        let imported = unsafe json.withUnsafeBytes { bytes in
+            unsafe cjose_jwk_import(
+                bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, nil)
+        }
+        guard let imported = unsafe imported else {
+            ERR_clear_error()
+            return nil
+        }
+        unsafe key = imported
+    }
+
+    private init(made: OpaquePointer?) {
+        guard let made = unsafe made else {
+            preconditionFailure("cjose can't make a key")
+        }
+        unsafe key = made
+    }
+
+    deinit {
+        unsafe cjose_jwk_release(key)
+    }
+
+    /// Makes a random private key on the curve P-256.
+    static func generateP256() -> JWKHandle {
+        unsafe JWKHandle(made: cjose_jwk_create_EC_random(CJOSE_JWK_EC_P_256, nil))
+    }
+
+    /// Makes a random RSA private key with the exponent 65537.
+    static func generateRSA(bits: Int) -> JWKHandle {
+        let exponent: [UInt8] = [0x01, 0x00, 0x01]
+        return unsafe exponent.withUnsafeBufferPointer { bytes in
+            unsafe JWKHandle(
+                made: cjose_jwk_create_RSA_random(bits, bytes.baseAddress, bytes.count, nil))
+        }
+    }
+
+    /// Writes the key as a JWK, with its private members when it has any.
+    func json() -> [UInt8] {
+        guard let text = unsafe cjose_jwk_to_json(key, true, nil) else {
+            preconditionFailure("cjose can't write a key")
+        }
+        var count = 0
+        while unsafe text[count] != 0 {
+            count += 1
+        }
+        let bytes = unsafe UnsafeRawBufferPointer(start: text, count: count)
+        defer {
+            unsafe OPENSSL_cleanse(text, bytes.count)
+            unsafe cjose_get_dealloc()?(text)
+        }
+        return unsafe [UInt8](bytes)
+    }
+
+    /// Whether the signature of a compact JWS was made with the private half of this key.
+    ///
+    /// The algorithm is the one the token names: callers must have held it against their allow-list
+    /// and against this key, and the signature's length against the key's size.
+    func verifies(_ token: String) -> Bool {
+        var token = token
+        let verified = token.withUTF8 { bytes in
+            unsafe bytes.withMemoryRebound(to: CChar.self) { characters in
+                guard
+                    let jws = unsafe cjose_jws_import(
+                        characters.baseAddress, characters.count, nil)
+                else {
+                    return false
+                }
+                defer { unsafe cjose_jws_release(jws) }
+                return unsafe cjose_jws_verify(jws, key, nil)
+            }
+        }
+        if !verified {
+            // A refused signature leaves entries in the thread's error queue.
+            ERR_clear_error()
+        }
+        return verified
+    }
+
+    /// Signs a payload under the given header, whose members keep their order.
+    ///
+    /// Nil when the header's algorithm does not fit the key or the key has no sound private part.
+    /// The payload must not be empty.
+    func sign(header: [(name: String, value: String)], payload: [UInt8]) -> String? {
+        precondition(!payload.isEmpty, "a token has claims")
+        let fields = unsafe cjose_header_new(nil)
+        defer { unsafe cjose_header_release(fields) }
+        for (name, value) in header {
+            let isSet = unsafe cjose_header_set(fields, name, value, nil)
+            precondition(isSet, "cjose refuses a header member")
+        }
+        let signed = unsafe payload.withUnsafeBufferPointer { bytes in
+            unsafe cjose_jws_sign(key, fields, bytes.baseAddress, bytes.count, nil)
+        }
+        guard let jws = unsafe signed else {
+            ERR_clear_error()
+            return nil
+        }
+        defer { unsafe cjose_jws_release(jws) }
+        var text: UnsafePointer<CChar>?
+        guard unsafe cjose_jws_export(jws, &text, nil), let text = unsafe text else {
+            return nil
+        }
+        return unsafe String(cString: text)
+    }
+}

@@ -1,0 +1,62 @@
+/// A private key together with its public half; what both kinds of signing keys are made of.
+struct SigningKeyPair: Sendable {
+    let handle: JWKHandle
+    let parameters: JWKParameters
+    let keyID: String
+
+    /// Wraps a private key that was just made; its public part is always sound.
+    init(generated handle: JWKHandle) {
+        guard
+            let members = JSONValue(parsing: handle.json())?.object,
+            let parameters = JWKParameters(jwk: members)
+        else {
+            preconditionFailure("a generated key can't be read back")
+        }
+        self.handle = handle
+        self.parameters = parameters
+        self.keyID = parameters.thumbprint
+    }
+
+    /// Reads a private JWK; nil when it lacks the private part or the halves don't belong together.
+    init?(privateJWK: [UInt8], algorithm: SignatureAlgorithm) {
+        guard
+            privateJWK.count <= KeySet.documentBytesMax,
+            let members = JSONValue(parsing: privateJWK)?.object, members["d"]?.string != nil,
+            let parameters = JWKParameters(jwk: members), algorithm.fits(parameters),
+            let handle = JWKHandle(json: privateJWK)
+        else {
+            return nil
+        }
+        self.handle = handle
+        self.parameters = parameters
+        self.keyID = parameters.thumbprint
+        guard isConsistent(algorithm) else {
+            return nil
+        }
+    }
+
+    /// The public half, for checking what this key signed.
+    var verificationKey: VerificationKey {
+        guard let handle = JWKHandle(json: Array(parameters.canonicalJSON.utf8)) else {
+            preconditionFailure("the public half of a sound key can't be read")
+        }
+        return VerificationKey(keyID: keyID, parameters: parameters, handle: handle)
+    }
+
+    /// Signs a payload; the header must name an algorithm of this key.
+    func sign(header: [(name: String, value: String)], payload: [UInt8]) -> String {
+        guard let token = handle.sign(header: header, payload: payload) else {
+            preconditionFailure("cjose can't sign with a sound key")
+        }
+        return token
+    }
+
+    // cjose does not check that the private and the public members match, so a token is tried.
+    private func isConsistent(_ algorithm: SignatureAlgorithm) -> Bool {
+        let header = [(name: "alg", value: algorithm.rawValue)]
+        guard let token = handle.sign(header: header, payload: Array("{}".utf8)) else {
+            return false
+        }
+        return CompactJWS.verify(token, with: verificationKey, allowing: [algorithm]) != nil
+    }
+}

@@ -1,0 +1,73 @@
+/// A public key that checks signatures, with what its JWK says about its use.
+package final class VerificationKey: Sendable {
+    /// The key's `kid`, when its JWK has one.
+    package let keyID: String?
+
+    /// The RFC 7638 SHA-256 thumbprint, which names the key by its contents.
+    package let thumbprint: String
+
+    let parameters: JWKParameters
+    let handle: JWKHandle
+    private let declared: SignatureAlgorithm?
+
+    /// Reads one JWK; nil unless it is a sound public key for one of our algorithms.
+    ///
+    /// RFC 7517 section 4. Refused are other key types and curves, RSA keys under 2048 bits, points
+    /// off the curve, and keys whose `use`, `key_ops` or `alg` exclude checking signatures.
+    package convenience init?(jwk: [UInt8]) {
+        guard
+            jwk.count <= KeySet.documentBytesMax,
+            let members = JSONValue(parsing: jwk)?.object
+        else {
+            return nil
+        }
+        self.init(members: members)
+    }
+
+    init?(members: [String: JSONValue]) {
+        guard VerificationKey.isForSignatures(members) else {
+            return nil
+        }
+        guard
+            let parameters = JWKParameters(jwk: members),
+            let handle = JWKHandle(json: Array(parameters.canonicalJSON.utf8))
+        else {
+            return nil
+        }
+        var declared: SignatureAlgorithm?
+        if let algorithm = members.present("alg") {
+            guard let known = algorithm.string.flatMap(SignatureAlgorithm.init(rawValue:)) else {
+                return nil
+            }
+            declared = known
+        }
+        self.keyID = members["kid"]?.string
+        self.parameters = parameters
+        self.handle = handle
+        self.declared = declared
+        self.thumbprint = parameters.thumbprint
+    }
+
+    init(keyID: String?, parameters: JWKParameters, handle: JWKHandle) {
+        self.keyID = keyID
+        self.parameters = parameters
+        self.handle = handle
+        self.declared = nil
+        self.thumbprint = parameters.thumbprint
+    }
+
+    /// Whether the key's type, and its `alg` when it names one, agree with an algorithm.
+    package func fits(_ algorithm: SignatureAlgorithm) -> Bool {
+        algorithm.fits(parameters) && (declared == nil || declared == algorithm)
+    }
+
+    private static func isForSignatures(_ members: [String: JSONValue]) -> Bool {
+        if let use = members.present("use"), use != .string("sig") {
+            return false
+        }
+        guard let operations = members.present("key_ops") else {
+            return true
+        }
+        return operations.array?.contains(.string("verify")) ?? false
+    }
+}

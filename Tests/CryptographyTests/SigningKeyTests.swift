@@ -1,0 +1,113 @@
+import Testing
+
+@testable import Cryptography
+
+/// Our own keys: what they sign, how they are kept and published.
+@Suite struct SigningKeyTests {
+    private static let rsa = RSASigningKey.generate()
+    private static let claims = Array(#"{"sub":"a"}"#.utf8)
+
+    @Test func `an access token has exactly the promised header and its claims unchanged`() throws {
+        let key = TokenSigningKey.generate()
+        let token = key.sign(claims: Self.claims, type: "at+jwt")
+        let first = try #require(token.split(separator: ".").first)
+        #expect(
+            Base64URL.decode(first)
+                == Array(#"{"alg":"ES256","kid":"\#(key.keyID)","typ":"at+jwt"}"#.utf8))
+        #expect(
+            CompactJWS.verify(token, with: key.verificationKey, allowing: [.es256]) == Self.claims)
+        #expect(
+            CompactJWS.header(of: token)
+                == CompactJWS.Header(alg: "ES256", kid: key.keyID, typ: "at+jwt"))
+    }
+
+    @Test func `exported keys come back and check each other's tokens`() throws {
+        let ec = TokenSigningKey.generate()
+        let ecAgain = try #require(TokenSigningKey(exported: ec.exported()))
+        #expect(ecAgain.keyID == ec.keyID)
+        let ecToken = ecAgain.sign(claims: Self.claims, type: "JWT")
+        #expect(CompactJWS.verify(ecToken, with: ec.verificationKey, allowing: [.es256]) != nil)
+
+        let rsaAgain = try #require(RSASigningKey(exported: Self.rsa.exported()))
+        #expect(rsaAgain.keyID == Self.rsa.keyID)
+        let rsaToken = rsaAgain.sign(header: [:], claims: Self.claims)
+        #expect(
+            CompactJWS.verify(rsaToken, with: Self.rsa.verificationKey, allowing: [.rs256]) != nil)
+    }
+
+    @Test func `a published key has no private member and checks tokens`() throws {
+        let ec = TokenSigningKey.generate()
+        for (text, algorithm) in [(ec.publicJWK, "ES256"), (Self.rsa.publicJWK, "RS256")] {
+            let members = try #require(JSONValue(parsing: Array(text.utf8))?.object)
+            #expect(members["use"] == .string("sig"))
+            #expect(members["alg"] == .string(algorithm))
+            for name in ["d", "p", "q", "dp", "dq", "qi", "k"] {
+                #expect(members[name] == nil)
+            }
+        }
+        let key = try #require(VerificationKey(jwk: Array(ec.publicJWK.utf8)))
+        #expect(key.keyID == ec.keyID && key.thumbprint == ec.keyID)
+        let token = ec.sign(claims: Self.claims, type: "JWT")
+        #expect(CompactJWS.verify(token, with: key, allowing: [.es256]) != nil)
+    }
+
+    @Test func `an export without a private part, or with another key's, is refused`() throws {
+        let one = TokenSigningKey.generate()
+        let other = TokenSigningKey.generate()
+        let members = try #require(JSONValue(parsing: one.exported())?.object)
+        let otherMembers = try #require(JSONValue(parsing: other.exported())?.object)
+        func jwk(d: String?) throws -> [UInt8] {
+            let x = try #require(members["x"]?.string)
+            let y = try #require(members["y"]?.string)
+            let secret = d.map { #","d":"\#($0)""# } ?? ""
+            return Array(#"{"kty":"EC","crv":"P-256","x":"\#(x)","y":"\#(y)"\#(secret)}"#.utf8)
+        }
+        #expect(TokenSigningKey(exported: try jwk(d: members["d"]?.string)) != nil)
+        #expect(TokenSigningKey(exported: try jwk(d: nil)) == nil)
+        #expect(TokenSigningKey(exported: try jwk(d: otherMembers["d"]?.string)) == nil)
+        #expect(TokenSigningKey(exported: try jwk(d: "")) == nil)
+        #expect(TokenSigningKey(exported: Self.rsa.exported()) == nil)
+        #expect(RSASigningKey(exported: one.exported()) == nil)
+        #expect(TokenSigningKey(exported: []) == nil)
+        #expect(TokenSigningKey(exported: Array("-----BEGIN PRIVATE KEY-----".utf8)) == nil)
+    }
+
+    @Test func `coordinates and secrets with leading zeros keep their length`() {
+        // One key in 128 has a coordinate that begins with a zero byte.
+        for _ in 0..<600 {
+            let pair = SigningKeyPair(generated: .generateP256())
+            guard case .p256(let x, let y) = pair.parameters else {
+                Issue.record("not a key on P-256")
+                return
+            }
+            #expect(x.count == 32 && y.count == 32)
+        }
+    }
+
+    @Test(arguments: [
+        SignatureAlgorithm.rs256, .rs384, .rs512, .ps256,
+    ])
+    func `an RSA key signs with each of its algorithms`(algorithm: SignatureAlgorithm) {
+        let key = Self.rsa
+        let token = key.sign(
+            header: ["alg": algorithm.rawValue, "kid": "any", "typ": "JWT"], claims: Self.claims)
+        #expect(
+            CompactJWS.header(of: token)
+                == CompactJWS.Header(alg: algorithm.rawValue, kid: "any", typ: "JWT"))
+        #expect(
+            CompactJWS.verify(token, with: key.verificationKey, allowing: [algorithm])
+                == Self.claims)
+        for other in SignatureAlgorithm.allCases where other != algorithm {
+            #expect(CompactJWS.verify(token, with: key.verificationKey, allowing: [other]) == nil)
+        }
+    }
+
+    @Test func `a PSS signature shorter than the key is refused`() throws {
+        let key = Self.rsa
+        let token = key.sign(header: ["alg": "PS256"], claims: Self.claims)
+        let dot = try #require(token.lastIndex(of: "."))
+        let short = token[...dot] + Base64URL.encode([UInt8](repeating: 7, count: 16))
+        #expect(
+            CompactJWS.verify(String(short), with: key.verificationKey, allowing: [.ps256]) == nil)
+    }
+}
