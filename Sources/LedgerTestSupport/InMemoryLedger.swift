@@ -4,8 +4,9 @@ internal import Synchronization
 
 /// The ledger without a database: the real model decides and records, and memory is the disk.
 ///
-/// It serves every port, so that what stands on the ports can be tested whole. What a loaded batch would
-/// leave out (sign-ins and attempts outside the window, old idempotency records) is left out here, too.
+/// It serves every port, so that what stands on the ports can be tested whole. What a loaded batch
+/// would leave out (sign-ins and attempts outside the window, old idempotency records) is left out
+/// here, too.
 package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory {
     /// How long, in seconds, an idempotency key keeps its answer.
     package static let idempotencySeconds: Int64 = 86_400
@@ -66,6 +67,7 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
         recordings(of: tenant).map(\.recorded.event)
     }
 
+    /// Decides the command and keeps what it says; nothing else happens meanwhile.
     package func submit(_ command: Command) async throws(LedgerFault) -> Result<Reply, Refusal> {
         try memory.withLock { memory throws(LedgerFault) in
             memory.commandCount += 1
@@ -89,6 +91,7 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
         }
     }
 
+    /// The identities of the caller's account as they are now: there is no read model to lag.
     package func identities(
         of caller: Caller, in tenant: TenantID
     ) async throws(LedgerFault) -> Result<[LinkedIdentity], Refusal> {
@@ -109,6 +112,7 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
         }
     }
 
+    /// Whether the ledger was made with the tenant.
     package func contains(_ tenant: TenantID) async throws(LedgerFault) -> Bool {
         try memory.withLock { memory throws(LedgerFault) in
             if let fault = memory.fault { throw fault }

@@ -91,7 +91,8 @@ package final class Sweeper: Sendable {
         return report
     }
 
-    private func sweep(_ statement: Statement, olderThanSeconds seconds: Int64) async throws -> Int {
+    private func sweep(_ statement: Statement, olderThanSeconds seconds: Int64) async throws -> Int
+    {
         var total = 0
         for _ in 0..<Self.batchesMax where !Task.isCancelled {
             let count = try await session.run { connection in

@@ -1,0 +1,102 @@
+package import HTTP
+internal import Ledger
+
+/// The HTTP contract: turns each request into exactly one answer.
+package struct API: Sendable {
+    private let services: APIServices
+    private let router = RouteTable.router
+
+    /// Makes the contract work on these services.
+    package init(_ services: APIServices) {
+        self.services = services
+    }
+
+    /// Answers a request.
+    package func handle(_ request: HTTPRequest) async -> HTTPResponse {
+        let started = ContinuousClock.now
+        let name = RequestName(request.headers) { services.newID() }
+        let match = router.match(method: request.method, path: request.path)
+        var response: HTTPResponse
+        do {
+            response = try await answer(request, match, name)
+        } catch {
+            response = ErrorAnswer(error).response
+        }
+        services.allowedOrigins.expose(&response, to: request)
+        finish(&response, name)
+        services.observer.observed(
+            RequestObservation(
+                method: request.method, route: Self.template(of: match), status: response.status,
+                duration: ContinuousClock.now - started, requestID: name.text))
+        return response
+    }
+
+    /// Answers what the server itself refuses before there is a request.
+    package func reject(_ rejection: HTTPRejection) -> HTTPResponse {
+        let name = RequestName([:]) { services.newID() }
+        var response = ErrorAnswer(rejection).response
+        finish(&response, name)
+        services.observer.observed(
+            RequestObservation(
+                method: "", route: RequestObservation.rejectedRoute, status: response.status,
+                duration: .zero, requestID: name.text))
+        return response
+    }
+
+    private func answer(
+        _ request: HTTPRequest, _ match: RouteMatch<any Route>, _ name: RequestName
+    ) async throws(APIError) -> HTTPResponse {
+        switch match {
+        case .notFound:
+            throw .notFound
+        case .methodNotAllowed(let methods, _):
+            let allowed = (methods + ["OPTIONS"]).sorted()
+            guard request.method == "OPTIONS" else { throw .methodNotAllowed(allowed: allowed) }
+            var response = HTTPResponse(
+                status: 204, headers: [("Allow", allowed.joined(separator: ", "))])
+            services.allowedOrigins.permit(methods, in: &response, to: request)
+            return response
+        case .found(let route, _, let captures):
+            let tenant = try await tenant(for: route, captures)
+            return try await route.answer(
+                RouteCall(
+                    services: services, request: request, name: name, tenant: tenant,
+                    captures: captures, now: services.now()))
+        }
+    }
+
+    /// The tenant that a path means.
+    ///
+    /// - Throws: 404 when it does not exist.
+    private func tenant(
+        for route: any Route, _ captures: [String: String]
+    ) async throws(APIError) -> TenantID {
+        let named = captures["tenant"].map(TenantID.init) ?? .default
+        guard type(of: route).isTenants else { return .default }
+        guard let tenant = named else { throw .notFound }
+        // `default` exists in every ledger: most requests need no question.
+        guard tenant != .default else { return tenant }
+        let exists: Bool
+        do {
+            exists = try await services.tenants.contains(tenant)
+        } catch {
+            throw .faulted(error)
+        }
+        guard exists else { throw .notFound }
+        return tenant
+    }
+
+    private func finish(_ response: inout HTTPResponse, _ name: RequestName) {
+        response.headers.append((RequestName.header, name.text))
+        // Answers hold tokens and personal data; only the published keys say that they may be kept.
+        guard !response.headers.contains(where: { $0.name == "Cache-Control" }) else { return }
+        response.headers.append(("Cache-Control", "no-store"))
+    }
+
+    private static func template(of match: RouteMatch<any Route>) -> String {
+        switch match {
+        case .found(_, let template, _), .methodNotAllowed(_, let template): template
+        case .notFound: RequestObservation.unmatchedRoute
+        }
+    }
+}

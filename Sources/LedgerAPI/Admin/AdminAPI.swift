@@ -1,0 +1,61 @@
+package import HTTP
+
+/// What operators' tools ask on a listener of their own: `/metrics`, `/readyz` in detail and
+/// `/healthz`.
+package struct AdminAPI: Sendable {
+    private let metrics: @Sendable () async -> String
+    private let readiness: @Sendable () async -> Readiness
+    private let router: Router<Page>
+
+    private enum Page {
+        case metrics
+        case readiness
+        case health
+    }
+
+    /// Makes the pages.
+    ///
+    /// - Parameters:
+    ///   - metrics: writes all metrics in the Prometheus text format.
+    ///   - readiness: checks what the service depends on.
+    package init(
+        metrics: @escaping @Sendable () async -> String,
+        readiness: @escaping @Sendable () async -> Readiness
+    ) {
+        self.metrics = metrics
+        self.readiness = readiness
+        var router = Router<Page>()
+        router.add("GET", "/metrics", .metrics)
+        router.add("GET", "/readyz", .readiness)
+        router.add("GET", "/healthz", .health)
+        self.router = router
+    }
+
+    /// Answers one request.
+    package func handle(_ request: HTTPRequest) async -> HTTPResponse {
+        var response =
+            switch router.match(method: request.method, path: request.path) {
+            case .found(let page, _, _): await answer(page)
+            case .methodNotAllowed(let allowed, _):
+                ErrorAnswer(.methodNotAllowed(allowed: allowed)).response
+            case .notFound: ErrorAnswer(.notFound).response
+            }
+        response.headers.append(("Cache-Control", "no-store"))
+        return response
+    }
+
+    private func answer(_ page: Page) async -> HTTPResponse {
+        switch page {
+        case .metrics:
+            return HTTPResponse(
+                status: 200,
+                headers: [("Content-Type", "text/plain; version=0.0.4; charset=utf-8")],
+                body: Array(await metrics().utf8))
+        case .readiness:
+            let readiness = await readiness()
+            return .json(readiness, status: readiness.isReady ? 200 : 503)
+        case .health:
+            return HealthRoute.response
+        }
+    }
+}

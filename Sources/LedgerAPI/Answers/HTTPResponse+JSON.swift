@@ -1,0 +1,22 @@
+internal import HTTP
+
+extension HTTPResponse {
+    /// An answer whose body is JSON.
+    static func json(
+        _ body: some JSONWritable, status: Int = 200,
+        headers: [(name: String, value: String)] = []
+    ) -> HTTPResponse {
+        var writer = JSONWriter()
+        body.write(to: &writer)
+        return json(bytes: writer.bytes, status: status, headers: headers)
+    }
+
+    /// An answer whose body is JSON that was written before.
+    static func json(
+        bytes: [UInt8], status: Int = 200, headers: [(name: String, value: String)] = []
+    ) -> HTTPResponse {
+        HTTPResponse(
+            status: status, headers: [("Content-Type", "application/json")] + headers,
+            body: bytes)
+    }
+}

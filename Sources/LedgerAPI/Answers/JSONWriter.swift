@@ -1,0 +1,89 @@
+/// Writes small JSON texts (RFC 8259) without reflection; answers are written in the request's hot
+/// path.
+struct JSONWriter {
+    private(set) var bytes: [UInt8] = []
+    private var needsComma = false
+
+    init(reserving byteCount: Int = 512) {
+        bytes.reserveCapacity(byteCount)
+    }
+
+    /// Writes an object; `members` writes a name before each value.
+    mutating func object(_ members: (inout JSONWriter) -> Void) {
+        nested("{", "}", members)
+    }
+
+    /// Writes an array; `elements` writes one value after another.
+    mutating func array(_ elements: (inout JSONWriter) -> Void) {
+        nested("[", "]", elements)
+    }
+
+    /// Writes an array of texts.
+    mutating func texts(_ texts: [String]) {
+        array { writer in
+            for text in texts {
+                writer.text(text)
+            }
+        }
+    }
+
+    /// Writes the name of an object's next member.
+    mutating func name(_ name: String) {
+        text(name)
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    mutating func text(_ text: String) {
+        beginValue()
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                bytes.append(UInt8(ascii: "\\"))
+                bytes.append(byte)
+            case 0..<0x20:
+                bytes.append(contentsOf: byte < 0x10 ? "\\u000".utf8 : "\\u00".utf8)
+                bytes.append(contentsOf: String(byte, radix: 16).utf8)
+            default:
+                bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    mutating func number(_ number: Int64) {
+        beginValue()
+        bytes.append(contentsOf: String(number).utf8)
+    }
+
+    mutating func flag(_ flag: Bool) {
+        beginValue()
+        bytes.append(contentsOf: flag ? "true".utf8 : "false".utf8)
+    }
+
+    private mutating func beginValue() {
+        if needsComma {
+            bytes.append(UInt8(ascii: ","))
+        }
+        needsComma = true
+    }
+
+    private mutating func nested(
+        _ opening: Unicode.Scalar, _ closing: Unicode.Scalar,
+        _ content: (inout JSONWriter) -> Void
+    ) {
+        beginValue()
+        bytes.append(UInt8(ascii: opening))
+        needsComma = false
+        content(&self)
+        bytes.append(UInt8(ascii: closing))
+        needsComma = true
+    }
+}
+
+/// What can be written as JSON by hand.
+protocol JSONWritable {
+    /// Writes the value.
+    func write(to writer: inout JSONWriter)
+}

@@ -1,0 +1,153 @@
+internal import HTTP
+internal import Ledger
+internal import LedgerWire
+
+/// What is answered to what: the only place where errors get statuses, codes and words.
+struct ErrorAnswer {
+    /// How long a client should wait before it tries again, in seconds, by what is in its way.
+    private enum RetryAfter {
+        static let overloaded: Int64 = 1
+        static let unavailable: Int64 = 2
+        static let providerUnavailable: Int64 = 5
+    }
+
+    /// The challenges of RFC 6750, section 3: an error code only for a token that was sent.
+    private enum Challenge {
+        static let plain = "Bearer"
+        static let invalidToken = "Bearer error=\"invalid_token\""
+    }
+
+    let status: Int
+    let code: ErrorCode
+    let message: String
+    var details: [String: String]?
+    var headers: [(name: String, value: String)] = []
+
+    private init(
+        _ status: Int, _ code: ErrorCode, _ message: String, details: [String: String]? = nil
+    ) {
+        self.status = status
+        self.code = code
+        self.message = message
+        self.details = details
+    }
+
+    private func with(_ name: String, _ value: String) -> ErrorAnswer {
+        var answer = self
+        answer.headers.append((name, value))
+        return answer
+    }
+
+    private func retry(after seconds: Int64) -> ErrorAnswer {
+        with("Retry-After", String(seconds))
+    }
+
+    private func challenge(_ challenge: String) -> ErrorAnswer {
+        with("WWW-Authenticate", challenge)
+    }
+
+    var response: HTTPResponse {
+        .json(
+            ErrorBody(error: ErrorBody.Content(code: code, message: message, details: details)),
+            status: status, headers: headers)
+    }
+}
+
+extension ErrorAnswer {
+    init(_ error: APIError) {
+        self =
+            switch error {
+            case .refused(let refusal): Self(refusal)
+            case .faulted(let fault): Self(fault)
+            case .invalidRequest(let flaw):
+                Self(400, .invalidRequest, flaw.message, details: flaw.details)
+            case .notJSON:
+                Self(415, .unsupportedMediaType, "The body must be declared as application/json")
+            case .accessTokenMissing:
+                Self(401, .invalidAccessToken, "An access token is required")
+                    .challenge(Challenge.plain)
+            case .accessTokenInvalid: .accessTokenInvalid
+            case .notFound: Self(404, .notFound, "Not found")
+            case .methodNotAllowed(let allowed):
+                Self(405, .methodNotAllowed, "The path does not have this method")
+                    .with("Allow", allowed.joined(separator: ", "))
+            case .notReady:
+                Self(503, .unavailable, "The service is not ready")
+                    .retry(after: RetryAfter.unavailable)
+            }
+    }
+
+    private init(_ refusal: Refusal) {
+        self =
+            switch refusal {
+            case .unknownTenant: Self(404, .notFound, "Not found")
+            case .sessionEnded: .accessTokenInvalid
+            case .unsupportedProvider:
+                Self(400, .unsupportedProvider, "This provider is not supported")
+            case .rateLimited(let seconds):
+                Self(429, .rateLimited, "Too many attempts").retry(after: seconds)
+            case .invalidProviderToken:
+                Self(401, .invalidProviderToken, "The provider's token is invalid")
+                    .challenge(Challenge.plain)
+            case .providerConflict: Self(409, .providerConflict, "This account is already in use")
+            case .accountNotFound:
+                Self(404, .accountNotFound, "There is no account for this identity")
+            case .providerNotLinked:
+                Self(404, .providerNotLinked, "This provider is not linked to the account")
+            case .identityNotNamed:
+                Self(
+                    400, .invalidRequest,
+                    "The account has several identities of this provider: name one by identity_id",
+                    details: ["parameter": "identity_id"])
+            case .onlyProvider:
+                Self(
+                    400, .cannotUnlinkOnlyProvider,
+                    "Cannot unlink your only authentication method")
+            case .reauthenticationRequired:
+                Self(403, .reauthenticationRequired, "Sign in again before unlinking")
+            case .invalidRefreshToken:
+                Self(401, .invalidRefreshToken, "The refresh token is invalid or expired")
+                    .challenge(Challenge.plain)
+            case .idempotencyKeyReused:
+                Self(
+                    422, .idempotencyKeyReused,
+                    "The idempotency key was used before for another request")
+            case .providerUnavailable:
+                Self(503, .unavailable, "The provider can't be reached")
+                    .retry(after: RetryAfter.providerUnavailable)
+            }
+    }
+
+    private init(_ fault: LedgerFault) {
+        self =
+            switch fault {
+            case .overloaded:
+                Self(503, .unavailable, "Too many requests are waiting")
+                    .retry(after: RetryAfter.overloaded)
+            case .unavailable:
+                Self(503, .unavailable, "The service is temporarily unavailable")
+                    .retry(after: RetryAfter.unavailable)
+            case .internalFailure: .internalError
+            }
+    }
+
+    init(_ rejection: HTTPRejection) {
+        self =
+            switch rejection {
+            case .bodyTooLarge: Self(413, .payloadTooLarge, "The body is too large")
+            case .malformed: Self(400, .invalidRequest, "The request is malformed")
+            case .overloaded: Self(LedgerFault.overloaded)
+            case .internalFailure: .internalError
+            case .headersTooLarge: Self(431, .invalidRequest, "The header section is too large")
+            }
+    }
+
+    private static var accessTokenInvalid: ErrorAnswer {
+        Self(401, .invalidAccessToken, "The access token is invalid or expired")
+            .challenge(Challenge.invalidToken)
+    }
+
+    private static var internalError: ErrorAnswer {
+        Self(500, .internalError, "Something went wrong")
+    }
+}

@@ -1,0 +1,143 @@
+internal import Cryptography
+internal import FoundationEssentials
+internal import Ledger
+
+extension ProvidersFile {
+    /// A tenant's part of the file.
+    struct TenantSettings {
+        var providers: [ProviderSettings] = []
+        var severalPerProvider = false
+    }
+
+    /// A provider's part of the file.
+    struct ProviderSettings {
+        let name: ProviderName
+        let displayName: String?
+        let check: IDTokenPolicy
+        let keysAddress: String
+    }
+
+    private static let displayNameBytesMax = 64
+    private static let type = "oidc"
+
+    static func tenantSettings(
+        _ section: StrictObject
+    ) throws(ProvidersFileFault) -> TenantSettings {
+        try section.allow(["providers", "several_per_provider"])
+        let (value, place) = try section.required("providers")
+        guard let entries = value.array else {
+            throw ProvidersFileFault(place, "must be a list of objects")
+        }
+        guard entries.count <= providerCountMax else {
+            throw ProvidersFileFault(place, "has more than \(providerCountMax) elements")
+        }
+        var settings = TenantSettings()
+        settings.severalPerProvider = try section.optionalFlag("several_per_provider") ?? false
+        for (index, entry) in entries.enumerated() {
+            let object = try StrictObject(entry, at: "\(place)[\(index)]")
+            let provider = try providerSettings(object)
+            guard !settings.providers.contains(where: { $0.name == provider.name }) else {
+                throw ProvidersFileFault(object.place(of: "name"), "is there twice")
+            }
+            settings.providers.append(provider)
+        }
+        return settings
+    }
+
+    private static func providerSettings(
+        _ object: StrictObject
+    ) throws(ProvidersFileFault) -> ProviderSettings {
+        try object.allow([
+            "name", "type", "issuer", "jwks_uri", "audiences", "algorithms", "nonce",
+            "nonce_required", "display_name",
+        ])
+        guard let name = ProviderName(try object.requiredText("name")) else {
+            throw ProvidersFileFault(
+                object.place(of: "name"), "must be lower-case letters, digits, -, _ and .")
+        }
+        guard try object.requiredText("type") == type else {
+            throw ProvidersFileFault(object.place(of: "type"), "must be \"\(type)\"")
+        }
+        let displayName = try object.optionalText("display_name")
+        guard displayName?.utf8.count ?? 0 <= displayNameBytesMax else {
+            throw ProvidersFileFault(
+                object.place(of: "display_name"), "has more than \(displayNameBytesMax) bytes")
+        }
+        let mode = try nonceMode(object)
+        let isRequired = try object.optionalFlag("nonce_required") ?? false
+        guard !isRequired || mode != .none else {
+            throw ProvidersFileFault(
+                object.place(of: "nonce_required"), "contradicts the nonce mode \"none\"")
+        }
+        return ProviderSettings(
+            name: name, displayName: displayName,
+            check: IDTokenPolicy(
+                issuers: try issuers(object), audiences: try object.texts("audiences"),
+                algorithms: try algorithms(object), nonce: mode, nonceRequired: isRequired),
+            keysAddress: try keysAddress(object))
+    }
+
+    private static func nonceMode(
+        _ object: StrictObject
+    ) throws(ProvidersFileFault) -> IDTokenPolicy.NonceMode {
+        guard let text = try object.optionalText("nonce") else { return .raw }
+        guard let mode = IDTokenPolicy.NonceMode(rawValue: text) else {
+            throw ProvidersFileFault(
+                object.place(of: "nonce"), "must be \"raw\", \"sha256\" or \"none\"")
+        }
+        return mode
+    }
+
+    private static func algorithms(
+        _ object: StrictObject
+    ) throws(ProvidersFileFault) -> Set<SignatureAlgorithm> {
+        guard object.has("algorithms") else { return [.rs256] }
+        var algorithms: Set<SignatureAlgorithm> = []
+        for (index, text) in try object.texts("algorithms").enumerated() {
+            guard let algorithm = SignatureAlgorithm(rawValue: text) else {
+                let known = SignatureAlgorithm.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ProvidersFileFault(
+                    "\(object.place(of: "algorithms"))[\(index)]", "must be one of \(known)")
+            }
+            algorithms.insert(algorithm)
+        }
+        return algorithms
+    }
+
+    /// An issuer is compared as a text, and Google's is not even a URL; but one that is reached by
+    /// `http` off this machine is a mistake.
+    private static func issuers(_ object: StrictObject) throws(ProvidersFileFault) -> [String] {
+        let (value, place) = try object.required("issuer")
+        let issuers =
+            value.array == nil
+            ? [try object.requiredText("issuer")] : try object.texts("issuer")
+        for (index, issuer) in issuers.enumerated() where issuer.lowercased().hasPrefix("http:") {
+            guard URL(string: issuer).map(isOnLoopback) == true else {
+                throw ProvidersFileFault(
+                    value.array == nil ? place : "\(place)[\(index)]",
+                    "must be https off the loopback interface")
+            }
+        }
+        return issuers
+    }
+
+    private static func keysAddress(_ object: StrictObject) throws(ProvidersFileFault) -> String {
+        let text = try object.requiredText("jwks_uri")
+        let place = object.place(of: "jwks_uri")
+        guard let url = URL(string: text), let host = url.host(), !host.isEmpty,
+            url.user() == nil, url.fragment() == nil
+        else {
+            throw ProvidersFileFault(place, "must be an https address")
+        }
+        switch url.scheme?.lowercased() {
+        case "https": return text
+        case "http" where isOnLoopback(url): return text
+        case "http": throw ProvidersFileFault(place, "must be https off the loopback interface")
+        default: throw ProvidersFileFault(place, "must be an https address")
+        }
+    }
+
+    private static func isOnLoopback(_ url: URL) -> Bool {
+        ["127.0.0.1", "::1", "[::1]", "localhost"].contains(url.host()?.lowercased())
+    }
+}

@@ -1,0 +1,89 @@
+package import Cryptography
+package import Ledger
+
+/// Reads the file that `LEDGER_PROVIDERS` names: which providers each tenant has.
+///
+///     {"providers":[{"name":"google","type":"oidc","issuer":["https://accounts.google.com"],
+///                    "jwks_uri":"https://www.googleapis.com/oauth2/v3/certs",
+///                    "audiences":["CLIENT_ID"]}]}
+///
+/// is for the tenant `default` alone; `{"tenants":{"default":{"providers":[...]},"acme":{...}}}` is
+/// for several. A member that is not known is a fault, because a misspelt rule would silently not
+/// hold.
+package enum ProvidersFile {
+    /// The longest file that is read, in bytes.
+    package static let bytesMax = 1 << 20
+    /// The most tenants that a file may configure.
+    package static let tenantCountMax = 10_000
+    /// The most providers that a tenant may have.
+    package static let providerCountMax = 64
+
+    /// Reads a file.
+    ///
+    /// Providers with the same `jwks_uri` share one cache of keys.
+    ///
+    /// - Parameters:
+    ///   - bytes: the file's content.
+    ///   - policy: the rules that every tenant begins with.
+    ///   - makeKeys: makes the cache for an address.
+    /// - Returns: what is configured for each tenant that the file names.
+    /// - Throws: `ProvidersFileFault`, which names the place.
+    package static func parse(
+        _ bytes: [UInt8], policy: TenantPolicy,
+        makeKeys: (_ url: String) -> KeySetCache = { KeySetCache(url: $0) }
+    ) throws(ProvidersFileFault) -> [TenantID: TenantConfiguration] {
+        guard bytes.count <= bytesMax else {
+            throw ProvidersFileFault("the file", "has more than \(bytesMax) bytes")
+        }
+        guard let value = JSONValue(parsing: bytes) else {
+            throw ProvidersFileFault("the file", "is not valid JSON or names a member twice")
+        }
+        var caches: [String: KeySetCache] = [:]
+        var result: [TenantID: TenantConfiguration] = [:]
+        for (tenant, section) in try sections(value) {
+            let settings = try tenantSettings(section)
+            var tenantPolicy = policy
+            tenantPolicy.severalPerProvider = settings.severalPerProvider
+            let providers = settings.providers.map { provider in
+                let keys = caches[provider.keysAddress] ?? makeKeys(provider.keysAddress)
+                caches[provider.keysAddress] = keys
+                return ProviderConfiguration(
+                    name: provider.name, displayName: provider.displayName,
+                    check: provider.check, keys: keys)
+            }
+            result[tenant] = TenantConfiguration(providers: providers, policy: tenantPolicy)
+        }
+        return result
+    }
+
+    private static func sections(
+        _ value: JSONValue
+    ) throws(ProvidersFileFault) -> [(tenant: TenantID, section: StrictObject)] {
+        let file = try StrictObject(value, at: "")
+        guard file.has("tenants") else { return [(.default, file)] }
+        try file.allow(["tenants"])
+        let tenants = try file.required("tenants")
+        let members = try StrictObject(tenants.value, at: tenants.place).members
+        guard members.count <= tenantCountMax else {
+            throw ProvidersFileFault("tenants", "has more than \(tenantCountMax) members")
+        }
+        var sections: [(tenant: TenantID, section: StrictObject)] = []
+        for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+            guard let tenant = TenantID(name) else {
+                throw ProvidersFileFault("tenants", "has a name that is no tenant's")
+            }
+            sections.append((tenant, try StrictObject(value, at: "tenants.\(name)")))
+        }
+        return sections
+    }
+}
+
+/// What is wrong with a providers file, in one line that names the place.
+package struct ProvidersFileFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The line, such as `providers[1].audiences must not be empty`.
+    package let description: String
+
+    init(_ place: String, _ problem: String) {
+        description = "\(place) \(problem)"
+    }
+}

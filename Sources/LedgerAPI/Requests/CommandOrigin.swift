@@ -1,0 +1,28 @@
+internal import HTTP
+internal import Ledger
+
+extension Command.Origin {
+    /// The longest part of a `User-Agent` that is kept, in bytes.
+    private static let userAgentBytesMax = 256
+
+    /// Describes where a request came from, behind proxies that are trusted.
+    init(_ request: HTTPRequest, name: RequestName, trusting proxies: TrustedProxies) {
+        let client = proxies.clientAddress(
+            peer: request.peerAddress, forwardedFor: request.headers.all("X-Forwarded-For"))
+        self.init(
+            request: name.id, clientIP: client.isEmpty ? nil : client,
+            userAgent: request.headers["User-Agent"].flatMap(Self.trimmed))
+    }
+
+    /// The text without control characters, cut between characters; nil when nothing is left.
+    private static func trimmed(_ text: String) -> String? {
+        var kept = ""
+        var byteCount = 0
+        for scalar in text.unicodeScalars where scalar.properties.generalCategory != .control {
+            byteCount += scalar.utf8.count
+            guard byteCount <= userAgentBytesMax else { break }
+            kept.unicodeScalars.append(scalar)
+        }
+        return kept.isEmpty ? nil : kept
+    }
+}

@@ -1,0 +1,13 @@
+internal import HTTP
+
+extension HTTPHeaders {
+    /// The values of every field with this name, without the white space around them that RFC 9110,
+    /// section 5.5, excludes from a value.
+    func values(_ name: String) -> [String] {
+        all(name).map { value in
+            let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+            guard let last = value.utf8.lastIndex(where: { !isSpace($0) }) else { return "" }
+            return String(value[...last].utf8.drop(while: isSpace)) ?? value
+        }
+    }
+}

@@ -1,0 +1,27 @@
+internal import HTTP
+internal import Ledger
+internal import LedgerWire
+
+/// `GET /v1/account`: what the caller's account can be signed in with.
+struct AccountRoute: Route {
+    static let method = "GET"
+    static let path = "/v1/account"
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let caller = try call.caller()
+        let identities = try await call.identities(of: caller)
+        var providers: [String] = []
+        for identity in identities where !providers.contains(identity.provider.description) {
+            providers.append(identity.provider.description)
+        }
+        return .json(
+            AccountAnswer(
+                userID: caller.account.description, linkedProviders: providers,
+                identities: identities.map { identity in
+                    AccountAnswer.Identity(
+                        identityID: identity.id.description,
+                        provider: identity.provider.description, email: identity.email,
+                        linkedAt: identity.linkedAt.description)
+                }))
+    }
+}

@@ -1,0 +1,27 @@
+internal import HTTP
+internal import LedgerWire
+
+/// `GET /healthz`: the process answers.
+struct HealthRoute: Route {
+    static let method = "GET"
+    static let path = "/healthz"
+    static let isTenants = false
+
+    static let response = HTTPResponse.json(StatusAnswer(status: "ok"))
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        Self.response
+    }
+}
+
+/// `GET /readyz`: the service can do its work.
+struct ReadinessRoute: Route {
+    static let method = "GET"
+    static let path = "/readyz"
+    static let isTenants = false
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        guard await call.services.readiness().isReady else { throw .notReady }
+        return .json(StatusAnswer(status: "ready"))
+    }
+}

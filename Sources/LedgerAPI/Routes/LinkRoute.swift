@@ -1,0 +1,58 @@
+internal import Cryptography
+internal import HTTP
+internal import Ledger
+internal import LedgerWire
+
+/// `POST /v1/auth/link/{provider}`: adds the identity that an ID token proves to the caller's
+/// account.
+struct LinkRoute: Route {
+    static let method = "POST"
+    static let path = "/v1/auth/link/{provider}"
+
+    /// The ID token is checked before the command is queued, so that nobody waits for a provider
+    /// inside the transaction; what it gave counts only where the contract's order of checks has
+    /// come to it.
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let caller = try call.caller()
+        let key = try IdempotencyHeader.read(call.request.headers)
+        let body = try RequestBody(call.request)
+        let idToken = try body.text("id_token", bytesMax: RequestBody.tokenBytesMax)
+        let nonce = try body.optionalText("nonce", bytesMax: RequestBody.nonceBytesMax)
+        guard let provider = call.provider else {
+            _ = try await call.identities(of: caller)
+            throw .refused(.unsupportedProvider)
+        }
+        guard let tokenDigest = Digest(SHA256.hash(Array(idToken.utf8))) else {
+            throw .faulted(.internalFailure)
+        }
+        let command = LinkProvider(
+            caller: caller, provider: provider,
+            credential: await credential(idToken, nonce: nonce, for: provider, call),
+            tokenDigest: tokenDigest,
+            idempotency: key.flatMap {
+                IdempotencyHeader.key(
+                    $0, of: caller.account, method: Self.method,
+                    path: "/v1/auth/link/\(provider)", content: call.request.body)
+            },
+            newIdentity: call.services.newID())
+        guard case .linked(let providers) = try await call.submit(.linkProvider(command)) else {
+            throw .faulted(.internalFailure)
+        }
+        let name = call.configuration.displayName(of: provider)
+        return .json(
+            LinkedProvidersAnswer(
+                linkedProviders: providers.map(\.description),
+                message: "\(name) account linked successfully"))
+    }
+
+    private func credential(
+        _ idToken: String, nonce: String?, for provider: ProviderName, _ call: RouteCall
+    ) async -> LinkProvider.Credential {
+        guard let configured = call.configuration.providers[provider] else { return .unsupported }
+        switch await configured.prove(idToken, nonce: nonce, at: call.now) {
+        case .proved(let identity, let email, _): return .proved(identity, email: email)
+        case .invalid: return .invalid
+        case .unavailable: return .unavailable
+        }
+    }
+}

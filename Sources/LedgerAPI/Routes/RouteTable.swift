@@ -1,0 +1,21 @@
+internal import HTTP
+
+/// Every route; each path of a tenant exists twice, bare for `default` and behind `/t/{tenant}`.
+enum RouteTable {
+    private static let routes: [any Route.Type] = [
+        SignInRoute.self, RefreshRoute.self, SignOutRoute.self, LinkRoute.self,
+        UnlinkRoute.self, AccountRoute.self, KeySetRoute.self, HealthRoute.self,
+        ReadinessRoute.self,
+    ]
+
+    static let router: Router<any Route> = {
+        var router = Router<any Route>()
+        for type in routes {
+            let route = type.init()
+            router.add(type.method, type.path, route)
+            guard type.isTenants else { continue }
+            router.add(type.method, "/t/{tenant}\(type.path)", route)
+        }
+        return router
+    }()
+}

@@ -1,0 +1,50 @@
+internal import HTTP
+internal import Ledger
+internal import LedgerWire
+
+/// `DELETE /v1/auth/link/{provider}`: takes an identity off the caller's account.
+///
+/// `?identity_id=` names one where an account has several of the provider. A body means nothing,
+/// but is part of what must be the same when an idempotency key comes again.
+struct UnlinkRoute: Route {
+    static let method = "DELETE"
+    static let path = "/v1/auth/link/{provider}"
+
+    private static let parameter = "identity_id"
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let caller = try call.caller()
+        let key = try IdempotencyHeader.read(call.request.headers)
+        let identity = try identity(call.request)
+        guard let provider = call.provider else {
+            _ = try await call.identities(of: caller)
+            throw .refused(.providerNotLinked)
+        }
+        let named = identity.map { Array("\(Self.parameter)=\($0)\0".utf8) } ?? []
+        let command = UnlinkProvider(
+            caller: caller, provider: provider, identity: identity,
+            idempotency: key.flatMap {
+                IdempotencyHeader.key(
+                    $0, of: caller.account, method: Self.method,
+                    path: "/v1/auth/link/\(provider)", content: named + call.request.body)
+            })
+        guard case .unlinked(let providers) = try await call.submit(.unlinkProvider(command)) else {
+            throw .faulted(.internalFailure)
+        }
+        let name = call.configuration.displayName(of: provider)
+        return .json(
+            LinkedProvidersAnswer(
+                linkedProviders: providers.map(\.description),
+                message: "\(name) account unlinked"))
+    }
+
+    private func identity(_ request: HTTPRequest) throws(APIError) -> IdentityID? {
+        let values = request.query.filter { $0.name == Self.parameter }
+        guard let value = values.first?.value else { return nil }
+        guard values.count == 1, let identity = IdentityID(value) else {
+            throw .invalidRequest(
+                RequestFlaw("\(Self.parameter) must be one UUID", at: .parameter(Self.parameter)))
+        }
+        return identity
+    }
+}

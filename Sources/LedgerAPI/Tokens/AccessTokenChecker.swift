@@ -1,0 +1,38 @@
+internal import Cryptography
+internal import Ledger
+
+/// Reads access tokens that this process does not know yet, with the keys of every process.
+struct AccessTokenChecker: Sendable {
+    let issuer: String
+    let audience: String
+    let keys: KeySet
+
+    /// The claims of a token; nil unless it is one of ours.
+    ///
+    /// Its tenant and its times are not checked.
+    func claims(of token: String) -> AccessTokenClaims? {
+        guard let header = CompactJWS.header(of: token), header.typ == AccessTokens.type,
+            let keyID = header.kid, let key = keys.key(id: keyID, for: .es256),
+            let payload = CompactJWS.verify(token, with: key, allowing: [.es256]),
+            let members = JSONValue(parsing: payload)?.object,
+            isExactly(members["iss"], issuer), isExactly(members["aud"], audience),
+            let account = members["sub"]?.string.flatMap({ AccountID($0) }),
+            let session = members["sid"]?.string.flatMap({ SessionID($0) }),
+            let tenant = members["tid"]?.string.flatMap(TenantID.init),
+            let issuedAt = seconds(members["iat"]), let expiresAt = seconds(members["exp"]),
+            let authenticatedAt = seconds(members["auth_time"])
+        else { return nil }
+        return AccessTokenClaims(
+            caller: Caller(account: account, session: session), tenant: tenant,
+            authenticatedAt: authenticatedAt, issuedAt: issuedAt, expiresAt: expiresAt)
+    }
+
+    /// Compares byte for byte; `==` also equates canonically equivalent texts.
+    private func isExactly(_ value: JSONValue?, _ text: String) -> Bool {
+        value?.string?.utf8.elementsEqual(text.utf8) ?? false
+    }
+
+    private func seconds(_ value: JSONValue?) -> Int64? {
+        value?.number.flatMap { Int64(exactly: $0) }
+    }
+}

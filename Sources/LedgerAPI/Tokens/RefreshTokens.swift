@@ -1,0 +1,91 @@
+package import Cryptography
+package import Ledger
+
+/// Makes refresh tokens, recognises our own, and seals successors.
+///
+/// A token is the base64url form of `version(1) || session(16) || random(32) || code(16)`. The code
+/// is the first 128 bits of HMAC-SHA256 over `"refresh:" || tenant || version || session ||
+/// random`: a made-up token is refused at the edge, so nobody can end another person's session by
+/// presenting a wrong token for it. What makes a token unguessable are its random bits, of which
+/// the ledger keeps a digest.
+package struct RefreshTokens: Sendable {
+    private static let version: UInt8 = 1
+    private static let sessionByteCount = 16
+    private static let randomByteCount = 32
+    private static let codeByteCount = 16
+    private static let signedByteCount = 1 + sessionByteCount + randomByteCount
+    private static let byteCount = signedByteCount + codeByteCount
+
+    private let key: SymmetricKey
+
+    /// Takes the secret that every process of the ledger shares.
+    package init(key: SymmetricKey) {
+        self.key = key
+    }
+
+    /// Makes a new token for a session.
+    package func issue(for session: SessionID, in tenant: TenantID) -> String {
+        var bytes = [Self.version]
+        for shift in stride(from: 120, through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: session.bits >> UInt128(shift)))
+        }
+        bytes += SecureRandom.bytes(Self.randomByteCount)
+        return Base64URL.encode(bytes + code(for: bytes, in: tenant))
+    }
+
+    /// The session that a token was issued for; nil for anything that was not issued for this
+    /// tenant.
+    ///
+    /// Whether the token is the session's current one is the ledger's to say.
+    package func session(of token: String, in tenant: TenantID) -> SessionID? {
+        guard let bytes = Self.bytes(of: token) else { return nil }
+        let signed = Array(bytes.prefix(Self.signedByteCount))
+        let presented = Array(bytes.suffix(Self.codeByteCount))
+        guard constantTimeEqual(code(for: signed, in: tenant), presented) else { return nil }
+        let session = signed[1...Self.sessionByteCount]
+        return SessionID(bits: session.reduce(UInt128(0)) { $0 << 8 | UInt128($1) })
+    }
+
+    /// What the ledger keeps of a token; nil for a text that is no token.
+    package static func digest(_ token: String) -> Digest? {
+        Digest(SHA256.hash(Array(token.utf8)))
+    }
+
+    /// Seals a token with the one that it succeeds, which is kept nowhere.
+    package static func seal(
+        _ successor: String, with presented: String, in tenant: TenantID
+    ) -> [UInt8] {
+        guard let plaintext = bytes(of: successor), let key = sealingKey(presented) else {
+            preconditionFailure("only tokens that were issued are sealed")
+        }
+        return AESGCM.seal(plaintext, key: key, additional: Array(tenant.description.utf8))
+    }
+
+    /// Opens what was sealed; nil with any other token.
+    package static func open(
+        _ sealed: [UInt8], with presented: String, in tenant: TenantID
+    ) -> String? {
+        guard let key = sealingKey(presented) else { return nil }
+        let additional = Array(tenant.description.utf8)
+        return AESGCM.open(sealed, key: key, additional: additional).map(Base64URL.encode)
+    }
+
+    private static func bytes(of token: String) -> [UInt8]? {
+        // The length is looked at first, so that a long text costs nothing.
+        guard token.utf8.count == (byteCount * 8 + 5) / 6, let bytes = Base64URL.decode(token),
+            bytes.count == byteCount, bytes[0] == version
+        else { return nil }
+        return bytes
+    }
+
+    private static func sealingKey(_ presented: String) -> SymmetricKey? {
+        SymmetricKey(
+            bytes: HMACSHA256.code(key: Array(presented.utf8), Array("successor".utf8)))
+    }
+
+    private func code(for bytes: [UInt8], in tenant: TenantID) -> [UInt8] {
+        let message = Array("refresh:\(tenant)".utf8) + bytes
+        let code = HMACSHA256.code(key: key.copiedBytes(), message)
+        return Array(code.prefix(Self.codeByteCount))
+    }
+}

@@ -1,0 +1,45 @@
+package import Ledger
+
+/// What one event discloses, as far as it has not been destroyed.
+package struct DisclosedValues: Hashable, Sendable {
+    package private(set) var clientIP: String?
+    package private(set) var email: String?
+    package private(set) var providerID: String?
+    package private(set) var userAgent: String?
+
+    /// Nothing disclosed.
+    package init() {}
+
+    /// The value of a name; nil when it was not disclosed or has been destroyed.
+    package subscript(name: Disclosure.Name) -> String? {
+        switch name {
+        case .clientIP: clientIP
+        case .email: email
+        case .providerID: providerID
+        case .userAgent: userAgent
+        }
+    }
+
+    /// The values that are there, in the order of their names.
+    package var values: [(name: Disclosure.Name, value: String)] {
+        Disclosure.Name.allCases.compactMap { name in self[name].map { (name: name, value: $0) } }
+    }
+
+    /// How many values are there.
+    package var count: Int {
+        (clientIP == nil ? 0 : 1) + (email == nil ? 0 : 1) + (providerID == nil ? 0 : 1)
+            + (userAgent == nil ? 0 : 1)
+    }
+
+    /// Adds a disclosure; false when its name is there already.
+    mutating func add(_ disclosure: Disclosure) -> Bool {
+        guard self[disclosure.name] == nil else { return false }
+        switch disclosure.name {
+        case .clientIP: clientIP = disclosure.value
+        case .email: email = disclosure.value
+        case .providerID: providerID = disclosure.value
+        case .userAgent: userAgent = disclosure.value
+        }
+        return true
+    }
+}

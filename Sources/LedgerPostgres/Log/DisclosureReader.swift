@@ -1,0 +1,139 @@
+import Ledger
+import Postgres
+
+/// Reads and decrypts the disclosures of a page of events.
+///
+/// A row or a key that was destroyed leaves nothing behind and is no failure. A row that is there and
+/// does not decrypt, or says what its entry does not commit to, is damage.
+package struct DisclosureReader: Sendable {
+    private static let columns = """
+        SELECT d.position, d.account_id, d.ciphertext, k.wrapping_key, k.wrapped_key
+        FROM disclosures d LEFT JOIN account_keys k
+            ON k.tenant_id = d.tenant_id AND k.account_id = d.account_id
+        """
+
+    private static let between = Statement(
+        "disclosures_between",
+        """
+        \(columns) WHERE d.tenant_id = $1 AND d.position >= $2 AND d.position < $3
+        ORDER BY d.position, d.account_id
+        """)
+
+    private static let at = Statement(
+        "disclosures_at",
+        """
+        \(columns) WHERE d.tenant_id = $1 AND d.position = ANY ($2::bigint[])
+        ORDER BY d.position, d.account_id
+        """)
+
+    /// One stored row with the key beside it; the key is nil once it was destroyed.
+    struct Row {
+        let position: LogPosition
+        let account: AccountID
+        let ciphertext: [UInt8]
+        let key: (wrappingKey: String, wrapped: [UInt8])?
+    }
+
+    private let keyring: WrappingKeyring
+
+    /// Makes a reader with the keys that unwrap account keys.
+    package init(keyring: WrappingKeyring) {
+        self.keyring = keyring
+    }
+
+    /// Asks for the rows of a range of positions.
+    static func call(
+        from first: LogPosition, count: Int, in tenant: TenantID
+    ) -> Call {
+        let end = first.value.addingReportingOverflow(Int64(count))
+        return Call(
+            between,
+            [
+                .text(tenant.description), .int8(first.value),
+                .int8(end.overflow ? .max : end.partialValue),
+            ])
+    }
+
+    /// Asks for the rows at some positions.
+    static func call(at positions: [Int64], in tenant: TenantID) -> Call {
+        Call(at, [.text(tenant.description), .int8s(positions)])
+    }
+
+    static func rows(_ result: QueryResult) throws(PostgresError) -> [Row] {
+        var rows: [Row] = []
+        rows.reserveCapacity(result.rowCount)
+        for row in 0..<result.rowCount {
+            var key: (wrappingKey: String, wrapped: [UInt8])?
+            if let wrappingKey = try result.optionalText(row, 3) {
+                key = (wrappingKey: wrappingKey, wrapped: try result.bytes(row, 4))
+            }
+            rows.append(
+                Row(
+                    position: LogPosition(try result.int8(row, 0)),
+                    account: AccountID(bits: try result.uuid(row, 1)),
+                    ciphertext: try result.bytes(row, 2), key: key))
+        }
+        return rows
+    }
+
+    /// What the rows of one event disclose.
+    ///
+    /// - Throws: `LogDamage` for a row that is about another account than the event's first, does not
+    ///   decrypt, or whose digests are not in the entry.
+    func open(
+        _ rows: ArraySlice<Row>, of recorded: RecordedEvent, keys: inout KeyCache
+    ) throws(LogDamage) -> DisclosedValues {
+        var values = DisclosedValues()
+        for row in rows {
+            guard row.account == recorded.accounts.first?.id else {
+                throw LogDamage(
+                    position: row.position,
+                    fault: "a disclosure is about account \(row.account), not the event's first")
+            }
+            guard let key = try accountKey(of: row, in: recorded.tenant, cache: &keys) else {
+                continue
+            }
+            let opened = key.open(
+                row.ciphertext, tenant: recorded.tenant, position: row.position,
+                account: row.account)
+            guard let opened else {
+                throw LogDamage(position: row.position, fault: "a disclosure does not decrypt")
+            }
+            for (encoded, disclosure) in opened {
+                guard recorded.disclosureDigests.contains(sha256(encoded)) else {
+                    throw LogDamage(
+                        position: row.position, fault: "a disclosure's digest is not in the entry")
+                }
+                guard values.add(disclosure) else {
+                    throw LogDamage(position: row.position, fault: "a disclosure is there twice")
+                }
+            }
+        }
+        return values
+    }
+
+    /// Account keys that were unwrapped for one page.
+    struct KeyCache {
+        fileprivate var keys: [AccountID: AccountKey] = [:]
+    }
+
+    private func accountKey(
+        of row: Row, in tenant: TenantID, cache: inout KeyCache
+    ) throws(LogDamage) -> AccountKey? {
+        if let key = cache.keys[row.account] { return key }
+        guard let stored = row.key else { return nil }
+        guard keyring.ids.contains(stored.wrappingKey) else {
+            throw LogDamage(
+                position: row.position,
+                fault: "the wrapping key of account \(row.account) is not in the key directory")
+        }
+        let key = keyring.unwrap(
+            stored.wrapped, wrappingKey: stored.wrappingKey, tenant: tenant, account: row.account)
+        guard let key else {
+            throw LogDamage(
+                position: row.position, fault: "the key of account \(row.account) does not unwrap")
+        }
+        cache.keys[row.account] = key
+        return key
+    }
+}

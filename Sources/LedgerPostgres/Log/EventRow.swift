@@ -1,0 +1,71 @@
+package import Ledger
+
+/// A row of `events` as it is stored: the entry's bytes and the columns that were derived from them.
+package struct EventRow: Hashable, Sendable {
+    package let position: LogPosition
+    /// The identifier's bits.
+    package let event: UInt128
+    package let type: String
+    package let schemaVersion: Int64
+    package let recordedAt: Timestamp
+    /// The first account that the event touches.
+    package let account: UInt128?
+    package let accountSequence: Int64?
+    package let command: UInt128
+    package let request: UInt128?
+    package let actor: String
+    package let entry: [UInt8]
+
+    /// The event that the entry states.
+    ///
+    /// - Throws: `LogDamage` when the bytes are no entry, or not the one of this tenant and position.
+    package func decoded(in tenant: TenantID) throws(LogDamage) -> StoredEvent {
+        try StoredEvent(entry: entry, at: position, in: tenant)
+    }
+
+    /// The first derived column that differs from the entry; nil when all are as they were written.
+    package func columnThatDiffers(from recorded: RecordedEvent) -> String? {
+        let first = recorded.accounts.first
+        if event != recorded.id.bits { return "event_id" }
+        if type != recorded.event.name.rawValue { return "type" }
+        if String(schemaVersion) != EntryEncoding.version { return "schema_version" }
+        if recordedAt != recorded.recordedAt { return "recorded_at" }
+        if account != first?.id.bits { return "account_id" }
+        if accountSequence != first?.sequence { return "account_seq" }
+        if command != recorded.command.bits { return "command_id" }
+        if request != recorded.request?.bits { return "request_id" }
+        if actor != recorded.actor.columnText { return "actor" }
+        return nil
+    }
+}
+
+/// An event of the log, decoded from its entry.
+package struct StoredEvent: Hashable, Sendable {
+    package let recorded: RecordedEvent
+    /// The exact bytes that are stored and hashed.
+    package let entry: [UInt8]
+
+    /// Decodes an entry that is stored at a position of a tenant's log.
+    ///
+    /// - Throws: `LogDamage` when the bytes are no entry, or not the one of that tenant and position.
+    package init(
+        entry: [UInt8], at position: LogPosition, in tenant: TenantID
+    ) throws(LogDamage) {
+        do throws(EntryFault) {
+            recorded = try EntryEncoding.decode(entry)
+        } catch {
+            throw LogDamage(position: position, fault: error.description)
+        }
+        self.entry = entry
+        guard recorded.tenant == tenant else {
+            throw LogDamage(position: position, fault: "the entry names another tenant")
+        }
+        guard recorded.position == position else {
+            throw LogDamage(
+                position: position, fault: "the entry is the one of position \(recorded.position)")
+        }
+    }
+
+    /// The entry's leaf hash (RFC 6962, section 2.1); computed at each call.
+    package var leaf: Digest { leafHash(entry) }
+}

@@ -1,0 +1,17 @@
+package import Ledger
+
+/// A place in a tenant's log where what is stored cannot be what was written.
+///
+/// The text names columns, identifiers and checks; it never quotes personal data.
+package struct LogDamage: Error, Hashable, Sendable, CustomStringConvertible {
+    package let position: LogPosition
+    package let fault: String
+
+    /// Names a place and what is wrong with it.
+    package init(position: LogPosition, fault: String) {
+        self.position = position
+        self.fault = fault
+    }
+
+    package var description: String { "position \(position): \(fault)" }
+}

@@ -1,0 +1,93 @@
+package import Ledger
+package import Postgres
+
+/// Reads a tenant's log in pages.
+///
+/// Positions are gapless and become visible in order, so a reader that remembers the last position it
+/// saw misses nothing.
+package enum LogReader {
+    /// The most rows of one page.
+    package static let pageMax = 1_000
+
+    private static let columns = """
+        position, event_id, type, schema_version, recorded_at, account_id, account_seq, command_id,
+        request_id, actor, entry
+        """
+
+    private static let rowsAfter = Statement(
+        "log_rows_after",
+        """
+        SELECT \(columns) FROM events
+        WHERE tenant_id = $1 AND position > $2 ORDER BY position LIMIT $3
+        """)
+
+    private static let rowsAt = Statement(
+        "log_rows_at",
+        """
+        SELECT \(columns) FROM events
+        WHERE tenant_id = $1 AND position = ANY ($2::bigint[]) ORDER BY position
+        """)
+
+    private static let entriesFrom = Statement(
+        "log_entries_from",
+        """
+        SELECT position, entry FROM events
+        WHERE tenant_id = $1 AND position >= $2 ORDER BY position LIMIT $3
+        """)
+
+    /// The next rows after a position, in order; all columns.
+    ///
+    /// - Parameter limit: at most ``pageMax``; a larger one is cut.
+    package static func rows(
+        after position: Int64, in tenant: TenantID, limit: Int = pageMax,
+        on connection: Connection
+    ) throws(PostgresError) -> [EventRow] {
+        let results = try connection.pipeline([rowsCall(after: position, in: tenant, limit: limit)])
+        guard let result = results.first else { throw .unexpectedResult("no page") }
+        return try rows(result)
+    }
+
+    /// Asks for positions and entries alone, which is all that a fold needs.
+    static func entriesCall(
+        from position: LogPosition, in tenant: TenantID, limit: Int
+    ) -> Call {
+        Call(
+            entriesFrom,
+            [.text(tenant.description), .int8(position.value), .int8(Int64(min(limit, pageMax)))])
+    }
+
+    /// Asks for the next rows after a position.
+    static func rowsCall(after position: Int64, in tenant: TenantID, limit: Int) -> Call {
+        Call(
+            rowsAfter,
+            [.text(tenant.description), .int8(position), .int8(Int64(min(limit, pageMax)))])
+    }
+
+    /// Asks for the rows at some positions, in order; positions without a row are left out.
+    static func rowsCall(at positions: [Int64], in tenant: TenantID) -> Call {
+        Call(rowsAt, [.text(tenant.description), .int8s(positions)])
+    }
+
+    private static func rows(_ result: QueryResult) throws(PostgresError) -> [EventRow] {
+        var rows: [EventRow] = []
+        rows.reserveCapacity(result.rowCount)
+        for row in 0..<result.rowCount {
+            rows.append(try EventRow(result, row))
+        }
+        return rows
+    }
+}
+
+extension EventRow {
+    /// Reads a row of the log's columns.
+    init(_ result: QueryResult, _ row: Int) throws(PostgresError) {
+        self.init(
+            position: LogPosition(try result.int8(row, 0)), event: try result.uuid(row, 1),
+            type: try result.text(row, 2), schemaVersion: try result.int8(row, 3),
+            recordedAt: Timestamp(microseconds: try result.timestamp(row, 4)),
+            account: try result.optionalUUID(row, 5),
+            accountSequence: try result.optionalInt8(row, 6), command: try result.uuid(row, 7),
+            request: try result.optionalUUID(row, 8), actor: try result.text(row, 9),
+            entry: try result.bytes(row, 10))
+    }
+}

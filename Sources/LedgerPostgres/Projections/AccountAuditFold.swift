@@ -1,0 +1,97 @@
+import Ledger
+
+/// The rows that a page of events adds to `account_audit`.
+struct AccountAuditFold {
+    /// One linked identity; its name is unknown where only the providers' names were loaded.
+    struct Link: Hashable {
+        let identity: IdentityID?
+        let provider: String
+    }
+
+    /// Where an account's history stands before the next event.
+    struct Standing: Hashable {
+        /// The `account_seq` that the account's next row must have.
+        var nextSequence: Int64 = 0
+        /// In linking order; see ``Link/identity``.
+        var links: [Link] = []
+        /// The linked providers in linking order, each named once.
+        private(set) var providers: [String] = []
+
+        init() {}
+
+        init(nextSequence: Int64, links: [Link]) {
+            self.nextSequence = nextSequence
+            self.links = links
+            nameProviders()
+        }
+
+        mutating func add(_ link: Link) {
+            links.append(link)
+            if !providers.contains(link.provider) { providers.append(link.provider) }
+        }
+
+        /// Takes a link away; false when it is not there.
+        mutating func remove(_ identity: IdentityID) -> Bool {
+            guard let index = links.firstIndex(where: { $0.identity == identity }) else {
+                return false
+            }
+            links.remove(at: index)
+            nameProviders()
+            return true
+        }
+
+        private mutating func nameProviders() {
+            providers = []
+            for link in links where !providers.contains(link.provider) {
+                providers.append(link.provider)
+            }
+        }
+    }
+
+    /// Accounts as the table leaves them; an account that is not here has no rows yet.
+    var standings: [AccountID: Standing] = [:]
+    private(set) var rows: [AuditRow] = []
+
+    /// Takes one event in.
+    ///
+    /// - Throws: `LogDamage` when an account's rows before it are not those of the log.
+    mutating func apply(_ event: DisclosedEvent) throws(LogDamage) {
+        let recorded = event.recorded
+        var added: [AuditRow] = []
+        for reference in recorded.accounts {
+            var standing = standings[reference.id] ?? Standing()
+            guard standing.nextSequence == reference.sequence else {
+                throw LogDamage(
+                    position: event.position,
+                    fault: "the row before it of account \(reference.id) is missing")
+            }
+            standing.nextSequence += 1
+            let before = standing.providers
+            if reference.id == recorded.accounts.first?.id {
+                try move(&standing, by: recorded)
+            }
+            added.append(
+                AuditRow(
+                    recorded, for: reference, clientIP: event.disclosed.clientIP, before: before,
+                    after: standing.providers))
+            standings[reference.id] = standing
+        }
+        rows.append(contentsOf: added)
+    }
+
+    private func move(
+        _ standing: inout Standing, by recorded: RecordedEvent
+    ) throws(LogDamage) {
+        switch recorded.event {
+        case .providerLinked(let fact):
+            standing.add(Link(identity: fact.identity, provider: fact.provider.description))
+        case .providerUnlinked(let fact):
+            guard standing.remove(fact.identity) else {
+                throw LogDamage(position: recorded.position, fault: "the identity is not linked")
+            }
+        case .ledgerOpened, .accountOpened, .conflictRejected, .linkRejected, .unlinkRejected,
+            .signedIn, .signedOut, .sessionRevoked:
+            break
+        }
+    }
+}

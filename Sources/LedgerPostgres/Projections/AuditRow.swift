@@ -1,0 +1,103 @@
+import Ledger
+
+/// A row of `account_audit`: one event as one of the accounts that it touches sees it.
+struct AuditRow: Hashable, Sendable {
+    let account: AccountID
+    let sequence: Int64
+    let position: LogPosition
+    let event: EventID
+    let recordedAt: Timestamp
+    let type: String
+    let outcome: String
+    let reason: String?
+    let actor: String
+    let provider: String?
+    let identity: IdentityID?
+    let session: SessionID?
+    let request: RequestID?
+    /// Only on the row of the account that caused the event.
+    let clientIP: String?
+    let providersBefore: [String]
+    let providersAfter: [String]
+}
+
+extension AuditRow {
+    /// Describes an event for one of its accounts.
+    ///
+    /// - Parameter clientIP: what the event discloses; left out for every account but the first.
+    init(
+        _ recorded: RecordedEvent, for reference: AccountReference, clientIP: String?,
+        before: [String], after: [String]
+    ) {
+        let subject = AuditSubject(recorded.event)
+        account = reference.id
+        sequence = reference.sequence
+        position = recorded.position
+        event = recorded.id
+        recordedAt = recorded.recordedAt
+        type = recorded.event.name.rawValue
+        outcome = recorded.event.fact.outcome.rawValue
+        reason = subject.reason
+        actor = recorded.actor.columnText
+        provider = subject.provider?.description
+        identity = subject.identity
+        session = subject.session
+        request = recorded.request
+        self.clientIP = reference.id == recorded.accounts.first?.id ? clientIP : nil
+        providersBefore = before
+        providersAfter = after
+    }
+
+    /// The first column in which a stored row differs from this one; nil when none does.
+    ///
+    /// - Parameter comparingClientIP: false where disclosures cannot be decrypted.
+    func columnThatDiffers(from stored: AuditRow, comparingClientIP: Bool) -> String? {
+        if sequence != stored.sequence { return "account_seq" }
+        if position != stored.position { return "position" }
+        if event != stored.event { return "event_id" }
+        if recordedAt != stored.recordedAt { return "recorded_at" }
+        if type != stored.type { return "type" }
+        if outcome != stored.outcome { return "outcome" }
+        if reason != stored.reason { return "reason" }
+        if actor != stored.actor { return "actor" }
+        if provider != stored.provider { return "provider" }
+        if identity != stored.identity { return "identity_id" }
+        if session != stored.session { return "session_id" }
+        if request != stored.request { return "request_id" }
+        if comparingClientIP, clientIP != stored.clientIP { return "client_ip" }
+        if providersBefore != stored.providersBefore { return "providers_before" }
+        if providersAfter != stored.providersAfter { return "providers_after" }
+        return nil
+    }
+}
+
+/// What an event is about, beside its accounts.
+struct AuditSubject {
+    var reason: String?
+    var provider: ProviderName?
+    var identity: IdentityID?
+    var session: SessionID?
+
+    init(_ event: Event) {
+        switch event {
+        case .ledgerOpened, .accountOpened:
+            break
+        case .providerLinked(let fact):
+            (provider, identity) = (fact.provider, fact.identity)
+        case .providerUnlinked(let fact):
+            (provider, identity) = (fact.provider, fact.identity)
+        case .conflictRejected(let fact):
+            (reason, provider, identity) = (fact.reason.rawValue, fact.provider, fact.identity)
+        case .linkRejected(let fact):
+            (reason, provider) = (fact.reason.rawValue, fact.provider)
+        case .unlinkRejected(let fact):
+            (reason, provider, identity) = (fact.reason.rawValue, fact.provider, fact.identity)
+        case .signedIn(let fact):
+            (provider, identity, session) = (fact.provider, fact.identity, fact.session)
+        case .signedOut(let fact):
+            session = fact.session
+        case .sessionRevoked(let fact):
+            (reason, session) = (fact.reason.rawValue, fact.session)
+        }
+    }
+}

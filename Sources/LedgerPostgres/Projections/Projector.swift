@@ -1,0 +1,123 @@
+import Ledger
+import Postgres
+import Synchronization
+
+/// Folds the log into the read models, from checkpoints, exactly once.
+///
+/// Each projection moves in a transaction of its own, which writes its table and its checkpoint
+/// together. Several processes may each run one on the same database: the checkpoint's row is the
+/// lease. A projection that cannot fold an event stops there and says so in `projections.failure`;
+/// other projections and other tenants go on. A restart tries the event once more.
+package final class Projector: Sendable {
+    /// Settings of the connection that folds. Losing the last commits in a crash is harmless, because
+    /// checkpoint and rows are lost together and folded again. Every statement looks few keys up, which
+    /// the planner should not take for a scan while tables are young.
+    static let settings = """
+        SET synchronous_commit = off;
+        SET idle_in_transaction_session_timeout = '10s';
+        SET lock_timeout = '2s';
+        SET statement_timeout = '10s';
+        SET plan_cache_mode = force_generic_plan;
+        SET enable_seqscan = off;
+        SET enable_hashjoin = off;
+        SET enable_mergejoin = off;
+        SET jit = off;
+        """
+
+    private struct State {
+        var lastRound = ContinuousClock.now
+    }
+
+    private let configuration: ProjectorConfiguration
+    private let session: Postgres.Session
+    private let statusSession: Postgres.Session
+    private let folder: ProjectionFolder
+    private let onFault: @Sendable (String) -> Void
+    private let signal = WakeSignal()
+    private let state = Mutex(State())
+
+    /// Makes a projector; ``run()`` has to be called for it to work.
+    ///
+    /// - Parameters:
+    ///   - configuration: where the database is, and limits.
+    ///   - keyring: unwraps the keys of accounts.
+    ///   - onAdvance: called after each commit that moved a checkpoint; must not block.
+    ///   - onFault: called with one line, free of personal data, for each failure; must not block.
+    package init(
+        configuration: ProjectorConfiguration, keyring: WrappingKeyring,
+        onAdvance: @escaping @Sendable (ProjectionAdvance) -> Void = { _ in },
+        onFault: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        self.configuration = configuration
+        self.onFault = onFault
+        folder = ProjectionFolder(
+            batch: configuration.batch, disclosures: DisclosureReader(keyring: keyring),
+            onAdvance: onAdvance, onFault: onFault)
+        session = Postgres.Session(
+            url: configuration.url, applicationName: "account-ledger projector",
+            statementDeadline: .seconds(15)
+        ) { try $0.execute(Self.settings) }
+        statusSession = Postgres.Session(
+            url: configuration.url, applicationName: "account-ledger projector status",
+            statementDeadline: .seconds(5))
+    }
+
+    /// Folds until the task is cancelled; survives a database that goes away and comes back.
+    package func run() async {
+        var backoff = Duration.zero
+        var hasCleared = false
+        while !Task.isCancelled {
+            let clears = !hasCleared
+            do {
+                let round = try await session.run { connection in
+                    if clears { try Checkpoints.clearFailures(on: connection) }
+                    return try self.folder.round(on: connection)
+                }
+                hasCleared = true
+                backoff = round.hasFaults ? Self.next(backoff) : .zero
+                await rest(after: round, backoff: backoff)
+            } catch {
+                onFault("the projector cannot reach its tables: \(error)")
+                backoff = Self.next(backoff)
+                _ = try? await Task.sleep(for: backoff)
+            }
+            state.withLock { $0.lastRound = .now }
+        }
+        await session.close()
+        await statusSession.close()
+    }
+
+    /// Makes the projector look at once; to be called after each commit. Never blocks.
+    package func wake() {
+        signal.raise()
+    }
+
+    /// Whether the loop has gone round within a time; a database that is away does not stop it.
+    package func isAlive(within limit: Duration = .seconds(30)) -> Bool {
+        state.withLock { ContinuousClock.now - $0.lastRound <= limit }
+    }
+
+    /// How far every projection of every tenant has come, read from the database.
+    ///
+    /// - Throws: `PostgresError` when the database cannot say.
+    package func status() async throws -> [ProjectionStatus] {
+        try await statusSession.run { try ProjectionStatus.all(on: $0) }
+    }
+
+    /// Waits before the next round: not at all while there are full pages, else for a wake-up.
+    private func rest(after round: ProjectionFolder.Round, backoff: Duration) async {
+        if round.hasFaults {
+            _ = try? await Task.sleep(for: backoff)
+        } else if round.isContended {
+            // Another process is folding the same; looking again at once would only double its reading.
+            _ = try? await Task.sleep(for: max(configuration.pause, .milliseconds(10)))
+        } else if !round.hasFullPage {
+            if round.hasFolded { _ = try? await Task.sleep(for: configuration.pause) }
+            await signal.wait(atMost: configuration.poll)
+        }
+    }
+
+    private static func next(_ backoff: Duration) -> Duration {
+        min(max(backoff * 2, .milliseconds(50)), .seconds(2))
+    }
+}

@@ -1,0 +1,26 @@
+package import Ledger
+
+/// What a projector needs to know.
+package struct ProjectorConfiguration: Sendable {
+    /// The runtime role's URL.
+    package var url: String
+    /// Events in one page at the most; cut to `LogReader.pageMax`.
+    package var batch = 1_000
+    /// How long to wait for a wake-up before looking by itself, for what other processes append.
+    package var poll = Duration.milliseconds(100)
+    /// The least time between two looks: under load, commits gather into one page.
+    package var pause = Duration.milliseconds(5)
+
+    /// Describes a projector with the usual limits.
+    package init(url: String) {
+        self.url = url
+    }
+}
+
+/// A checkpoint that has moved.
+package struct ProjectionAdvance: Hashable, Sendable {
+    package let tenant: TenantID
+    package let projection: ProjectionName
+    /// The next position that the projection folds.
+    package let position: LogPosition
+}

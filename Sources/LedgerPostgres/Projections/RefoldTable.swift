@@ -1,0 +1,105 @@
+import Ledger
+import Postgres
+
+/// A temporary table of a read model's shape, with the statements that compare and repair the live one.
+struct RefoldTable {
+    let name: String
+    private let live: String
+    private let key: (String, String)
+    private let position: String
+
+    init(_ projection: ProjectionName) {
+        live = projection.rawValue
+        name = "refold_\(live)"
+        switch projection {
+        case .userProviders:
+            key = ("user_id", "identity_id")
+            position = "linked_position"
+        case .accountAudit:
+            key = ("account_id", "account_seq")
+            position = "position"
+        }
+    }
+
+    /// Makes the table, empty.
+    var creation: String {
+        """
+        CREATE TEMPORARY TABLE IF NOT EXISTS \(name) (LIKE \(live) INCLUDING ALL);
+        TRUNCATE \(name);
+        """
+    }
+
+    private var sameKey: String { "r.\(key.0) = l.\(key.0) AND r.\(key.1) = l.\(key.1)" }
+
+    private var bothSides: String {
+        """
+        FROM \(name) r FULL JOIN (SELECT * FROM \(live) WHERE tenant_id = $1) l ON \(sameKey)
+        WHERE r IS DISTINCT FROM l
+        """
+    }
+
+    private var count: Statement {
+        Statement(
+            "\(name)_count",
+            """
+            SELECT count(*) FILTER (WHERE l.tenant_id IS NULL),
+                count(*) FILTER (WHERE r.tenant_id IS NULL), count(*)
+            \(bothSides)
+            """)
+    }
+
+    private var first: Statement {
+        Statement(
+            "\(name)_first",
+            """
+            SELECT CASE WHEN l.tenant_id IS NULL THEN 'missing' WHEN r.tenant_id IS NULL THEN 'surplus'
+                    ELSE 'different' END,
+                coalesce(r.\(position), l.\(position)), coalesce(r.\(key.0), l.\(key.0)),
+                (SELECT coalesce(string_agg(a.key, ', ' ORDER BY a.key), '')
+                 FROM jsonb_each(to_jsonb(r)) a JOIN jsonb_each(to_jsonb(l)) b ON b.key = a.key
+                 WHERE a.value IS DISTINCT FROM b.value)
+            \(bothSides)
+            ORDER BY 2, 3 LIMIT 1
+            """)
+    }
+
+    private var deleteWrong: Statement {
+        Statement(
+            "\(name)_delete_wrong",
+            """
+            DELETE FROM \(live) l WHERE l.tenant_id = $1
+                AND NOT EXISTS (SELECT 1 FROM \(name) r WHERE \(sameKey) AND r IS NOT DISTINCT FROM l)
+            """)
+    }
+
+    private var insertMissing: Statement {
+        Statement(
+            "\(name)_insert_missing",
+            """
+            INSERT INTO \(live) SELECT r.* FROM \(name) r
+            WHERE NOT EXISTS (SELECT 1 FROM \(live) l WHERE l.tenant_id = $1 AND \(sameKey))
+            """)
+    }
+
+    /// Compares the live rows of a tenant with the refolded ones and makes them the same.
+    ///
+    /// - Precondition: the checkpoint's row is locked and both stand at the same position.
+    func repair(
+        _ report: inout RebuildReport, on connection: Connection
+    ) throws(PostgresError) {
+        let tenant = Parameter.text(report.tenant.description)
+        let counts = try connection.query(count, [tenant])
+        report.missing = try counts.int8(0, 0)
+        report.surplus = try counts.int8(0, 1)
+        report.different = try counts.int8(0, 2) - report.missing - report.surplus
+        guard report.differences > 0 else { return }
+        let row = try connection.query(first, [tenant])
+        guard row.rowCount == 1,
+            let kind = RebuildReport.Difference.Kind(rawValue: try row.text(0, 0))
+        else { throw .unexpectedResult("the first difference is gone") }
+        report.first = RebuildReport.Difference(
+            kind: kind, position: LogPosition(try row.int8(0, 1)),
+            account: AccountID(bits: try row.uuid(0, 2)), columns: try row.text(0, 3))
+        _ = try connection.pipeline([Call(deleteWrong, [tenant]), Call(insertMissing, [tenant])])
+    }
+}

@@ -1,0 +1,95 @@
+import Ledger
+
+/// The net effect of a page of events on `user_providers`, key by key.
+struct UserProvidersFold {
+    struct Key: Hashable {
+        let account: AccountID
+        let identity: IdentityID
+    }
+
+    /// A row as the read model holds it.
+    struct Row: Hashable {
+        let provider: ProviderName
+        let providerID: String?
+        var email: String?
+        let linkedAt: Timestamp
+        let linkedPosition: LogPosition
+    }
+
+    /// What happens to one key's row: deleted if it was there before, then inserted, or only changed.
+    struct Change: Hashable {
+        var deletes = false
+        var insert: Row?
+        var email: String?
+
+        /// Whether the key has no row once the change is made.
+        var leavesNoRow: Bool { deletes && insert == nil }
+    }
+
+    private(set) var changes: [Key: Change] = [:]
+
+    /// Takes one event in.
+    ///
+    /// - Throws: `LogDamage` when the event contradicts the page before it; what the page finds in the
+    ///   table is checked as it is written.
+    mutating func apply(_ event: DisclosedEvent) throws(LogDamage) {
+        switch event.recorded.event {
+        case .providerLinked(let fact): try link(fact, event)
+        case .providerUnlinked(let fact): try unlink(fact, event)
+        case .signedIn(let fact): try signIn(fact, event)
+        case .ledgerOpened, .accountOpened, .conflictRejected, .linkRejected, .unlinkRejected,
+            .signedOut, .sessionRevoked:
+            break
+        }
+    }
+
+    private mutating func link(
+        _ fact: ProviderLinked, _ event: DisclosedEvent
+    ) throws(LogDamage) {
+        let key = Key(account: fact.account, identity: fact.identity)
+        var change = changes[key] ?? Change()
+        guard change.insert == nil, change.email == nil else {
+            throw LogDamage(position: event.position, fault: "the identity is linked already")
+        }
+        change.insert = Row(
+            provider: fact.provider, providerID: event.disclosed.providerID,
+            email: event.disclosed.email, linkedAt: event.recorded.recordedAt,
+            linkedPosition: event.position)
+        changes[key] = change
+    }
+
+    private mutating func unlink(
+        _ fact: ProviderUnlinked, _ event: DisclosedEvent
+    ) throws(LogDamage) {
+        let key = Key(account: fact.account, identity: fact.identity)
+        guard var change = changes[key] else {
+            changes[key] = Change(deletes: true)
+            return
+        }
+        guard !change.leavesNoRow else {
+            throw LogDamage(position: event.position, fault: "the identity is not linked")
+        }
+        if change.insert == nil {
+            change = Change(deletes: true)
+        } else {
+            change.insert = nil
+        }
+        // A row that the page itself inserted and took away again leaves nothing to write.
+        changes[key] = change.deletes ? change : nil
+    }
+
+    private mutating func signIn(_ fact: SignedIn, _ event: DisclosedEvent) throws(LogDamage) {
+        guard let email = event.disclosed.email else { return }
+        let key = Key(account: fact.account, identity: fact.identity)
+        var change = changes[key] ?? Change()
+        guard !change.leavesNoRow else {
+            throw LogDamage(position: event.position, fault: "the identity is not linked")
+        }
+        if change.insert == nil {
+            change.email = email
+        } else {
+            change.insert?.email = email
+        }
+        changes[key] = change
+    }
+}

@@ -1,0 +1,62 @@
+import Synchronization
+
+/// A flag that one task waits for and anybody raises; raising it twice is raising it once.
+final class WakeSignal: Sendable {
+    private struct State {
+        var isRaised = false
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    /// Lets the waiting task go on, or the next one that comes; never blocks.
+    func raise() {
+        let waiter = state.withLock { state in
+            state.isRaised = true
+            let waiter = state.waiter
+            state.waiter = nil
+            return waiter
+        }
+        waiter?.resume()
+    }
+
+    /// Waits until the flag is raised, the time has passed or the task is cancelled; lowers the flag.
+    ///
+    /// - Precondition: one waiter at a time.
+    func wait(atMost limit: Duration) async {
+        guard !state.withLock({ $0.isRaised }) else { return lower() }
+        await withTaskGroup { group in
+            group.addTask { await self.waitUntilRaised() }
+            group.addTask { _ = try? await Task.sleep(for: limit) }
+            await group.next()
+            group.cancelAll()
+        }
+        lower()
+    }
+
+    private func lower() {
+        state.withLock { $0.isRaised = false }
+    }
+
+    private func waitUntilRaised() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    // A task that was cancelled before it got here finds nobody to resume it.
+                    if state.isRaised || Task.isCancelled { return true }
+                    precondition(state.waiter == nil, "a wake signal has one waiter")
+                    state.waiter = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            let waiter = state.withLock { state in
+                let waiter = state.waiter
+                state.waiter = nil
+                return waiter
+            }
+            waiter?.resume()
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import Ledger
+import Postgres
+
+/// The disclosures of a page of the log's rows, taken event by event.
+struct DisclosurePage {
+    private let reader: DisclosureReader?
+    private var rest: ArraySlice<DisclosureReader.Row> = []
+    private var keys = DisclosureReader.KeyCache()
+    /// Positions of rows that no event of the page claimed.
+    private(set) var strayPositions: [LogPosition] = []
+
+    /// Wraps rows that were read, in the order of their positions.
+    init(_ rows: [DisclosureReader.Row], reader: DisclosureReader?) {
+        self.reader = reader
+        rest = rows[...]
+    }
+
+    /// Reads the disclosures between a page's first and last position.
+    init(
+        _ page: QueryResult, in tenant: TenantID, reader: DisclosureReader?,
+        on connection: Connection
+    ) throws(PostgresError) {
+        self.reader = reader
+        guard reader != nil, page.rowCount > 0 else { return }
+        let first = try page.int8(0, 0)
+        let count = try page.int8(page.rowCount - 1, 0).subtractingReportingOverflow(first)
+        let results = try connection.pipeline([
+            DisclosureReader.call(
+                from: LogPosition(first),
+                count: count.overflow ? .max : Int(count.partialValue) &+ 1, in: tenant)
+        ])
+        guard let result = results.first else { throw .unexpectedResult("no page") }
+        rest = try DisclosureReader.rows(result)[...]
+    }
+
+    /// What an event discloses.
+    ///
+    /// - Throws: `LogDamage` for a disclosure that is not what the entry commits to.
+    mutating func open(_ recorded: RecordedEvent) throws(LogDamage) -> DisclosedValues {
+        guard let reader else { return DisclosedValues() }
+        while let row = rest.first, row.position < recorded.position {
+            strayPositions.append(row.position)
+            rest.removeFirst()
+        }
+        let own = rest.prefix { $0.position == recorded.position }
+        rest = rest.dropFirst(own.count)
+        return try reader.open(own, of: recorded, keys: &keys)
+    }
+}

@@ -1,0 +1,40 @@
+import Ledger
+
+extension ReplayedEvent {
+    /// The event in one or two readable lines.
+    ///
+    /// Shows personal data only when the replay disclosed it; control characters in it are escaped, so
+    /// that what somebody called themselves cannot drive a terminal.
+    package var text: String {
+        let subject = AuditSubject(recorded.event)
+        let fact = recorded.event.fact
+        var first = ["#\(recorded.position)", "\(recorded.recordedAt)", recorded.event.name.rawValue]
+        first.append(subject.reason.map { "\(fact.outcome.rawValue) (\($0))" } ?? fact.outcome.rawValue)
+        if let provider = subject.provider { first.append("provider \(provider)") }
+        if let identity = subject.identity { first.append("identity \(identity)") }
+        if let session = subject.session { first.append("session \(session)") }
+        var second = ["by \(recorded.actor.columnText)"]
+        if !recorded.accounts.isEmpty {
+            let accounts = recorded.accounts.map { "\($0.id) (seq \($0.sequence))" }
+            second.append("accounts " + accounts.joined(separator: ", "))
+        }
+        if let request = recorded.request { second.append("request \(request)") }
+        for (name, value) in disclosed?.values ?? [] {
+            second.append("\(name.rawValue) \(Self.printable(value))")
+        }
+        return first.joined(separator: "  ") + "\n    " + second.joined(separator: "  ")
+    }
+
+    private static func printable(_ value: String) -> String {
+        var text = "\""
+        for scalar in value.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator:
+                text += "\\u{\(String(scalar.value, radix: 16))}"
+            default:
+                text.unicodeScalars.append(scalar)
+            }
+        }
+        return text + "\""
+    }
+}

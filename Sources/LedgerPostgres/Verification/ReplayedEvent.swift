@@ -1,0 +1,32 @@
+package import Ledger
+
+/// An event as a replay shows it.
+package struct ReplayedEvent: Hashable, Sendable {
+    package let recorded: RecordedEvent
+    /// The exact bytes that are stored and hashed.
+    package let entry: [UInt8]
+    /// The entry's leaf hash (RFC 6962, section 2.1).
+    package let leaf: Digest
+    /// What the event still discloses; nil when the replay was not asked to disclose.
+    package let disclosed: DisclosedValues?
+}
+
+/// What a replay came to.
+package struct ReplaySummary: Hashable, Sendable {
+    /// Events handed out.
+    package internal(set) var events: Int64 = 0
+    /// What is wrong with the history: gaps, wrong `prev`, unreadable rows. At most `findingsMax`.
+    package private(set) var findings: [LogDamage] = []
+    package private(set) var findingCount = 0
+
+    /// The most findings that are kept; all are counted.
+    package static let findingsMax = 20
+
+    /// Whether the history is whole.
+    package var isWhole: Bool { findingCount == 0 }
+
+    mutating func add(_ finding: LogDamage) {
+        findingCount += 1
+        if findings.count < Self.findingsMax { findings.append(finding) }
+    }
+}

@@ -1,0 +1,153 @@
+import Ledger
+import Postgres
+
+extension TenantVerification {
+    /// Streams a table of the tenant and calls the body for each row; a row that cannot be read is a
+    /// finding.
+    mutating func eachRow(
+        of check: VerificationCheck, _ columns: String,
+        on connection: Connection,
+        _ body: (inout TenantVerification, QueryResult, Int) throws(PostgresError) -> Void
+    ) throws(PostgresError) {
+        var cursor = try RowCursor(
+            "\(check.rawValue)_rows",
+            """
+            SELECT \(columns) FROM \(check.rawValue)
+            WHERE tenant_id = \(quoteLiteral(tenant.description))
+            """, on: connection)
+        while let (result, row) = try cursor.next(on: connection) {
+            report.count(check)
+            do throws(PostgresError) {
+                try body(&self, result, row)
+            } catch {
+                guard case .unexpectedResult = error else { throw error }
+                add(check, nil, "a row cannot be read")
+            }
+        }
+    }
+
+    /// Compares `accounts` with the fold.
+    mutating func compareAccounts(on connection: Connection) throws(PostgresError) {
+        var seen: Set<AccountID> = []
+        try eachRow(
+            of: .accounts, "account_id, opened_position, next_seq, last_leaf, last_position",
+            on: connection
+        ) { check, result, row throws(PostgresError) in
+            let id = AccountID(bits: try result.uuid(row, 0))
+            seen.insert(id)
+            guard let account = check.state.accounts[id] else {
+                return check.add(.accounts, nil, "the row of account \(id) is surplus")
+            }
+            let differing: String? =
+                if try result.int8(row, 1) != account.openedPosition.value {
+                    "opened_position"
+                } else if try result.int8(row, 2) != account.nextSequence {
+                    "next_seq"
+                } else if try result.bytes(row, 3) != account.lastLeaf.bytes {
+                    "last_leaf"
+                } else if try result.int8(row, 4) != account.lastPosition.value {
+                    "last_position"
+                } else {
+                    nil
+                }
+            if let differing {
+                check.add(
+                    .accounts, account.lastPosition,
+                    "\(differing) of account \(id) is not what the log says")
+            }
+        }
+        let missing = state.accounts.values.filter { !seen.contains($0.id) }
+        for account in missing.sorted(by: { $0.lastPosition < $1.lastPosition }) {
+            add(.accounts, account.lastPosition, "the row of account \(account.id) is missing")
+        }
+    }
+
+    /// Compares `identities` with the fold, and the subjects with what the log still discloses.
+    mutating func compareIdentities(on connection: Connection) throws(PostgresError) {
+        var seen: Set<IdentityID> = []
+        try eachRow(
+            of: .identities,
+            "identity_id, provider, provider_id, account_id, last_account_id, linked_at, linked_position",
+            on: connection
+        ) { check, result, row throws(PostgresError) in
+            let id = IdentityID(bits: try result.uuid(row, 0))
+            guard let identity = check.state.identities[id] else {
+                return check.add(.identities, nil, "the row of identity \(id) is surplus")
+            }
+            guard seen.insert(id).inserted else {
+                return check.add(
+                    .identities, identity.linkedPosition, "identity \(id) has two rows")
+            }
+            let subject = try result.text(row, 2)
+            let differing: String? =
+                if try result.text(row, 1) != identity.provider.description {
+                    "provider"
+                } else if let disclosed = check.personal.providerIDs[id], subject != disclosed {
+                    "provider_id"
+                } else if try result.optionalUUID(row, 3) != identity.account?.bits {
+                    "account_id"
+                } else if try result.uuid(row, 4) != identity.lastAccount.bits {
+                    "last_account_id"
+                } else if try result.timestamp(row, 5) != identity.linkedAt.microseconds {
+                    "linked_at"
+                } else if try result.int8(row, 6) != identity.linkedPosition.value {
+                    "linked_position"
+                } else {
+                    nil
+                }
+            if let differing {
+                check.add(
+                    .identities, identity.linkedPosition,
+                    "\(differing) of identity \(id) is not what the log says")
+            }
+        }
+        let missing = state.identities.values.filter { !seen.contains($0.id) }
+        for identity in missing.sorted(by: { $0.linkedPosition < $1.linkedPosition }) {
+            add(
+                .identities, identity.linkedPosition, "the row of identity \(identity.id) is missing")
+        }
+    }
+
+    /// Compares the columns of `sessions` that events give with the fold.
+    mutating func compareSessions(on connection: Connection) throws(PostgresError) {
+        var seen: Set<SessionID> = []
+        try eachRow(
+            of: .sessions,
+            """
+            session_id, account_id, identity_id, authenticated_at, opened_at, opened_position,
+            ended_position
+            """, on: connection
+        ) { check, result, row throws(PostgresError) in
+            let id = SessionID(bits: try result.uuid(row, 0))
+            seen.insert(id)
+            guard let session = check.state.sessions[id] else {
+                return check.add(.sessions, nil, "the row of session \(id) is surplus")
+            }
+            let differing: String? =
+                if try result.uuid(row, 1) != session.account.bits {
+                    "account_id"
+                } else if try result.uuid(row, 2) != session.identity.bits {
+                    "identity_id"
+                } else if try result.timestamp(row, 3) != session.authenticatedAt.microseconds {
+                    "authenticated_at"
+                } else if try result.timestamp(row, 4) != session.openedAt.microseconds {
+                    "opened_at"
+                } else if try result.int8(row, 5) != session.openedPosition.value {
+                    "opened_position"
+                } else if try result.optionalInt8(row, 6) != session.endedPosition?.value {
+                    "ended_position"
+                } else {
+                    nil
+                }
+            if let differing {
+                check.add(
+                    .sessions, session.endedPosition ?? session.openedPosition,
+                    "\(differing) of session \(id) is not what the log says")
+            }
+        }
+        let missing = state.sessions.values.filter { !seen.contains($0.id) }
+        for session in missing.sorted(by: { $0.openedPosition < $1.openedPosition }) {
+            add(.sessions, session.openedPosition, "the row of session \(session.id) is missing")
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import Ledger
+import Postgres
+
+extension TenantVerification {
+    /// Checks one row of the log and folds it.
+    mutating func take(
+        _ page: QueryResult, _ index: Int, at position: LogPosition,
+        opened: inout DisclosurePage, on connection: Connection
+    ) throws(PostgresError) {
+        checkGap(before: position)
+        let row: EventRow
+        let event: StoredEvent
+        do {
+            row = try EventRow(page, index)
+            event = try row.decoded(in: tenant)
+        } catch {
+            add(.entries, position, (error as? LogDamage)?.fault ?? "the row cannot be read")
+            stopFold(at: position)
+            return
+        }
+        report.count(.columns)
+        if let column = row.columnThatDiffers(from: event.recorded) {
+            add(.columns, position, "\(column) is not what the entry says")
+        }
+        report.count(.entries)
+        if EntryEncoding.encode(event.recorded) != row.entry {
+            add(.entries, position, "the entry is not in canonical form")
+        }
+        var disclosed = DisclosedValues()
+        do throws(LogDamage) {
+            disclosed = try opened.open(event.recorded)
+        } catch {
+            add(.disclosures, position, error.fault)
+        }
+        if disclosures != nil {
+            let digests = event.recorded.disclosureDigests.count
+            report.count(.disclosures, Int64(digests))
+            report.withheldDisclosures += Int64(digests - disclosed.count)
+        }
+        guard foldFault == nil else { return }
+        try fold(event, disclosed, on: connection)
+    }
+
+    private mutating func checkGap(before position: LogPosition) {
+        report.count(.positions)
+        if position > nextPosition {
+            let last = LogPosition(position.value - 1)
+            add(
+                .positions, nextPosition,
+                last == nextPosition
+                    ? "the event is missing" : "the events up to position \(last) are missing")
+            stopFold(at: nextPosition)
+        } else if position < nextPosition {
+            add(.positions, position, "no log has such a position")
+            stopFold(at: position)
+        }
+        nextPosition = LogPosition(position.value &+ 1)
+    }
+
+    private mutating func fold(
+        _ event: StoredEvent, _ disclosed: DisclosedValues, on connection: Connection
+    ) throws(PostgresError) {
+        let recorded = event.recorded
+        if let finding = command.begin(recorded.command, state: state, position: recorded.position) {
+            add(.links, finding.0, finding.1)
+        }
+        let before = AuditCheck.providers(of: recorded, in: state)
+        do throws(FoldFault) {
+            try state.apply(recorded, leaf: event.leaf)
+        } catch {
+            add(.fold, recorded.position, error.description)
+            stopFold(at: recorded.position)
+            return
+        }
+        report.count(.fold)
+        command.take(recorded)
+        personal.take(recorded, disclosed)
+        try audit?.compare(
+            recorded, disclosed, before: before, state: state, report: &report, on: connection)
+    }
+}
+
+/// Checks at the end of each command that the accounts it opened can be signed in with.
+///
+/// In between they cannot: an account is opened before its first identity is linked. Any other way to
+/// an account without links is refused by the fold itself.
+struct CommandCheck {
+    private var command: CommandID?
+    private var opened: [AccountID] = []
+
+    /// Ends the command before this one, if this is another.
+    mutating func begin(
+        _ next: CommandID, state: LedgerState, position: LogPosition
+    ) -> (LogPosition, String)? {
+        guard command != next else { return nil }
+        command = next
+        return end(state: state, position: position)
+    }
+
+    mutating func take(_ recorded: RecordedEvent) {
+        if case .accountOpened(let fact) = recorded.event { opened.append(fact.account) }
+    }
+
+    /// Ends the command whose last event is before this position.
+    mutating func end(
+        state: LedgerState, position: LogPosition
+    ) -> (LogPosition, String)? {
+        defer { opened = [] }
+        let bare = opened.first { state.accounts[$0]?.links.isEmpty ?? true }
+        return bare.map {
+            (
+                LogPosition(max(0, position.value - 1)),
+                "account \($0) has no way to sign in at the end of the command that opened it"
+            )
+        }
+    }
+}
+
+/// What the log discloses about identities, as far as it still does.
+struct PersonalColumns {
+    private(set) var providerIDs: [IdentityID: String] = [:]
+    private(set) var emails: [IdentityID: String] = [:]
+
+    mutating func take(_ recorded: RecordedEvent, _ disclosed: DisclosedValues) {
+        switch recorded.event {
+        case .providerLinked(let fact):
+            providerIDs[fact.identity] = disclosed.providerID
+            emails[fact.identity] = disclosed.email
+        case .signedIn(let fact):
+            if let email = disclosed.email { emails[fact.identity] = email }
+        case .ledgerOpened, .accountOpened, .providerUnlinked, .conflictRejected, .linkRejected,
+            .unlinkRejected, .signedOut, .sessionRevoked:
+            break
+        }
+    }
+}

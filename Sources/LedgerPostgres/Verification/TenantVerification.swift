@@ -1,0 +1,130 @@
+import Ledger
+import Postgres
+
+/// The verification of one tenant, in the transaction that is open.
+struct TenantVerification {
+    /// A row of `ledger_head`.
+    private struct Head {
+        let nextPosition: LogPosition
+        let lastRecordedAt: Timestamp
+    }
+
+    private static let head = Statement(
+        "verify_head",
+        "SELECT next_position, last_recorded_at FROM ledger_head WHERE tenant_id = $1")
+
+    let tenant: TenantID
+    var report: VerificationReport
+    let disclosures: DisclosureReader?
+    private let progress: @Sendable (VerificationProgress) -> Void
+
+    /// The fold of the log; stands still once ``foldFault`` is set.
+    var state: LedgerState
+    /// Where the fold had to end, because what follows cannot be relied on.
+    var foldFault: LogPosition?
+    /// The position that the next row must have.
+    var nextPosition = LogPosition(0)
+    var personal = PersonalColumns()
+    var command = CommandCheck()
+    var audit: AuditCheck?
+    /// The next positions of the projections; 0 for one without a row.
+    var checkpoints: [ProjectionName: LogPosition] = [:]
+    private var comparedUserProviders = false
+
+    init(
+        _ tenant: TenantID, report: VerificationReport, disclosures: DisclosureReader?,
+        progress: @escaping @Sendable (VerificationProgress) -> Void
+    ) {
+        self.tenant = tenant
+        self.report = report
+        self.disclosures = disclosures
+        self.progress = progress
+        state = LedgerState(tenant: tenant)
+    }
+
+    mutating func add(_ check: VerificationCheck, _ position: LogPosition?, _ text: String) {
+        report.add(
+            VerificationFinding(
+                tenant: tenant.description, position: position, check: check, text: text))
+    }
+
+    /// Ends the fold: what comes after this position is only looked at row by row.
+    mutating func stopFold(at position: LogPosition) {
+        if foldFault == nil { foldFault = position }
+    }
+
+    mutating func run(on connection: Connection) throws(PostgresError) {
+        let head = try readHead(on: connection)
+        try readCheckpoints(head: head?.nextPosition ?? LogPosition(0), on: connection)
+        audit = try AuditCheck(
+            tenant, checkpoint: checkpoints[.accountAudit] ?? LogPosition(0),
+            comparesClientIP: disclosures != nil, on: connection)
+        try readLog(on: connection)
+        compare(head)
+        guard foldFault == nil else { return }
+        command.end(state: state, position: state.nextPosition).map { add(.links, $0.0, $0.1) }
+        try audit?.end(&report, on: connection)
+        if !comparedUserProviders { try compareUserProviders(on: connection) }
+        try compareAccounts(on: connection)
+        try compareIdentities(on: connection)
+        try compareSessions(on: connection)
+        try findStrayDisclosures(on: connection)
+    }
+
+    private mutating func readHead(on connection: Connection) throws(PostgresError) -> Head? {
+        let result = try connection.query(Self.head, [.text(tenant.description)])
+        report.count(.head)
+        guard result.rowCount == 1 else {
+            add(.head, nil, "the tenant has no head")
+            return nil
+        }
+        do throws(PostgresError) {
+            return Head(
+                nextPosition: LogPosition(try result.int8(0, 0)),
+                lastRecordedAt: Timestamp(microseconds: try result.timestamp(0, 1)))
+        } catch {
+            add(.head, nil, "the head cannot be read")
+            return nil
+        }
+    }
+
+    private mutating func readLog(on connection: Connection) throws(PostgresError) {
+        var last = Int64.min
+        while true {
+            let results = try connection.pipeline([
+                LogReader.rowsCall(after: last, in: tenant, limit: LogReader.pageMax)
+            ])
+            guard let page = results.first, page.rowCount > 0 else { return }
+            var opened = try DisclosurePage(
+                page, in: tenant, reader: disclosures, on: connection)
+            for row in 0..<page.rowCount {
+                if state.nextPosition == checkpoints[.userProviders], !comparedUserProviders {
+                    comparedUserProviders = true
+                    try compareUserProviders(on: connection)
+                }
+                last = try page.int8(row, 0)
+                try take(page, row, at: LogPosition(last), opened: &opened, on: connection)
+                report.events += 1
+                if report.events % VerificationProgress.eventsPerReport == 0 {
+                    progress(VerificationProgress(tenant: tenant, events: report.events))
+                }
+            }
+            for position in opened.strayPositions {
+                add(.disclosures, position, "a disclosure belongs to no event")
+            }
+        }
+    }
+
+    private mutating func compare(_ head: Head?) {
+        guard let head else { return }
+        if head.nextPosition != nextPosition {
+            add(
+                .head, min(head.nextPosition, nextPosition),
+                "the head is at \(head.nextPosition), the log ends at \(nextPosition)")
+        } else if foldFault == nil, head.lastRecordedAt != state.lastRecordedAt {
+            add(
+                .head, LogPosition(max(0, nextPosition.value - 1)),
+                "last_recorded_at is not the time of the last event")
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package import Ledger
+
+/// What is verified; each has a count in the report.
+package enum VerificationCheck: String, Sendable, CaseIterable {
+    /// Positions are 0..n-1 without a gap.
+    case positions
+    /// The columns of `events` are those of the entries.
+    case columns
+    /// Every entry is the canonical form of a known event.
+    case entries
+    /// The pure model takes every event: `seq`, `prev`, `recorded_at` and the rules of each fact.
+    case fold
+    /// Every account has a way to sign in at the end of each command.
+    case links
+    /// Disclosures decrypt and are what the entries commit to.
+    case disclosures
+    /// The head is the end of the log.
+    case head
+    case accounts
+    case identities
+    case sessions
+    /// Checkpoints are inside the log and no projection has stopped.
+    case projections
+    case userProviders = "user_providers"
+    case accountAudit = "account_audit"
+}
+
+/// Something that is not as the log says, or a log that is not as it was written.
+///
+/// Names identifiers and columns; never personal data.
+package struct VerificationFinding: Hashable, Sendable, CustomStringConvertible {
+    package let tenant: String
+    /// The event that it is about, or that the row it is about comes from.
+    package let position: LogPosition?
+    package let check: VerificationCheck
+    package let text: String
+
+    package var description: String {
+        let place = position.map { ", position \($0)" } ?? ""
+        return "tenant \(tenant)\(place), \(check.rawValue): \(text)"
+    }
+}
+
+/// What a verification checked and what it found.
+package struct VerificationReport: Sendable {
+    /// The most findings that are kept; all are counted.
+    package static let findingsMax = 20
+
+    package internal(set) var tenants = 0
+    package internal(set) var events: Int64 = 0
+    /// How many events or rows each check looked at.
+    package internal(set) var counts: [VerificationCheck: Int64] = [:]
+    /// Digests in entries without a disclosure: destroyed, or never given.
+    package internal(set) var withheldDisclosures: Int64 = 0
+    /// Whether keys were there to decrypt disclosures; without them personal columns are not compared.
+    package internal(set) var opensDisclosures = false
+    /// The first findings, in the order in which they were found.
+    package private(set) var findings: [VerificationFinding] = []
+    package private(set) var findingCount = 0
+
+    /// Whether everything that was checked is right.
+    package var holds: Bool { findingCount == 0 }
+
+    mutating func add(_ finding: VerificationFinding) {
+        findingCount += 1
+        if findings.count < Self.findingsMax { findings.append(finding) }
+    }
+
+    mutating func count(_ check: VerificationCheck, _ number: Int64 = 1) {
+        counts[check, default: 0] += number
+    }
+}
+
+/// How far a verification has come.
+package struct VerificationProgress: Sendable {
+    /// Events between two reports of progress.
+    package static let eventsPerReport: Int64 = 100_000
+
+    package let tenant: TenantID
+    /// Events of all tenants so far.
+    package let events: Int64
+}

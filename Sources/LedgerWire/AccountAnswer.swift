@@ -1,0 +1,49 @@
+/// What `GET /v1/account` gives.
+public struct AccountAnswer: Codable, Hashable, Sendable {
+    /// One identity of the account.
+    public struct Identity: Codable, Hashable, Sendable {
+        /// The opaque name of the identity; stays the same over unlink and relink.
+        public let identityID: String
+        /// The configured name of its provider.
+        public let provider: String
+        /// The e-mail address that the provider told last; left out when there is none.
+        public let email: String?
+        /// When it was linked, as `YYYY-MM-DDTHH:MM:SS.ffffffZ`.
+        public let linkedAt: String
+
+        enum CodingKeys: String, CodingKey {
+            case identityID = "identity_id"
+            case provider
+            case email
+            case linkedAt = "linked_at"
+        }
+
+        /// Describes an identity.
+        public init(identityID: String, provider: String, email: String?, linkedAt: String) {
+            self.identityID = identityID
+            self.provider = provider
+            self.email = email
+            self.linkedAt = linkedAt
+        }
+    }
+
+    /// The stable identifier that an app stores its data under.
+    public let userID: String
+    /// The account's providers in linking order, each named once.
+    public let linkedProviders: [String]
+    /// The account's identities in linking order.
+    public let identities: [Identity]
+
+    enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case linkedProviders = "linked_providers"
+        case identities
+    }
+
+    /// Describes an account.
+    public init(userID: String, linkedProviders: [String], identities: [Identity]) {
+        self.userID = userID
+        self.linkedProviders = linkedProviders
+        self.identities = identities
+    }
+}

@@ -1,0 +1,44 @@
+/// The closed list of codes that an error answer can carry.
+///
+/// A code is what a program decides by; the message beside it is for people and may change. The
+/// status that stands before each code is the one it comes with; ``invalidRequest`` comes with 431,
+/// too.
+public enum ErrorCode: String, Codable, Sendable, CaseIterable {
+    /// 400: the request breaks the rules of its route.
+    case invalidRequest = "INVALID_REQUEST"
+    /// 400: the tenant has no such provider.
+    case unsupportedProvider = "UNSUPPORTED_PROVIDER"
+    /// 400: nothing that can be signed in with would be left.
+    case cannotUnlinkOnlyProvider = "CANNOT_UNLINK_ONLY_PROVIDER"
+    /// 401: the access token is missing, bad, expired or of a session that ended; refresh and try
+    /// again.
+    case invalidAccessToken = "INVALID_ACCESS_TOKEN"
+    /// 401: the refresh token is unknown, used up or too old; sign in again.
+    case invalidRefreshToken = "INVALID_REFRESH_TOKEN"
+    /// 401: the provider's ID token proves nothing.
+    case invalidProviderToken = "INVALID_PROVIDER_TOKEN"
+    /// 403: the caller proved who they are too long ago; sign in again, then repeat.
+    case reauthenticationRequired = "REAUTHENTICATION_REQUIRED"
+    /// 404: no route or no tenant has this path.
+    case notFound = "NOT_FOUND"
+    /// 404: the identity has no account and the caller asked not to open one.
+    case accountNotFound = "ACCOUNT_NOT_FOUND"
+    /// 404: the account has no such identity.
+    case providerNotLinked = "PROVIDER_NOT_LINKED"
+    /// 405: the path exists, but not for this method.
+    case methodNotAllowed = "METHOD_NOT_ALLOWED"
+    /// 409: the identity, or the provider's place in the account, is taken.
+    case providerConflict = "PROVIDER_CONFLICT"
+    /// 413: the body is longer than the limit.
+    case payloadTooLarge = "PAYLOAD_TOO_LARGE"
+    /// 415: the body is not declared as JSON.
+    case unsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE"
+    /// 422: the idempotency key came before with another request.
+    case idempotencyKeyReused = "IDEMPOTENCY_KEY_REUSED"
+    /// 429: the budget is used up; `Retry-After` says for how long.
+    case rateLimited = "RATE_LIMITED"
+    /// 500: the service contradicts itself.
+    case internalError = "INTERNAL"
+    /// 503: the service, its database or the provider is away; `Retry-After` says for how long.
+    case unavailable = "UNAVAILABLE"
+}

@@ -1,0 +1,41 @@
+/// What a sign-in and a refresh give: tokens, and whose they are.
+public struct SessionAnswer: Codable, Hashable, Sendable {
+    /// A JWT for the `Authorization` header.
+    public let accessToken: String
+    /// Exchanged once for the next pair of tokens; opaque.
+    public let refreshToken: String
+    /// Always `Bearer`.
+    public let tokenType: String
+    /// How long the access token is good, in seconds from now.
+    public let expiresIn: Int64
+    /// The stable identifier that an app stores its data under.
+    public let userID: String
+    /// Whether this very request opened the account; false for a refresh.
+    public let isNewUser: Bool
+    /// The account's providers in linking order.
+    public let linkedProviders: [String]
+
+    enum CodingKeys: String, CodingKey {
+        case accessToken = "access_token"
+        case refreshToken = "refresh_token"
+        case tokenType = "token_type"
+        case expiresIn = "expires_in"
+        case userID = "user_id"
+        case isNewUser = "is_new_user"
+        case linkedProviders = "linked_providers"
+    }
+
+    /// Describes a session.
+    public init(
+        accessToken: String, refreshToken: String, tokenType: String = "Bearer",
+        expiresIn: Int64, userID: String, isNewUser: Bool, linkedProviders: [String]
+    ) {
+        self.accessToken = accessToken
+        self.refreshToken = refreshToken
+        self.tokenType = tokenType
+        self.expiresIn = expiresIn
+        self.userID = userID
+        self.isNewUser = isNewUser
+        self.linkedProviders = linkedProviders
+    }
+}

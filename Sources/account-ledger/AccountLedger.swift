@@ -1,0 +1,25 @@
+import Foundation
+
+/// The executable: reads the command line, runs one subcommand and ends with its exit code.
+@main
+enum AccountLedger {
+    static func main() async {
+        // Whatever this process writes, above all keys, is nobody else's business.
+        umask(0o077)
+        // A reader that went away is an error of the write, not the end of the process.
+        signal(SIGPIPE, SIG_IGN)
+        exit(await run(Array(CommandLine.arguments.dropFirst())).rawValue)
+    }
+
+    private static func run(_ words: [String]) async -> ExitCode {
+        do {
+            return try await Subcommand.carryOut(words, environment: .ofProcess)
+        } catch let error as UsageError {
+            Terminal.complain("\(error)")
+            return .usage
+        } catch {
+            Terminal.complain("\(error)")
+            return .fault
+        }
+    }
+}

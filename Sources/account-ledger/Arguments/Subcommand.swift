@@ -1,0 +1,81 @@
+/// What the program can do: a syntax and what carries it out.
+struct Subcommand: Sendable {
+    /// Does the work; a thrown error is one line for the operator.
+    typealias Body = @Sendable (Arguments, Environment) async throws -> ExitCode
+
+    let syntax: Syntax
+    let body: Body
+
+    /// All of them, in the order in which the help names them.
+    static let all = [
+        Subcommand(syntax: ServeCommand.syntax, body: ServeCommand.run),
+        Subcommand(syntax: MigrateCommand.syntax, body: MigrateCommand.run),
+        Subcommand(syntax: ReplayCommand.syntax, body: ReplayCommand.run),
+        Subcommand(syntax: RebuildCommand.syntax, body: RebuildCommand.run),
+        Subcommand(syntax: VerifyCommand.syntax, body: VerifyCommand.run),
+        Subcommand(syntax: KeysInitCommand.syntax, body: KeysInitCommand.run),
+        Subcommand(syntax: TenantCreateCommand.syntax, body: TenantCreateCommand.run),
+        Subcommand(syntax: TenantListCommand.syntax, body: TenantListCommand.run),
+    ]
+
+    /// Finds what the words ask for and does it, help included.
+    static func carryOut(_ words: [String], environment: Environment) async throws -> ExitCode {
+        guard let first = words.first else {
+            throw UsageError(problem: "a subcommand is missing", command: [])
+        }
+        switch first {
+        case "--version":
+            Terminal.print("\(Syntax.program) \(Version.text)\n")
+            return .success
+        case "--help", "-h":
+            return try help(about: [])
+        case "help":
+            return try help(about: Array(words.dropFirst()))
+        default:
+            break
+        }
+        guard let subcommand = all.first(where: { words.starts(with: $0.syntax.words) }) else {
+            return try incomplete(words)
+        }
+        let arguments = try Arguments(
+            words.dropFirst(subcommand.syntax.words.count), syntax: subcommand.syntax)
+        guard !arguments.asksForHelp else {
+            Terminal.print(HelpText.subcommand(subcommand.syntax))
+            return .success
+        }
+        return try await subcommand.body(arguments, environment)
+    }
+
+    private static func help(about words: [String]) throws(UsageError) -> ExitCode {
+        if words.isEmpty {
+            Terminal.print(HelpText.program(all.map(\.syntax)))
+        } else if let subcommand = all.first(where: { $0.syntax.words == words }) {
+            Terminal.print(HelpText.subcommand(subcommand.syntax))
+        } else if let group = words.count == 1 ? words.first : nil, !members(of: group).isEmpty {
+            Terminal.print(HelpText.group(group, members(of: group)))
+        } else {
+            throw unknown(words.joined(separator: " "), in: [])
+        }
+        return .success
+    }
+
+    /// A group without its second word, or with a wrong one, or no subcommand at all.
+    private static func incomplete(_ words: [String]) throws(UsageError) -> ExitCode {
+        let group = words[0]
+        guard !members(of: group).isEmpty else { throw unknown(group, in: []) }
+        guard words.count > 1 else {
+            throw UsageError(problem: "\(group) needs a subcommand", command: [group])
+        }
+        guard words[1] != "--help", words[1] != "-h" else { return try help(about: [group]) }
+        throw unknown(words[1], in: [group])
+    }
+
+    private static func members(of group: String) -> [Syntax] {
+        all.map(\.syntax).filter { $0.words.count > 1 && $0.words.first == group }
+    }
+
+    private static func unknown(_ word: String, in group: [String]) -> UsageError {
+        let kind = word.hasPrefix("-") ? "option" : "subcommand"
+        return UsageError(problem: "unknown \(kind) '\(Arguments.quoted(word))'", command: group)
+    }
+}

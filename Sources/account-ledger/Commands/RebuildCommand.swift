@@ -1,0 +1,63 @@
+import Ledger
+import LedgerPostgres
+
+/// `rebuild`: folds a read model anew and repairs what differs.
+enum RebuildCommand {
+    static let syntax = Syntax(
+        words: ["rebuild"], summary: "fold a read model anew from position 0 and repair it",
+        operands: [
+            .init(
+                placeholder: "PROJECTION",
+                meaning: ProjectionName.allCases.map(\.rawValue).joined(separator: " or "))
+        ],
+        options: [LedgerReading.tenantOption],
+        settings: [.databaseURL, .keys],
+        details: """
+            Works beside a ledger that serves: readers see the table as it was until the repair commits.
+            Reports how the table differed from the log. Exits with 0 when it is right now, whether or not
+            it was, and with 1 when an event can't be folded; then nothing is changed.
+            """)
+
+    static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
+        let name = arguments.operands.first ?? ""
+        guard let projection = ProjectionName(rawValue: name) else {
+            throw arguments.misuse("there is no projection '\(Arguments.quoted(name))'")
+        }
+        let url = try environment.databaseURL
+        let tenant = try LedgerReading.tenant(arguments, url: url)
+        // Without them a refold would take every e-mail address out of the table.
+        guard let keyring = try LedgerReading.keyring(environment) else {
+            throw Fault(
+                "\(Setting.keys.name) is not set: a read model holds what only keys decrypt")
+        }
+        let rebuild = Rebuild(url: url, keyring: keyring)
+        let reports =
+            if let tenant {
+                [try await rebuild.run(projection, in: tenant)]
+            } else {
+                try await rebuild.run(projection)
+            }
+        await rebuild.close()
+        Terminal.print(reports.map(text).joined())
+        return reports.allSatisfy { $0.fault == nil } ? .success : .fault
+    }
+
+    private static func text(of report: RebuildReport) -> String {
+        let start = "tenant \(report.tenant): \(report.projection)"
+        if let fault = report.fault {
+            return "\(start) stops at \(fault); nothing was changed\n"
+        }
+        let place = "at position \(report.position)"
+        guard let first = report.first else {
+            return "\(start) is what the log says \(place)\n"
+        }
+        let columns = first.columns.isEmpty ? "" : " (\(first.columns))"
+        return """
+            \(start) differed and is repaired \(place): \(report.missing) rows missing, \
+            \(report.surplus) surplus, \(report.different) different
+              first: position \(first.position), account \(first.account), \
+            \(first.kind.rawValue)\(columns)
+
+            """
+    }
+}

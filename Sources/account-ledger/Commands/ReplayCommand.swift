@@ -1,0 +1,102 @@
+import Ledger
+import LedgerPostgres
+
+/// `replay`: prints the history of an account, or a stretch of the log.
+enum ReplayCommand {
+    static let syntax = Syntax(
+        words: ["replay"], summary: "print the history of an account or a stretch of the log",
+        options: [
+            .init(name: "tenant", placeholder: "NAME", meaning: "the tenant; default: default"),
+            .init(name: "account", placeholder: "ID", meaning: "every event that touches it"),
+            .init(name: "from", placeholder: "POSITION", meaning: "first event; default: 0"),
+            .init(name: "to", placeholder: "POSITION", meaning: "last event; default: the end"),
+            .init(
+                name: "format", placeholder: "FORMAT",
+                meaning: "text, or json: a line an event with the exact entry; default: text"),
+            .init(name: "disclose", meaning: "show personal data; needs LEDGER_KEYS"),
+        ],
+        settings: [.databaseURL, .keys],
+        details: """
+            Wants --account, or --from or --to or both. Reads one snapshot and checks it on the way: gaps and
+            broken chains are reported on standard error, and the exit code is then 1. Shows no personal
+            data unless --disclose is given.
+            """)
+
+    private enum Format: String {
+        case text
+        case json
+    }
+
+    private enum Part {
+        case account(AccountID)
+        case range(from: LogPosition, through: LogPosition)
+    }
+
+    static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
+        let part = try part(arguments)
+        let format =
+            try arguments.value(of: "format", as: "text or json", Format.init(rawValue:)) ?? .text
+        let url = try environment.databaseURL
+        let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
+        let keyring = try arguments.has("disclose") ? disclosingKeyring(environment) : nil
+        let replay = Replay(url: url, keyring: keyring)
+        let output = BufferedOutput()
+        let emit: @Sendable (ReplayedEvent) throws -> Void = { event in
+            try output.add((format == .json ? event.jsonLine : event.text) + "\n")
+        }
+        let summary: ReplaySummary
+        switch part {
+        case .account(let account):
+            guard let found = try await replay.account(account, in: tenant, emit: emit) else {
+                throw Fault("tenant \(tenant) has no account \(account)")
+            }
+            summary = found
+        case .range(let first, let last):
+            summary = try await replay.range(from: first, through: last, in: tenant, emit: emit)
+        }
+        await replay.close()
+        try output.finish()
+        return report(summary)
+    }
+
+    private static func part(_ arguments: Arguments) throws(UsageError) -> Part {
+        let account = try arguments.value(of: "account", as: "an account's id") { AccountID($0) }
+        let from = try arguments.value(of: "from", as: "a position", position)
+        let to = try arguments.value(of: "to", as: "a position", position)
+        if let account {
+            guard from == nil, to == nil else {
+                throw arguments.misuse("--account goes without --from and --to")
+            }
+            return .account(account)
+        }
+        guard from != nil || to != nil else {
+            throw arguments.misuse("--account, --from or --to is missing")
+        }
+        // The reader counts one past the last.
+        let range = (from ?? LogPosition(0), to ?? LogPosition(.max - 1))
+        guard range.0 <= range.1 else { throw arguments.misuse("--from is after --to") }
+        return .range(from: range.0, through: range.1)
+    }
+
+    private static func position(_ text: String) -> LogPosition? {
+        Int64(text).flatMap { (0..<Int64.max).contains($0) ? LogPosition($0) : nil }
+    }
+
+    private static func disclosingKeyring(
+        _ environment: Environment
+    ) throws(Fault) -> WrappingKeyring {
+        guard let keyring = try LedgerReading.keyring(environment) else {
+            throw Fault("\(Setting.keys.name) is not set: --disclose has to decrypt")
+        }
+        return keyring
+    }
+
+    private static func report(_ summary: ReplaySummary) -> ExitCode {
+        for finding in summary.findings {
+            Terminal.complain("\(finding)")
+        }
+        let more = summary.findingCount - summary.findings.count
+        if more > 0 { Terminal.complain("and \(more) more findings") }
+        return summary.isWhole ? .success : .fault
+    }
+}

@@ -1,0 +1,55 @@
+import Ledger
+import LedgerPostgres
+
+/// `verify`: folds the whole log and compares everything that is kept beside it.
+enum VerifyCommand {
+    static let syntax = Syntax(
+        words: ["verify"], summary: "check the whole log and everything that follows from it",
+        options: [LedgerReading.tenantOption],
+        settings: [.databaseURL, .keys],
+        details: """
+            Folds the log with the pure model and compares the result with the head, the decision state and
+            the read models, in one snapshot, while the ledger goes on. Prints what was checked and what was
+            found, ids and positions only. Without LEDGER_KEYS, disclosures and what is derived from them
+            are left out. Exits with 0 only when everything holds.
+            """)
+
+    static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
+        let url = try environment.databaseURL
+        let tenant = try LedgerReading.tenant(arguments, url: url)
+        let keyring = try LedgerReading.keyring(environment)
+        let guards = try SchemaCheck.withConnection(to: url) {
+            try AppendOnlyGuards.inspect($0, login: nil).sentence
+        }
+        let verifier = Verifier(url: url, keyring: keyring)
+        let report = try await verifier.run(tenant: tenant) { progress in
+            Terminal.complain("tenant \(progress.tenant): \(progress.events) events so far")
+        }
+        await verifier.close()
+        Terminal.print(text(of: report) + "\(guards)\n" + verdict(report))
+        return report.holds ? .success : .fault
+    }
+
+    private static func text(of report: VerificationReport) -> String {
+        var text = "\(report.tenants) tenants, \(report.events) events\n"
+        for check in VerificationCheck.allCases {
+            let name = check.rawValue
+            let padding = String(repeating: " ", count: max(1, 16 - name.count))
+            text += "  \(name)\(padding)\(report.counts[check] ?? 0) checked\n"
+        }
+        if report.opensDisclosures {
+            text += "\(report.withheldDisclosures) disclosures withheld: erased or never kept\n"
+        } else {
+            text += "disclosures and columns made of them not checked: LEDGER_KEYS is not set\n"
+        }
+        return text
+    }
+
+    private static func verdict(_ report: VerificationReport) -> String {
+        guard !report.holds else { return "everything holds\n" }
+        let more = report.findingCount - report.findings.count
+        return "DOES NOT HOLD: \(report.findingCount) findings\n"
+            + report.findings.map { "  \($0)\n" }.joined()
+            + (more > 0 ? "  and \(more) more\n" : "")
+    }
+}

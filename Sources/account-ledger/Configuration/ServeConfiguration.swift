@@ -1,0 +1,111 @@
+import HTTP
+import Ledger
+import LedgerAPI
+
+/// Everything that `serve` is told by the environment, checked.
+struct ServeConfiguration: Sendable {
+    let databaseURL: String
+    let listen: ListenAddress
+    let adminListen: ListenAddress
+    /// Path of the providers' file; nil in development, which then has its own providers.
+    let providersPath: String?
+    let keys: KeyDirectory
+    let mode: LedgerOpened.Mode
+    let trustedProxies: TrustedProxies
+    let allowedOrigins: AllowedOrigins
+    /// Nil when it follows from the address that is listened on.
+    let issuer: String?
+    let audience: String
+    let accessTokenSeconds: Int64
+    let limits: PolicyLimits
+    let queueLimit: Int
+    let stopGrace: Duration
+    let logLevel: LogLevel
+
+    /// Reads the environment.
+    ///
+    /// - Throws: `Fault` with one line that names the variable that is wrong.
+    init(_ environment: Environment) throws(Fault) {
+        databaseURL = try environment.databaseURL
+        let address = "a numeric address and a port such as 127.0.0.1:8080 or [::1]:8080"
+        listen = try environment.value(.listen, wants: address, ListenAddress.init)
+        adminListen = try environment.value(.adminListen, wants: address, ListenAddress.init)
+        mode = try environment.mode
+        keys = KeyDirectory(path: try environment.required(.keys))
+        providersPath = environment.given(.providers)
+        logLevel = try environment.value(
+            .logLevel, wants: "debug, info, warning or error", LogLevel.init(rawValue:))
+        guard let proxies = TrustedProxies(environment.given(.trustedProxies) ?? "") else {
+            throw Fault(
+                "\(Setting.trustedProxies.name) wants addresses and networks, comma-separated")
+        }
+        trustedProxies = proxies
+        allowedOrigins = try environment.allowedOrigins
+        issuer = try environment.issuer
+        audience = try environment.value(.audience, wants: "1 to 255 printable characters") {
+            Self.isPlainText($0) ? $0 : nil
+        }
+        accessTokenSeconds = try environment.number(.accessTokenSeconds, in: 10...3_600)
+        limits = try PolicyLimits(environment)
+        queueLimit = Int(try environment.number(.queueLimit, in: 1...1_000_000))
+        stopGrace = .seconds(try environment.number(.stopSeconds, in: 1...300))
+        try checkMode()
+    }
+
+    private func checkMode() throws(Fault) {
+        switch mode {
+        case .production:
+            guard providersPath != nil else {
+                throw Fault("\(Setting.providers.name) is not set: \(Setting.providers.meaning)")
+            }
+        case .development:
+            for (setting, address) in [(Setting.listen, listen), (.adminListen, adminListen)] {
+                guard address.isLoopback else {
+                    throw Fault(
+                        "\(setting.name) is not on loopback, where alone the development mode"
+                            + " of \(Setting.mode.name) may listen")
+                }
+            }
+        }
+    }
+
+    /// Printable ASCII without spaces, of a length that fits into tokens and lines.
+    static func isPlainText(_ text: String) -> Bool {
+        (1...255).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+}
+
+extension Environment {
+    /// The mode, which decides about keys and about the development identity provider.
+    var mode: LedgerOpened.Mode {
+        get throws(Fault) {
+            try value(
+                .mode, wants: "production or development", LedgerOpened.Mode.init(rawValue:))
+        }
+    }
+
+    /// The `iss` of access tokens when one is given: a URL without a slash at its end.
+    fileprivate var issuer: String? {
+        get throws(Fault) {
+            guard given(.issuer) != nil else { return nil }
+            let wanted = "a URL of at most 255 characters that ends in no slash"
+            let issuer: String = try value(.issuer, wants: wanted) { text in
+                guard ServeConfiguration.isPlainText(text), !text.hasSuffix("/") else { return nil }
+                return text.hasPrefix("https://") || text.hasPrefix("http://") ? text : nil
+            }
+            return issuer
+        }
+    }
+
+    /// Origins as browsers send them: scheme, host and port, in lower case (RFC 6454, section 6.2).
+    fileprivate var allowedOrigins: AllowedOrigins {
+        get throws(Fault) {
+            guard let origins = AllowedOrigins(given(.corsOrigins) ?? "") else {
+                throw Fault(
+                    "\(Setting.corsOrigins.name) wants at most \(AllowedOrigins.countMax) origins"
+                        + " such as https://app.example.com, comma-separated")
+            }
+            return origins
+        }
+    }
+}

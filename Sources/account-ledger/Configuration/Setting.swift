@@ -1,0 +1,75 @@
+/// An environment variable, its default and what it means: the table that the help prints.
+enum Setting: String, CaseIterable, Sendable {
+    case databaseURL = "DATABASE_URL"
+    case migrateURL = "LEDGER_MIGRATE_URL"
+    case listen = "LEDGER_LISTEN"
+    case adminListen = "LEDGER_ADMIN_LISTEN"
+    case providers = "LEDGER_PROVIDERS"
+    case keys = "LEDGER_KEYS"
+    case mode = "LEDGER_MODE"
+    case trustedProxies = "LEDGER_TRUSTED_PROXIES"
+    case corsOrigins = "LEDGER_CORS_ORIGINS"
+    case issuer = "LEDGER_ISSUER"
+    case audience = "LEDGER_AUDIENCE"
+    case accessTokenSeconds = "LEDGER_ACCESS_TOKEN_SECONDS"
+    case sessionIdleSeconds = "LEDGER_SESSION_IDLE_SECONDS"
+    case sessionLifetimeSeconds = "LEDGER_SESSION_LIFETIME_SECONDS"
+    case reauthenticationSeconds = "LEDGER_REAUTHENTICATION_SECONDS"
+    case linkLimit = "LEDGER_LINK_LIMIT"
+    case linkWindowSeconds = "LEDGER_LINK_WINDOW_SECONDS"
+    case signInLimit = "LEDGER_SIGN_IN_LIMIT"
+    case queueLimit = "LEDGER_QUEUE_LIMIT"
+    case stopSeconds = "LEDGER_STOP_SECONDS"
+    case logLevel = "LEDGER_LOG_LEVEL"
+
+    var name: String { rawValue }
+
+    /// The value that holds when the variable is unset or empty; nil where there is none.
+    var defaultText: String? {
+        switch self {
+        case .databaseURL, .keys, .providers, .trustedProxies, .corsOrigins: nil
+        case .migrateURL: "DATABASE_URL"
+        case .listen: "127.0.0.1:8080"
+        case .adminListen: "127.0.0.1:9090"
+        case .mode: "production"
+        case .issuer: "http://LEDGER_LISTEN"
+        case .audience: "account-ledger"
+        case .accessTokenSeconds, .reauthenticationSeconds: "600"
+        case .sessionIdleSeconds: "2592000"
+        case .sessionLifetimeSeconds: "31536000"
+        case .linkLimit: "5"
+        case .linkWindowSeconds: "3600"
+        case .signInLimit: "60"
+        case .queueLimit: "4096"
+        case .stopSeconds: "10"
+        case .logLevel: "info"
+        }
+    }
+
+    /// What it is for, in one line.
+    var meaning: String {
+        switch self {
+        case .databaseURL: "libpq URL of the runtime login; required"
+        case .migrateURL: "libpq URL of the login that owns the schema; migrate uses it"
+        case .listen: "numeric address and port of the API; port 0 takes a free one"
+        case .adminListen: "numeric address and port of /metrics and the detailed /readyz"
+        case .providers: "path of the JSON file of providers; required in production"
+        case .keys: "directory of signing and encryption keys, mode 0700; serve requires it"
+        case .mode: "production, or development: with the built-in identity provider"
+        case .trustedProxies: "comma-separated addresses and networks whose X-Forwarded-For counts"
+        case .corsOrigins: "comma-separated origins whose pages may call the API"
+        case .issuer: "iss of access tokens; the same for every process of one ledger"
+        case .audience: "aud of access tokens"
+        case .accessTokenSeconds: "how long an access token is good, 10 to 3600"
+        case .sessionIdleSeconds: "how long a session lives without being refreshed"
+        case .sessionLifetimeSeconds: "how long a session lives at most"
+        case .reauthenticationSeconds: "how fresh a sign-in has to be for an unlink"
+        case .linkLimit: "link attempts an account has in the window"
+        case .linkWindowSeconds: "length of the sliding window of link attempts"
+        case .signInLimit: "sign-ins an identity has in an hour"
+        case .queueLimit: "commands that may wait; more are answered 503"
+        case .stopSeconds: "how long a stop waits for what was accepted, 1 to 300"
+        case .logLevel: "debug, info, warning or error"
+        }
+    }
+}

@@ -1,0 +1,15 @@
+import Cryptography
+
+extension PlayedProvider {
+    /// The providers that are played, with the keys of the directory; new keys where there are none.
+    ///
+    /// Their issuers begin with the base, which is the same for every process of one ledger.
+    static func all(keys directory: KeyDirectory, base: String) throws(Fault) -> [PlayedProvider] {
+        try DevelopmentIdentityProvider.names.map { name throws(Fault) in
+            PlayedProvider(
+                name: name, nonce: name == "apple" ? .sha256 : .raw,
+                issuer: "\(base)\(DevelopmentIdentityProvider.pathPrefix)\(name)",
+                key: try directory.developmentKeyOrNew(of: name))
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import Cryptography
+
+/// The names of files in a key directory, which say what each holds.
+enum KeyFile: Hashable {
+    /// A key that signs access tokens, a private JWK; named by its thumbprint.
+    case token(id: String)
+    /// A key that wraps account keys, 32 bytes; named by its fingerprint.
+    case encryption(id: String)
+    /// The key that authenticates refresh tokens, 32 bytes.
+    case refresh
+    /// A key of the development identity provider, a private JWK; named by the provider.
+    case developmentProvider(name: String)
+    /// Which keys are used for new things, where there are several of a kind.
+    case current
+
+    var name: String {
+        switch self {
+        case .token(let id): "token-\(id).jwk"
+        case .encryption(let id): "encryption-\(id).key"
+        case .refresh: "refresh.key"
+        case .developmentProvider(let name): "dev-idp-\(name).jwk"
+        case .current: "current"
+        }
+    }
+
+    /// Reads a name; nil for a file that is none of ours.
+    init?(name: String) {
+        switch name {
+        case KeyFile.refresh.name: self = .refresh
+        case KeyFile.current.name: self = .current
+        default:
+            if let id = Self.middle(of: name, between: "token-", and: ".jwk") {
+                self = .token(id: id)
+            } else if let id = Self.middle(of: name, between: "encryption-", and: ".key") {
+                self = .encryption(id: id)
+            } else if let id = Self.middle(of: name, between: "dev-idp-", and: ".jwk") {
+                self = .developmentProvider(name: id)
+            } else {
+                return nil
+            }
+        }
+    }
+
+    /// The name of an encryption key: the first 16 hexadecimal digits of its SHA-256.
+    static func fingerprint(of key: [UInt8]) -> String {
+        Hex.encode(Array(SHA256.hash(key).prefix(8)))
+    }
+
+    private static func middle(
+        of name: String, between prefix: String, and suffix: String
+    ) -> String? {
+        guard name.hasPrefix(prefix), name.hasSuffix(suffix),
+            name.utf8.count > prefix.utf8.count + suffix.utf8.count
+        else { return nil }
+        return String(name.dropFirst(prefix.count).dropLast(suffix.count))
+    }
+}

@@ -1,0 +1,12 @@
+import Synchronization
+
+/// Remembers the last fault that something in the background reported.
+final class FaultNote: Sendable {
+    private let text = Mutex<String?>(nil)
+
+    var last: String? { text.withLock(\.self) }
+
+    func note(_ fault: String) {
+        text.withLock { $0 = fault }
+    }
+}

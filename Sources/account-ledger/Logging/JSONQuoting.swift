@@ -1,0 +1,34 @@
+/// Writes text as a JSON string (RFC 8259, section 7).
+enum JSONQuoting {
+    private static let hexDigits = Array("0123456789abcdef".utf8)
+
+    /// Appends the text in quotation marks, cut after a number of its bytes.
+    static func append(_ text: String, bytesMax: Int = .max, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        var count = 0
+        for scalar in text.unicodeScalars {
+            count += UTF8.width(scalar)
+            guard count <= bytesMax else { break }
+            switch scalar {
+            case "\"", "\\":
+                bytes.append(UInt8(ascii: "\\"))
+                bytes.append(UInt8(truncatingIfNeeded: scalar.value))
+            case "\u{0}"..."\u{1F}", "\u{7F}":
+                let value = UInt8(truncatingIfNeeded: scalar.value)
+                bytes.append(contentsOf: "\\u00".utf8)
+                bytes.append(hexDigits[Int(value >> 4)])
+                bytes.append(hexDigits[Int(value & 0xF)])
+            default:
+                bytes.append(contentsOf: UTF8.encode(scalar).map(Array.init) ?? [])
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// The text in quotation marks.
+    static func quoted(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        append(text, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import Ledger
+
+/// The log of the process: JSON lines on standard error.
+///
+/// No line holds a secret or personal data: fields are ids, counts, templates and fixed sentences.
+struct Log: Sendable {
+    private let threshold: LogLevel
+    private let writer = LogWriter()
+
+    init(threshold: LogLevel) {
+        self.threshold = threshold
+    }
+
+    /// Writes a line unless its level is below the threshold.
+    func write(
+        _ level: LogLevel, _ message: String, _ fields: KeyValuePairs<String, LogValue> = [:]
+    ) {
+        guard level >= threshold else { return }
+        let droppedCount = writer.takeDroppedCount()
+        if droppedCount > 0 {
+            put(.warning, "log lines dropped", ["count": .number(Int64(droppedCount))])
+        }
+        put(level, message, fields)
+    }
+
+    /// Waits until everything is written, within a limit.
+    func flush() {
+        writer.flush()
+    }
+
+    private func put(
+        _ level: LogLevel, _ message: String, _ fields: KeyValuePairs<String, LogValue>
+    ) {
+        var line = LogLine(level, message, at: .now)
+        for (name, value) in fields {
+            line.add(name, value)
+        }
+        writer.write(line.ended())
+    }
+}
+
+extension Timestamp {
+    /// The wall clock's time.
+    static var now: Timestamp {
+        Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000))
+    }
+}

@@ -1,0 +1,48 @@
+import Ledger
+
+/// A value in a log line.
+enum LogValue: Sendable {
+    case text(String)
+    case number(Int64)
+    case flag(Bool)
+}
+
+/// One line of the log: a flat JSON object that stays under the size that a pipe takes in one piece.
+struct LogLine {
+    /// The longest line: what a pipe writes without mixing it up with another process's line.
+    static let bytesMax = 4_096
+    private static let textBytesMax = 1_024
+    private static let reservedBytes = 256
+
+    private var bytes: [UInt8] = []
+
+    init(_ level: LogLevel, _ message: String, at time: Timestamp) {
+        bytes.reserveCapacity(Self.reservedBytes)
+        bytes.append(contentsOf: "{\"ts\":\"".utf8)
+        time.appendText(to: &bytes)
+        bytes.append(contentsOf: "\",\"level\":\"".utf8)
+        bytes.append(contentsOf: level.rawValue.utf8)
+        bytes.append(UInt8(ascii: "\""))
+        add("msg", .text(message))
+    }
+
+    /// Adds a member; one that would make the line too long is left out.
+    mutating func add(_ name: String, _ value: LogValue) {
+        let length = bytes.count
+        bytes.append(contentsOf: ",\"".utf8)
+        bytes.append(contentsOf: name.utf8)
+        bytes.append(contentsOf: "\":".utf8)
+        switch value {
+        case .text(let text): JSONQuoting.append(text, bytesMax: Self.textBytesMax, to: &bytes)
+        case .number(let number): bytes.append(contentsOf: String(number).utf8)
+        case .flag(let flag): bytes.append(contentsOf: (flag ? "true" : "false").utf8)
+        }
+        // Two bytes are left for the end of the object and of the line.
+        if bytes.count > Self.bytesMax - 2 { bytes.removeSubrange(length...) }
+    }
+
+    /// The whole line with its end.
+    func ended() -> [UInt8] {
+        bytes + [UInt8(ascii: "}"), UInt8(ascii: "\n")]
+    }
+}

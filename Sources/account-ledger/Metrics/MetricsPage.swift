@@ -1,0 +1,80 @@
+import Ledger
+import LedgerPostgres
+
+/// The page `/metrics` of the admin listener.
+struct MetricsPage: Sendable {
+    let requests: RequestMetrics
+    let workers: Workers
+
+    /// All metrics; a database that is away costs only what would be read from it.
+    func text() async -> String {
+        var page = MetricsText()
+        ProcessMetrics.write(to: &page)
+        requests.write(to: &page)
+        Self.write(workers.sequencer.statistics, to: &page)
+        page.single(
+            "ledger_projector_alive", .gauge, "Whether the projector's loop goes round.",
+            workers.projector.isAlive() ? 1 : 0)
+        if let statuses = try? await workers.projector.status() {
+            Self.write(statuses, to: &page)
+        }
+        return page.text
+    }
+
+    private static func write(_ statistics: SequencerStatistics, to page: inout MetricsText) {
+        page.single(
+            "ledger_queue_depth", .gauge, "Commands that wait.", Double(statistics.queueDepth))
+        page.single(
+            "ledger_commands_total", .counter, "Commands answered after a commit.",
+            Double(statistics.commands))
+        page.single(
+            "ledger_commands_failed_total", .counter, "Commands answered with a fault.",
+            Double(statistics.failedCommands))
+        page.single(
+            "ledger_events_total", .counter, "Events appended.", Double(statistics.events))
+        page.single(
+            "ledger_batches_retried_total", .counter,
+            "Batches that were tried again command by command.",
+            Double(statistics.batchesRetriedSingly))
+        page.begin("ledger_batch_size", .summary, "Commands in one transaction.")
+        page.sample("ledger_batch_size_sum", Double(statistics.commands))
+        page.sample("ledger_batch_size_count", Double(statistics.batches))
+        page.begin(
+            "ledger_commit_seconds", .histogram, "Time of one transaction, from load to commit.")
+        page.samples(
+            "ledger_commit_seconds", bounds: SequencerStatistics.commitSecondsBounds,
+            counts: statistics.commitCounts.map(UInt64.init), sum: statistics.commitSecondsTotal)
+    }
+
+    private static func write(_ statuses: [ProjectionStatus], to page: inout MetricsText) {
+        page.begin("ledger_head_position", .gauge, "Events in a tenant's log.")
+        var tenants: Set<String> = []
+        for status in statuses where tenants.insert("\(status.tenant)").inserted {
+            page.sample(
+                "ledger_head_position", ["tenant": "\(status.tenant)"], Double(status.head.value))
+        }
+        page.begin("ledger_projection_lag_events", .gauge, "Events that are not folded yet.")
+        for status in statuses {
+            page.sample("ledger_projection_lag_events", of: status, Double(status.lag))
+        }
+        page.begin(
+            "ledger_projection_lag_seconds", .gauge, "Age of the oldest event not folded yet.")
+        for status in statuses {
+            page.sample("ledger_projection_lag_seconds", of: status, status.secondsBehind)
+        }
+        page.begin("ledger_projection_failed", .gauge, "Whether a projection has stopped.")
+        for status in statuses {
+            page.sample("ledger_projection_failed", of: status, status.failure == nil ? 0 : 1)
+        }
+    }
+}
+
+extension MetricsText {
+    fileprivate mutating func sample(
+        _ name: String, of status: ProjectionStatus, _ value: Double
+    ) {
+        sample(
+            name,
+            ["tenant": "\(status.tenant)", "projection": status.projection.rawValue], value)
+    }
+}

@@ -1,0 +1,49 @@
+import LedgerAPI
+import LedgerPostgres
+import Postgres
+
+/// Finds out whether the service can do its work; asked often, it asks the database once a second.
+actor ReadinessProbe {
+    private static let answerLasts = Duration.seconds(1)
+
+    private let session: Session
+    private let projector: Projector
+    private var last: (at: ContinuousClock.Instant, readiness: Readiness)?
+    private var underWay: Task<Readiness, Never>?
+
+    init(url: String, projector: Projector) {
+        session = Session(
+            url: url, applicationName: "account-ledger readiness", connectTimeout: .seconds(2),
+            statementDeadline: .seconds(2))
+        self.projector = projector
+    }
+
+    /// Checks the database, the schema and the projector.
+    func check() async -> Readiness {
+        if let last, ContinuousClock.now - last.at < Self.answerLasts { return last.readiness }
+        if let underWay { return await underWay.value }
+        let task = Task { await Self.ask(session, projector) }
+        underWay = task
+        let readiness = await task.value
+        underWay = nil
+        last = (at: .now, readiness: readiness)
+        return readiness
+    }
+
+    private static func ask(_ session: Session, _ projector: Projector) async -> Readiness {
+        var checks: [Readiness.Check] = []
+        var progress = "no checkpoint can be read"
+        do {
+            let status = try await session.run { try Migrator.status(of: $0) }
+            let problem = SchemaCheck.problem(status)
+            checks.append(Readiness.Check("database", isReady: true))
+            checks.append(Readiness.Check("schema", isReady: problem == nil, detail: problem))
+            if problem == nil { progress = ProjectionProgress.line(try await projector.status()) }
+        } catch {
+            checks.append(Readiness.Check("database", isReady: false, detail: "\(error)"))
+        }
+        checks.append(
+            Readiness.Check("projector", isReady: projector.isAlive(), detail: progress))
+        return Readiness(checks: checks)
+    }
+}

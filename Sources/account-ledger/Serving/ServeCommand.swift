@@ -1,0 +1,51 @@
+import Foundation
+
+/// `serve`: answers the HTTP API until a signal asks it to stop.
+enum ServeCommand {
+    static let syntax = Syntax(
+        words: ["serve"], summary: "answer the HTTP API until SIGTERM or SIGINT",
+        settings: Setting.allCases.filter { $0 != .migrateURL },
+        details: """
+            Writes JSON lines to standard error; the line whose msg is "ready" names the addresses. The
+            first signal stops it gracefully: what was accepted is answered and committed. A second one
+            ends it at once.
+            """)
+
+    static func run(_: Arguments, _ environment: Environment) async throws -> ExitCode {
+        let configuration = try ServeConfiguration(environment)
+        let log = Log(threshold: configuration.logLevel)
+        defer { log.flush() }
+        for name in environment.unknownNames {
+            log.write(.warning, "unknown setting", ["name": .text(name)])
+        }
+        let signals = StopSignals.received()
+        let server = try await Server(configuration, log: log)
+        try await server.run {
+            var received = signals.makeAsyncIterator()
+            _ = await received.next()
+            log.write(.info, "stopping")
+            endAtOnce(on: signals, after: configuration.stopGrace, log: log)
+        }
+        log.write(.info, "stopped")
+        return .success
+    }
+
+    /// Sees to it that a stop ends, at the second signal or when its time is over.
+    private static func endAtOnce(
+        on signals: AsyncStream<Int32>, after grace: Duration, log: Log
+    ) {
+        Task.detached {
+            for await _ in signals {
+                log.write(.warning, "stopped at once by a second signal")
+                log.flush()
+                exit(ExitCode.fault.rawValue)
+            }
+        }
+        Task.detached {
+            try await Task.sleep(for: grace)
+            log.write(.error, "stopped before everything was finished")
+            log.flush()
+            exit(ExitCode.fault.rawValue)
+        }
+    }
+}

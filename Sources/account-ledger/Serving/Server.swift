@@ -1,0 +1,132 @@
+import Cryptography
+import HTTP
+import Ledger
+import LedgerAPI
+import LedgerPostgres
+
+/// A process that serves: listeners, the workers behind them, and what is between.
+struct Server: Sendable {
+    private let configuration: ServeConfiguration
+    private let log: Log
+    private let keys: Keys
+    private let api: Listener
+    private let admin: Listener
+    private let issuer: String
+    private let tenants: [TenantID: TenantConfiguration]
+    private let identityProvider: DevelopmentIdentityProvider?
+    private let faults = FaultNote()
+    private let workers: Workers
+
+    /// Checks that everything fits together, and binds.
+    ///
+    /// - Throws: `Fault` with the one line that ends the start.
+    init(_ configuration: ServeConfiguration, log: Log) async throws {
+        self.configuration = configuration
+        self.log = log
+        let given = try configuration.providersPath.map { path throws(Fault) in
+            try TenantSetup.read(path: path, limits: configuration.limits)
+        }
+        let opened = try OpenedTenants.read(url: configuration.databaseURL)
+        let keys = try opened.keys(from: configuration.keys, mode: configuration.mode)
+        self.keys = keys
+        let api = try Listener(configuration.listen, of: .listen)
+        admin = try Listener(configuration.adminListen, of: .adminListen)
+        self.api = api
+        let base = "http://\(api.address)"
+        issuer = configuration.issuer ?? base
+        let played =
+            configuration.mode == .development
+            ? try PlayedProvider.all(keys: configuration.keys, base: issuer) : []
+        let tenants =
+            given
+            ?? TenantSetup.development(
+                played, api: base, tenants: [.default] + opened.facts.keys,
+                limits: configuration.limits)
+        self.tenants = tenants
+        identityProvider =
+            configuration.mode == .development
+            ? DevelopmentIdentityProvider(api: base, providers: played) : nil
+        workers = Workers(
+            configuration, keys: keys, policy: { tenants[$0]?.policy }, faults: faults, log: log)
+    }
+
+    /// Serves until `untilAsked` comes back, then stops gracefully.
+    ///
+    /// - Throws: `Fault` when the tenants can't be had or don't fit.
+    func run(untilAsked: () async -> Void) async throws {
+        if configuration.issuer == nil, configuration.mode == .production {
+            log.write(.warning, "LEDGER_ISSUER is not set", ["issuer": .text(issuer)])
+        }
+        try await workers.run {
+            try await openDefaultTenant()
+            answerRequests()
+            log.write(
+                .info, "ready",
+                [
+                    "listen": .text(api.address), "admin": .text(admin.address),
+                    "mode": .text(configuration.mode.rawValue), "version": .text(Version.text),
+                ])
+            await untilAsked()
+            // What is left of the time is for the workers.
+            await api.stop(grace: configuration.stopGrace * 8 / 10)
+            await admin.stop(grace: .zero)
+        }
+    }
+
+    /// Begins the log of `default` where there is none, and checks that no configured tenant is missing.
+    private func openDefaultTenant() async throws {
+        let before = try OpenedTenants.read(url: configuration.databaseURL)
+        if before.facts[.default] == nil {
+            let result = await TenantOpening.open(
+                .default, mode: configuration.mode, keys: keys, on: workers.sequencer)
+            guard case .success = result else {
+                throw Fault("the ledger can't be begun: \(faults.last ?? "no reason known")")
+            }
+        }
+        // Another process may have begun it at the same moment, with other keys.
+        let after = try OpenedTenants.read(url: configuration.databaseURL)
+        _ = try after.keys(from: configuration.keys, mode: configuration.mode)
+        if let missing = tenants.keys.sorted().first(where: { after.facts[$0] == nil }) {
+            throw Fault(
+                "\(Setting.providers.name) has the tenant \(missing), which does not exist:"
+                    + " run \(Syntax.program) tenant create \(missing)")
+        }
+    }
+
+    private func answerRequests() {
+        let requests = RequestMetrics()
+        let probe = ReadinessProbe(url: configuration.databaseURL, projector: workers.projector)
+        let contract = API(services(probe: probe, requests: requests))
+        let identityProvider = identityProvider
+        api.handler.set(
+            answer: { request in
+                if let identityProvider,
+                    request.path.hasPrefix(DevelopmentIdentityProvider.pathPrefix)
+                {
+                    return identityProvider.answer(request)
+                }
+                return await contract.handle(request)
+            },
+            reject: { contract.reject($0) })
+        let metrics = MetricsPage(requests: requests, workers: workers)
+        let pages = AdminAPI(
+            metrics: { await metrics.text() }, readiness: { await probe.check() })
+        admin.handler.set(
+            answer: { await pages.handle($0) }, reject: { contract.reject($0) })
+    }
+
+    private func services(probe: ReadinessProbe, requests: RequestMetrics) -> APIServices {
+        APIServices(
+            commands: workers.sequencer, accounts: workers.reads,
+            tenants: Tenants(url: configuration.databaseURL), configurations: tenants,
+            accessTokens: AccessTokens(
+                issuer: issuer, audience: configuration.audience, current: keys.token,
+                former: keys.formerTokens, lifetimeSeconds: configuration.accessTokenSeconds),
+            refreshTokens: RefreshTokens(key: keys.refresh), now: { .now },
+            random: { SecureRandom.uint128() },
+            observer: RequestRecord(log: log, metrics: requests),
+            trustedProxies: configuration.trustedProxies,
+            allowedOrigins: configuration.allowedOrigins,
+            readiness: { await probe.check() })
+    }
+}

@@ -1,0 +1,37 @@
+import Dispatch
+import Foundation
+
+/// SIGTERM and SIGINT as a sequence, instead of the process's end.
+enum StopSignals {
+    private static let numbers = [SIGTERM, SIGINT]
+
+    /// The signals from now on.
+    static func received() -> AsyncStream<Int32> {
+        AsyncStream { continuation in
+            let sources = Sources(
+                numbers.map { number in
+                    // The default action would end the process before the source hears of it.
+                    signal(number, SIG_IGN)
+                    let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+                    source.setEventHandler { continuation.yield(number) }
+                    source.resume()
+                    return source
+                })
+            continuation.onTermination = { _ in sources.cancel() }
+        }
+    }
+
+    /// Keeps the sources alive as long as somebody may listen.
+    // Protected by being immutable; Dispatch lets any thread cancel a source.
+    private final class Sources: @unchecked Sendable {
+        private let all: [any DispatchSourceSignal]
+
+        init(_ all: [any DispatchSourceSignal]) {
+            self.all = all
+        }
+
+        func cancel() {
+            for source in all { source.cancel() }
+        }
+    }
+}

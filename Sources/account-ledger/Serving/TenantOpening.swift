@@ -1,0 +1,23 @@
+import Cryptography
+import Ledger
+import LedgerPostgres
+
+/// Begins a tenant's log with the fact of its mode and its keys.
+enum TenantOpening {
+    static func open(
+        _ tenant: TenantID, mode: LedgerOpened.Mode, keys: Keys, on queue: some CommandQueue
+    ) async -> Result<Void, LedgerFault> {
+        let fact = LedgerOpened(
+            mode: mode, encryptionKey: keys.wrapping.currentID, tokenKey: keys.token.keyID)
+        let command = Command(
+            id: CommandID(at: .now, random: SecureRandom.uint128()), tenant: tenant,
+            origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
+            intent: .openLedger(OpenLedger(fact)))
+        do throws(LedgerFault) {
+            _ = try await queue.submit(command)
+            return .success(())
+        } catch {
+            return .failure(error)
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import Ledger
+import LedgerPostgres
+
+/// What works in the background for as long as the process serves.
+struct Workers: Sendable {
+    let sequencer: Sequencer
+    let reads: AccountReads
+    let projector: Projector
+    let sweeper: Sweeper
+
+    init(
+        _ configuration: ServeConfiguration, keys: Keys,
+        policy: @escaping @Sendable (TenantID) -> TenantPolicy?, faults: FaultNote, log: Log
+    ) {
+        let url = configuration.databaseURL
+        let projector = Projector(
+            configuration: ProjectorConfiguration(url: url), keyring: keys.wrapping,
+            onFault: { log.write(.error, "projector fault", ["detail": .text($0)]) })
+        var sequencing = SequencerConfiguration(url: url)
+        sequencing.queueLimit = configuration.queueLimit
+        sequencer = Sequencer(
+            configuration: sequencing, policy: policy, keyring: keys.wrapping,
+            onCommit: { projector.wake() },
+            onFault: { text in
+                faults.note(text)
+                log.write(.error, "sequencer fault", ["detail": .text(text)])
+            })
+        reads = AccountReads(url: url) { text in
+            log.write(.error, "reader fault", ["detail": .text(text)])
+        }
+        sweeper = Sweeper(
+            url: url, attemptSeconds: configuration.limits.linkBudget.windowSeconds
+        ) { text in log.write(.warning, "sweeper fault", ["detail": .text(text)]) }
+        self.projector = projector
+    }
+
+    /// Works while the body runs, and then until everything that was accepted has been answered.
+    func run<Value: Sendable>(while body: () async throws -> Value) async throws -> Value {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await sequencer.run() }
+            group.addTask { await reads.run() }
+            group.addTask { await projector.run() }
+            group.addTask { await sweeper.run() }
+            defer {
+                sequencer.close()
+                reads.close()
+                group.cancelAll()
+            }
+            return try await body()
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import LedgerAPI
+import Testing
+
+struct CrossOriginTests {
+    private static let allowed = "https://app.example"
+
+    private func service() throws -> TestService {
+        try TestService { $0.origins = "https://app.example, http://localhost:3000" }
+    }
+
+    @Test func `a preflight says what a page may send`() async throws {
+        let answer = try await service().send(
+            "OPTIONS", "/v1/auth/link/google",
+            headers: [("Origin", Self.allowed), ("Access-Control-Request-Method", "DELETE")])
+        #expect(answer.status == 204)
+        #expect(answer.body.isEmpty)
+        #expect(answer["Access-Control-Allow-Origin"] == Self.allowed)
+        #expect(answer["Access-Control-Allow-Methods"] == "DELETE, POST")
+        #expect(
+            answer["Access-Control-Allow-Headers"]
+                == "Authorization, Content-Type, Idempotency-Key, X-Request-Id")
+        #expect(answer["Access-Control-Max-Age"] == "600")
+        #expect(answer["Vary"] == "Origin")
+        #expect(answer["Access-Control-Allow-Credentials"] == nil)
+    }
+
+    @Test(arguments: [
+        "https://evil.example", "https://app.example.evil.example", "http://app.example",
+        "https://app.example:444", "null", "*", "HTTPS://APP.EXAMPLE",
+    ])
+    func `another origin is told nothing`(origin: String) async throws {
+        let service = try service()
+        let preflight = try await service.send(
+            "OPTIONS", "/v1/account",
+            headers: [("Origin", origin), ("Access-Control-Request-Method", "GET")])
+        let actual = try await service.send("GET", "/v1/account", headers: [("Origin", origin)])
+        #expect(preflight.status == 204)
+        for answer in [preflight, actual] {
+            #expect(!answer.headers.contains { $0.name.hasPrefix("Access-Control") })
+            #expect(answer["Vary"] == "Origin")
+        }
+    }
+
+    @Test func `an answer is readable, also an error`() async throws {
+        let service = try service()
+        for origin in [Self.allowed, "http://localhost:3000"] {
+            let answer = try await service.send(
+                "GET", "/v1/account", headers: [("Origin", origin)])
+            #expect(answer.status == 401)
+            #expect(answer["Access-Control-Allow-Origin"] == origin)
+            #expect(answer["Access-Control-Expose-Headers"] == "X-Request-Id, Retry-After")
+            #expect(answer["Vary"] == "Origin")
+        }
+    }
+
+    @Test func `without a list there is no word of origins`() async throws {
+        let answer = try await TestService().send(
+            "OPTIONS", "/v1/account",
+            headers: [("Origin", Self.allowed), ("Access-Control-Request-Method", "GET")])
+        #expect(answer.status == 204)
+        #expect(answer["Allow"] == "GET, HEAD, OPTIONS")
+        #expect(!answer.headers.contains { $0.name.hasPrefix("Access-Control") })
+        #expect(answer["Vary"] == nil)
+    }
+
+    @Test func `a preflight of no path is a 404`() async throws {
+        let answer = try await service().send(
+            "OPTIONS", "/nothing",
+            headers: [("Origin", Self.allowed), ("Access-Control-Request-Method", "GET")])
+        #expect(answer.summary == "404 NOT_FOUND")
+    }
+
+    @Test(arguments: [
+        ("", true), ("https://a.example", true), ("https://a.example,http://[::1]:3000", true),
+        ("*", false), ("null", false), ("a.example", false), ("https://a.example/", false),
+        ("https://", false), ("ftp://a.example", false), ("https://A.example", false),
+        ("https://*.example", false), ("https://u@a.example", false),
+    ])
+    func `a list names origins and nothing else`(list: String, isGood: Bool) {
+        #expect((AllowedOrigins(list) != nil) == isGood)
+    }
+}

@@ -1,0 +1,73 @@
+import FoundationEssentials
+import LedgerWire
+import Testing
+
+@testable import LedgerAPI
+
+/// The bodies are written by hand on the server and decoded by `Codable` in the SDK: both must
+/// agree.
+struct WireBodyTests {
+    private static let strange = "a\"b\\c/\u{1}\n\u{7F}é\u{1F600}\u{2028}"
+
+    private func expectTwins<Body: Codable & Hashable & JSONWritable>(_ body: Body) throws {
+        var writer = JSONWriter()
+        body.write(to: &writer)
+        let decoder = JSONDecoder()
+        #expect(try decoder.decode(Body.self, from: Data(writer.bytes)) == body)
+        let encoded = try decoder.decode(Body.self, from: JSONEncoder().encode(body))
+        #expect(encoded == body)
+    }
+
+    @Test func `every answer is what Codable reads`() throws {
+        try expectTwins(
+            SessionAnswer(
+                accessToken: "a", refreshToken: "r", expiresIn: 600, userID: Self.strange,
+                isNewUser: true, linkedProviders: ["apple", "google"]))
+        try expectTwins(
+            LinkedProvidersAnswer(linkedProviders: [], message: Self.strange))
+        try expectTwins(
+            AccountAnswer(
+                userID: "u", linkedProviders: ["apple"],
+                identities: [
+                    .init(identityID: "i", provider: "apple", email: nil, linkedAt: "t"),
+                    .init(
+                        identityID: "j", provider: "google", email: Self.strange, linkedAt: "t"),
+                ]))
+        try expectTwins(AccountAnswer(userID: "u", linkedProviders: [], identities: []))
+        try expectTwins(StatusAnswer(status: "ok"))
+        for code in ErrorCode.allCases {
+            try expectTwins(ErrorBody(error: .init(code: code, message: Self.strange)))
+        }
+        try expectTwins(
+            ErrorBody(
+                error: .init(
+                    code: .invalidRequest, message: "m", details: ["a": "b", "c": Self.strange])))
+    }
+
+    @Test func `requests are what the routes read`() async throws {
+        let service = try TestService()
+        let request = SignInRequest(
+            idToken: service.idToken("apple", "ada"), nonce: nil, createAccount: true)
+        let body = String(decoding: try JSONEncoder().encode(request), as: UTF8.self)
+        let answer = try await service.send("POST", "/v1/auth/sign-in/apple", body)
+        let session = try JSONDecoder().decode(
+            SessionAnswer.self, from: Data(answer.body.utf8))
+        let refresh = RefreshRequest(refreshToken: session.refreshToken)
+        let refreshed = try await service.send(
+            "POST", "/v1/auth/refresh",
+            String(decoding: try JSONEncoder().encode(refresh), as: UTF8.self))
+        #expect(refreshed.status == 200)
+        let link = LinkRequest(idToken: service.idToken("google", "g"))
+        let linked = try await service.send(
+            "POST", "/v1/auth/link/google",
+            String(decoding: try JSONEncoder().encode(link), as: UTF8.self),
+            token: session.accessToken)
+        #expect(linked.status == 200)
+        let signOut = SignOutRequest(everywhere: true)
+        let ended = try await service.send(
+            "POST", "/v1/auth/sign-out",
+            String(decoding: try JSONEncoder().encode(signOut), as: UTF8.self),
+            token: session.accessToken)
+        #expect(ended.status == 200)
+    }
+}

@@ -1,0 +1,179 @@
+import Cryptography
+import Ledger
+import LedgerAPI
+import Testing
+
+struct ProvidersFileTests {
+    private static let google =
+        "\"name\":\"google\",\"type\":\"oidc\",\"issuer\":[\"https://accounts.google.com\","
+        + "\"accounts.google.com\"],\"jwks_uri\":\"https://www.googleapis.com/oauth2/v3/certs\","
+        + "\"audiences\":[\"CLIENT_ID\"]"
+
+    private func parse(_ text: String) throws -> [TenantID: TenantConfiguration] {
+        try ProvidersFile.parse(Array(text.utf8), policy: TenantPolicy(providers: []))
+    }
+
+    /// The line that refuses a file.
+    private func fault(_ text: String) -> String? {
+        do {
+            _ = try parse(text)
+            return nil
+        } catch let fault as ProvidersFileFault {
+            return fault.description
+        } catch {
+            return "another error"
+        }
+    }
+
+    @Test func `the short form is the tenant default's`() throws {
+        let apple =
+            "{\"name\":\"apple\",\"type\":\"oidc\",\"issuer\":\"https://appleid.apple.com\","
+            + "\"jwks_uri\":\"https://appleid.apple.com/auth/keys\","
+            + "\"audiences\":[\"BUNDLE_ID\",\"WEB\"],\"algorithms\":[\"RS256\",\"ES256\"],"
+            + "\"nonce\":\"sha256\",\"nonce_required\":true,\"display_name\":\"Apple ID\"}"
+        let tenants = try parse("{\"providers\":[{\(Self.google)},\(apple)]}")
+        #expect(Array(tenants.keys) == [.default])
+        let tenant = try #require(tenants[.default])
+        let googleName = try #require(ProviderName("google"))
+        let appleName = try #require(ProviderName("apple"))
+        #expect(tenant.policy.providers == [googleName, appleName])
+        #expect(!tenant.policy.severalPerProvider)
+        let google = try #require(tenant.providers[googleName])
+        #expect(google.displayName == "Google")
+        #expect(google.check.issuers == ["https://accounts.google.com", "accounts.google.com"])
+        #expect(google.check.audiences == ["CLIENT_ID"])
+        #expect(google.check.algorithms == [.rs256])
+        #expect(google.check.nonce == .raw)
+        #expect(!google.check.nonceRequired)
+        let second = try #require(tenant.providers[appleName])
+        #expect(second.displayName == "Apple ID")
+        #expect(second.check.issuers == ["https://appleid.apple.com"])
+        #expect(second.check.algorithms == [.rs256, .es256])
+        #expect(second.check.nonce == .sha256)
+        #expect(second.check.nonceRequired)
+    }
+
+    @Test func `the long form has a section for each tenant`() throws {
+        let tenants = try parse(
+            "{\"tenants\":{\"default\":{\"providers\":[{\(Self.google)}]},"
+                + "\"acme\":{\"providers\":[{\(Self.google)}],\"several_per_provider\":true}}}")
+        let acme = try #require(TenantID("acme"))
+        #expect(Set(tenants.keys) == [.default, acme])
+        #expect(tenants[acme]?.policy.severalPerProvider == true)
+        #expect(tenants[.default]?.policy.severalPerProvider == false)
+        // One address, one cache: one tenant's sign-ins warm the other's.
+        let google = try #require(ProviderName("google"))
+        let first = try #require(tenants[acme]?.providers[google])
+        let second = try #require(tenants[.default]?.providers[google])
+        #expect(first.keys === second.keys)
+    }
+
+    @Test func `other rules come from the policy that is passed in`() throws {
+        var policy = TenantPolicy(providers: [])
+        policy.linkBudget = Budget(limit: 7, windowSeconds: 60)
+        let tenants = try ProvidersFile.parse(
+            Array("{\"providers\":[]}".utf8), policy: policy)
+        #expect(tenants[.default]?.policy.linkBudget.limit == 7)
+        #expect(tenants[.default]?.policy.providers == [])
+    }
+
+    @Test(arguments: [
+        "http://127.0.0.1:8080/jwks", "http://localhost/jwks", "http://[::1]:9/jwks",
+        "HTTPS://a.example/k",
+    ])
+    func `plain http is for loopback`(address: String) throws {
+        let text = Self.replacing("jwks_uri", with: "\"\(address)\"")
+        #expect(fault(text) == nil)
+    }
+
+    @Test(arguments: [
+        ("", "the file is not valid JSON or names a member twice"),
+        ("[]", "the file must be an object"),
+        ("{}", "providers is missing"),
+        ("{\"providers\":{}}", "providers must be a list of objects"),
+        ("{\"providers\":[],\"x\":1}", "x is not a known member"),
+        (
+            "{\"providers\":[],\"providers\":[]}",
+            "the file is not valid JSON or names a member twice"
+        ),
+        ("{\"tenants\":{},\"providers\":[]}", "providers is not a known member"),
+        ("{\"tenants\":{\"NO\":{\"providers\":[]}}}", "tenants has a name that is no tenant's"),
+        ("{\"tenants\":{\"a\":[]}}", "tenants.a must be an object"),
+        ("{\"tenants\":{\"a\":{}}}", "tenants.a.providers is missing"),
+        (
+            "{\"providers\":[],\"several_per_provider\":1}",
+            "several_per_provider must be true or false"
+        ),
+        ("{\"providers\":[7]}", "providers[0] must be an object"),
+        ("{\"providers\":[{}]}", "providers[0].name is missing"),
+        ("{\"providers\":[{\(google)},{\(google)}]}", "providers[1].name is there twice"),
+    ])
+    func `a file of the wrong shape is refused`(text: String, line: String) {
+        #expect(fault(text) == line)
+    }
+
+    @Test(arguments: [
+        ("name", "\"Google\"", "name must be lower-case letters, digits, -, _ and ."),
+        ("name", "7", "name must be a string"), ("type", "\"saml\"", "type must be \"oidc\""),
+        ("type", nil, "type is missing"), ("issuer", nil, "issuer is missing"),
+        ("issuer", "[]", "issuer must not be empty"),
+        ("issuer", "\"\"", "issuer must not be empty"),
+        ("issuer", "[1]", "issuer[0] must be a string"),
+        ("issuer", "[\"a\",\"a\"]", "issuer[1] is there twice"),
+        ("issuer", "\"http://a.example\"", "issuer must be https off the loopback interface"),
+        (
+            "issuer", "[\"b\",\"http://a.example\"]",
+            "issuer[1] must be https off the loopback interface"
+        ),
+        ("jwks_uri", nil, "jwks_uri is missing"),
+        (
+            "jwks_uri", "\"http://a.example/k\"",
+            "jwks_uri must be https off the loopback interface"
+        ),
+        (
+            "jwks_uri", "\"http://127.0.0.1.a.example/k\"",
+            "jwks_uri must be https off the loopback interface"
+        ),
+        ("jwks_uri", "\"ftp://a.example/k\"", "jwks_uri must be an https address"),
+        ("jwks_uri", "\"/keys\"", "jwks_uri must be an https address"),
+        ("jwks_uri", "\"https://u:p@a.example/k\"", "jwks_uri must be an https address"),
+        ("audiences", nil, "audiences is missing"),
+        ("audiences", "[]", "audiences must not be empty"),
+        ("audiences", "\"a\"", "audiences must be a list of strings"),
+        ("audiences", "[\"\"]", "audiences[0] must not be empty"),
+        ("algorithms", "[]", "algorithms must not be empty"),
+        (
+            "algorithms", "[\"none\"]",
+            "algorithms[0] must be one of RS256, RS384, RS512, PS256, ES256"
+        ),
+        (
+            "algorithms", "[\"HS256\"]",
+            "algorithms[0] must be one of RS256, RS384, RS512, PS256, ES256"
+        ),
+        ("nonce", "\"md5\"", "nonce must be \"raw\", \"sha256\" or \"none\""),
+        ("nonce_required", "\"yes\"", "nonce_required must be true or false"),
+        ("display_name", "\"\"", "display_name must not be empty"),
+        ("display_name", "\"a\\nb\"", "display_name is too long or holds control characters"),
+        ("audience", "[\"a\"]", "audience is not a known member"),
+    ])
+    func `a wrong member is named with its place`(name: String, value: String?, line: String) {
+        #expect(fault(Self.replacing(name, with: value)) == "providers[0].\(line)")
+    }
+
+    @Test func `a required nonce contradicts the mode without nonces`() {
+        let text = "{\"providers\":[{\(Self.google),\"nonce\":\"none\",\"nonce_required\":true}]}"
+        #expect(
+            fault(text) == "providers[0].nonce_required contradicts the nonce mode \"none\"")
+    }
+
+    /// A file with one provider of which one member differs or is missing.
+    private static func replacing(_ name: String, with value: String?) -> String {
+        var members = [
+            "name": "\"google\"", "type": "\"oidc\"", "issuer": "\"https://a.example\"",
+            "jwks_uri": "\"https://a.example/k\"", "audiences": "[\"a\"]",
+        ]
+        members[name] = value
+        let json = members.map { "\"\($0)\":\($1)" }.joined(separator: ",")
+        return "{\"providers\":[{\(json)}]}"
+    }
+}

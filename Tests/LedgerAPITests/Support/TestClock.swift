@@ -1,0 +1,13 @@
+import Ledger
+import Synchronization
+
+/// A clock that stands still until a test moves it.
+final class TestClock: Sendable {
+    private let time = Mutex(Timestamp(seconds: 1_750_000_000))
+
+    var now: Timestamp { time.withLock { $0 } }
+
+    func advance(seconds: Int64) {
+        time.withLock { $0 = $0.adding(seconds: seconds) }
+    }
+}

@@ -1,0 +1,135 @@
+import Cryptography
+import HTTP
+import Ledger
+import LedgerAPI
+import LedgerTestSupport
+import Synchronization
+import Testing
+
+/// The whole contract in one process: the real routes on the real model, with memory for a disk.
+struct TestService {
+    /// What a test may set before the service starts.
+    struct Options {
+        var tenants: [TenantID] = [.default]
+        var nonce: IDTokenPolicy.NonceMode = .raw
+        var nonceRequired = false
+        var displayName: String?
+        var severalPerProvider = false
+        var providers: [TestProvider]?
+        var proxies = ""
+        var origins = ""
+        var isReady = true
+    }
+
+    let clock: TestClock
+    let apple = TestProvider("apple")
+    let google = TestProvider("google")
+    let observer = RecordingObserver()
+    let ledger: InMemoryLedger
+    let api: API
+    let accessTokens: AccessTokens
+    let refreshTokens: RefreshTokens
+    let signingKey: TokenSigningKey
+    private let options: Options
+    private let configured: Configurations
+
+    /// Starts a service on an empty ledger; `change` sets what differs from the usual.
+    init(_ change: (inout Options) -> Void = { _ in }) throws {
+        var options = Options()
+        change(&options)
+        let clock = TestClock()
+        let configured = Configurations()
+        try self.init(
+            options, clock: clock, configured: configured,
+            ledger: InMemoryLedger(
+                tenants: options.tenants, policy: { configured[$0]?.policy },
+                now: { clock.now }),
+            signingKey: .generate(), refreshTokens: RefreshTokens(key: .generate()))
+    }
+
+    /// Another process, or the same one later: the same ledger, keys and clock, with other
+    /// providers.
+    func restarted(providers: [TestProvider]? = nil) throws -> TestService {
+        var options = options
+        options.providers = providers ?? options.providers
+        return try TestService(
+            options, clock: clock, configured: configured, ledger: ledger,
+            signingKey: signingKey, refreshTokens: refreshTokens)
+    }
+
+    private init(
+        _ options: Options, clock: TestClock, configured: Configurations,
+        ledger: InMemoryLedger, signingKey: TokenSigningKey, refreshTokens: RefreshTokens
+    ) throws {
+        self.options = options
+        self.clock = clock
+        self.configured = configured
+        self.ledger = ledger
+        self.signingKey = signingKey
+        self.refreshTokens = refreshTokens
+        accessTokens = AccessTokens(
+            issuer: "https://ledger.example", audience: "app", current: signingKey)
+        let providers = try (options.providers ?? [apple, google]).map {
+            try $0.configuration(
+                displayName: options.displayName, nonce: options.nonce,
+                nonceRequired: options.nonceRequired)
+        }
+        let configuration = TenantConfiguration(
+            providers: providers,
+            policy: TenantPolicy(providers: [], severalPerProvider: options.severalPerProvider))
+        let configurations = Dictionary(
+            uniqueKeysWithValues: options.tenants.map { ($0, configuration) })
+        configured.replace(with: configurations)
+        let isReady = options.isReady
+        api = API(
+            APIServices(
+                commands: ledger, accounts: ledger, tenants: ledger,
+                configurations: configurations, accessTokens: accessTokens,
+                refreshTokens: refreshTokens, now: { clock.now },
+                random: { SecureRandom.uint128() }, observer: observer,
+                trustedProxies: try #require(TrustedProxies(options.proxies)),
+                allowedOrigins: try #require(AllowedOrigins(options.origins)),
+                readiness: {
+                    Readiness(checks: [.init("database", isReady: isReady, detail: "away")])
+                }))
+    }
+
+    /// Sends a request; a body is declared as JSON unless the test has typed it.
+    func send(
+        _ method: String, _ target: String, _ body: String? = nil, token: String? = nil,
+        headers: [(name: String, value: String)] = [], isTyped: Bool = false
+    ) async throws -> Answer {
+        var fields = headers
+        if body != nil, !isTyped { fields.append(("Content-Type", "application/json")) }
+        if let token { fields.append(("Authorization", "Bearer \(token)")) }
+        let request = try #require(
+            HTTPRequest(
+                method: method, target: target, headers: HTTPHeaders(fields),
+                body: Array((body ?? "").utf8), peerAddress: "192.0.2.1"))
+        return Answer(await api.handle(request))
+    }
+}
+
+/// The rules that the ledger goes by.
+final class Configurations: Sendable {
+    private let values = Mutex<[TenantID: TenantConfiguration]>([:])
+
+    subscript(_ tenant: TenantID) -> TenantConfiguration? {
+        values.withLock { $0[tenant] }
+    }
+
+    func replace(with configurations: [TenantID: TenantConfiguration]) {
+        values.withLock { $0 = configurations }
+    }
+}
+
+/// Keeps what it hears.
+final class RecordingObserver: RequestObserver {
+    private let heard = Mutex<[RequestObservation]>([])
+
+    var observations: [RequestObservation] { heard.withLock { $0 } }
+
+    func observed(_ request: RequestObservation) {
+        heard.withLock { $0.append(request) }
+    }
+}

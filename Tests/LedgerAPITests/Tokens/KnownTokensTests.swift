@@ -1,0 +1,31 @@
+import Ledger
+import Testing
+
+@testable import LedgerAPI
+
+struct KnownTokensTests {
+    private static let claims = AccessTokenClaims(
+        caller: Caller(account: AccountID(bits: 1), session: SessionID(bits: 2)),
+        tenant: .default, authenticatedAt: 0, issuedAt: 0, expiresAt: 600)
+
+    @Test func `a token is known from when it is remembered`() {
+        let known = KnownTokens()
+        #expect(known.claims(of: "a") == nil)
+        known.remember(Self.claims, of: "a")
+        #expect(known.claims(of: "a") == Self.claims)
+        #expect(known.claims(of: "b") == nil)
+    }
+
+    @Test func `two generations are the most, and what is used stays`() {
+        let known = KnownTokens()
+        known.remember(Self.claims, of: "used")
+        known.remember(Self.claims, of: "unused")
+        for index in 0..<2 * KnownTokens.generationCountMax {
+            known.remember(Self.claims, of: "\(index)")
+            if index.isMultiple(of: 1000) { _ = known.claims(of: "used") }
+        }
+        #expect(known.claims(of: "used") != nil)
+        #expect(known.claims(of: "unused") == nil)
+        #expect(known.claims(of: "0") == nil)
+    }
+}

@@ -1,0 +1,168 @@
+import Ledger
+import LedgerPostgres
+import LedgerTestSupport
+import Postgres
+import Synchronization
+import Testing
+
+/// What the projector makes of a log that a real sequencer wrote.
+@Suite struct ProjectorTests {
+    @Test func `links, unlinks and e-mails reach user_providers`() async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                var story = Story(fixture.sequencer)
+                let ada = try await story.signIn("apple", "ada", email: "ada@example.com")
+                try await story.link(ada, "google", "ada-g", email: "g@example.com")
+                try await database.fold()
+                #expect(
+                    try await database.userProviders() == [
+                        "apple|ada|ada@example.com", "google|ada-g|g@example.com",
+                    ])
+                _ = try await story.signIn("apple", "ada", email: "new@example.com")
+                try await story.unlink(ada, "google")
+                try await database.fold()
+                #expect(try await database.userProviders() == ["apple|ada|new@example.com"])
+                _ = try await story.signIn("apple", "ada")
+                try await database.fold()
+                #expect(try await database.userProviders() == ["apple|ada|new@example.com"])
+            }
+        }
+    }
+
+    @Test func `a relink to another account moves the row and keeps the identity`() async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                var story = Story(fixture.sequencer)
+                print("step 1")
+                let ada = try await story.signIn("apple", "ada")
+                print("step 2")
+                _ = try await story.link(ada, "google", "shared", email: "old@example.com")
+                print("step 3")
+                try await database.fold()
+                print("step 4")
+                let before = try await database.rows(
+                    "identity_id::text]) FROM user_providers WHERE provider = 'google'")
+                print("step 5")
+                let bob = try await story.signIn("apple", "bob")
+                print("step 6")
+                try await story.unlink(ada, "google")
+                print("step 7")
+                try await story.link(bob, "google", "shared")
+                print("step 8")
+                try await database.fold()
+                print("step 9")
+                #expect(
+                    try await database.rows(
+                        "user_id::text, coalesce(email, '-')]) FROM user_providers "
+                            + "WHERE provider = 'google'") == ["\(bob.account)|-"])
+                print("step 10")
+                let after = try await database.rows(
+                    "identity_id::text]) FROM user_providers WHERE provider = 'google'")
+                print("step 11")
+                #expect(after == before)
+            }
+        }
+    }
+
+    @Test func `a conflict is in both histories, the caller's address only in one`() async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                var story = Story(fixture.sequencer)
+                let ada = try await story.signIn("apple", "ada")
+                let bob = try await story.signIn("google", "bob")
+                try await story.link(bob, "apple", "ada")
+                try await database.fold()
+                let rows = try await database.rows(
+                    """
+                    account_id::text, account_seq::text, outcome, reason, provider,
+                    coalesce(client_ip, '-'), providers_before::text, providers_after::text])
+                    FROM account_audit WHERE type = 'ConflictRejected' ORDER BY account_id = \
+                    '\(ada.account)'
+                    """)
+                #expect(
+                    rows == [
+                        "\(bob.account)|3|refused|held_by_other|apple|\(Story.clientIP)|"
+                            + "{google}|{google}",
+                        "\(ada.account)|3|refused|held_by_other|apple|-|{apple}|{apple}",
+                    ])
+            }
+        }
+    }
+
+    @Test func `a provider goes with its last identity and not before`() async throws {
+        var policy = SequencerFixture.roomyPolicy
+        policy.severalPerProvider = true
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database, policy: policy) { fixture in
+                var story = Story(fixture.sequencer)
+                let ada = try await story.signIn("google", "first")
+                try await story.link(ada, "apple", "ada")
+                try await story.link(ada, "google", "second")
+                try await database.fold()
+                let identities = try await database.rows(
+                    """
+                    identity_id::text]) FROM user_providers WHERE provider = 'google'
+                    ORDER BY linked_position
+                    """)
+                for identity in identities {
+                    _ = try await story.unlink(
+                        ada, "google", identity: IdentityID(identity)
+                    ).get()
+                    try await database.fold()
+                }
+                let rows = try await database.rows(
+                    """
+                    type, providers_before::text, providers_after::text]) FROM account_audit
+                    WHERE type LIKE 'Provider%' ORDER BY account_seq
+                    """)
+                #expect(
+                    rows == [
+                        "ProviderLinked|{}|{google}",
+                        "ProviderLinked|{google}|{google,apple}",
+                        "ProviderLinked|{google,apple}|{google,apple}",
+                        "ProviderUnlinked|{google,apple}|{apple,google}",
+                        "ProviderUnlinked|{apple,google}|{apple}",
+                    ])
+            }
+        }
+    }
+
+    @Test func `a destroyed key folds to nothing and stops nobody`() async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                var story = Story(fixture.sequencer)
+                _ = try await story.signIn("apple", "ada", email: "ada@example.com")
+                try await database.asSuperuser.execute("DELETE FROM account_keys")
+                try await database.fold()
+                #expect(
+                    try await database.rows(
+                        "provider, coalesce(provider_id, '-'), coalesce(email, '-')]) "
+                            + "FROM user_providers") == ["apple|-|-"])
+                #expect(try await database.projector().status().allSatisfy { $0.failure == nil })
+            }
+        }
+    }
+
+    @Test func `a wake-up is enough, and the advance is told`() async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                let advances = Mutex<[ProjectionAdvance]>([])
+                let projector = database.projector(onAdvance: { advance in
+                    advances.withLock { $0.append(advance) }
+                })
+                let running = Task { await projector.run() }
+                var story = Story(fixture.sequencer)
+                _ = try await story.signIn("apple", "ada")
+                projector.wake()
+                try await eventually("both projections have advanced to 4") {
+                    let reached = advances.withLock { $0.filter { $0.position == LogPosition(4) } }
+                    return Set(reached.map(\.projection)) == Set(ProjectionName.allCases)
+                }
+                #expect(try await projector.status().allSatisfy { $0.lag == 0 && $0.secondsBehind == 0 })
+                #expect(projector.isAlive())
+                running.cancel()
+                await running.value
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Ledger
+import LedgerPostgres
+import LedgerTestSupport
+import Postgres
+import Testing
+
+/// Refolding a read model beside the live one.
+@Suite struct RebuildTests {
+    @Test(arguments: ProjectionName.allCases)
+    func `a right table is left as it is`(projection: ProjectionName) async throws {
+        try await withStory { database in
+            let rebuild = Rebuild(url: database.runtimeURL, keyring: SequencerFixture.keyring)
+            let report = try await rebuild.run(projection, in: .default)
+            #expect(report.wasRight, "\(report)")
+            #expect(report.position == LogPosition(8))
+        }
+    }
+
+    @Test func `missing, surplus and different rows are found and repaired`() async throws {
+        try await withStory { database in
+            let before = try await database.userProviders()
+            try await database.asSuperuser.execute(
+                """
+                DELETE FROM user_providers WHERE provider_id = 'ada-g';
+                UPDATE user_providers SET email = 'mallory@example.com' WHERE provider_id = 'ada';
+                INSERT INTO user_providers SELECT tenant_id, user_id, 'facebook', 'mallory', NULL,
+                    gen_random_uuid(), linked_at, 6 FROM user_providers WHERE provider_id = 'ada';
+                UPDATE projections SET failure = 'position 8: an old failure'
+                WHERE name = 'user_providers'
+                """)
+            let rebuild = Rebuild(url: database.runtimeURL, keyring: SequencerFixture.keyring)
+            let report = try #require(try await rebuild.run(.userProviders).first)
+            #expect((report.missing, report.surplus, report.different) == (1, 1, 1))
+            #expect(report.first?.kind == .different)
+            #expect(report.first?.position == LogPosition(2))
+            #expect(report.first?.columns == "email")
+            #expect(try await database.userProviders() == before)
+            let status = try await database.projector().status()
+            #expect(status.allSatisfy { $0.failure == nil && $0.lag == 0 })
+            #expect(try await rebuild.run(.userProviders, in: .default).wasRight)
+        }
+    }
+
+    @Test func `an audit row that is gone or changed comes back`() async throws {
+        try await withStory { database in
+            try await database.asSuperuser.execute(
+                """
+                DELETE FROM account_audit WHERE position = 4;
+                UPDATE account_audit SET providers_after = '{}' WHERE position = 7
+                """)
+            let rebuild = Rebuild(url: database.runtimeURL, keyring: SequencerFixture.keyring)
+            let report = try await rebuild.run(.accountAudit, in: .default)
+            #expect((report.missing, report.surplus, report.different) == (1, 0, 1))
+            #expect(report.first?.kind == .missing)
+            #expect(report.first?.position == LogPosition(4))
+            #expect(try await rebuild.run(.accountAudit, in: .default).wasRight)
+        }
+    }
+
+    @Test func `an event that cannot be folded leaves the live table alone`() async throws {
+        try await withStory(owner: .plain) { database in
+            let before = try await database.userProviders()
+            try await database.asSuperuser.execute(
+                """
+                ALTER TABLE events DISABLE TRIGGER USER;
+                UPDATE events SET entry = '\\x00' WHERE position = 4;
+                """)
+            let rebuild = Rebuild(url: database.runtimeURL, keyring: SequencerFixture.keyring)
+            let report = try await rebuild.run(.userProviders, in: .default)
+            #expect(report.fault?.position == LogPosition(4))
+            #expect(try await database.userProviders() == before)
+        }
+    }
+
+    @Test func `a rebuild beside a working projector ends where the projector is`() async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                let projector = database.projector(batch: 5)
+                let running = Task { await projector.run() }
+                async let writing: Void = write(100, on: fixture.sequencer) { projector.wake() }
+                let rebuild = Rebuild(url: database.runtimeURL, keyring: SequencerFixture.keyring)
+                for projection in ProjectionName.allCases + ProjectionName.allCases {
+                    let report = try await rebuild.run(projection, in: .default)
+                    #expect(report.wasRight, "\(report)")
+                }
+                try await writing
+                try await eventually("everything is folded") {
+                    try await projector.status().allSatisfy { $0.lag == 0 }
+                }
+                running.cancel()
+                await running.value
+                let report = try await Verifier(
+                    url: database.runtimeURL, keyring: SequencerFixture.keyring
+                ).run()
+                #expect(report.holds, "\(report.findings)")
+            }
+        }
+    }
+
+    private func write(
+        _ people: Int, on sequencer: Sequencer, _ wake: @Sendable () -> Void
+    ) async throws {
+        var story = Story(sequencer)
+        for number in 0..<people {
+            let person = try await story.signIn("apple", "person-\(number)", email: "a@b.c")
+            try await story.link(person, "google", "person-\(number)")
+            wake()
+        }
+    }
+
+    /// Positions 1 to 3 sign Ada up, 4 links Google, 5 to 7 sign Bob up.
+    private func withStory(
+        owner: ScratchDatabase.Owner = .superuser,
+        _ body: @Sendable (ScratchDatabase) async throws -> Void
+    ) async throws {
+        try await ScratchDatabase.with(owner: owner) { database in
+            try await SequencerFixture.with(database) { fixture in
+                var story = Story(fixture.sequencer)
+                let ada = try await story.signIn("apple", "ada", email: "ada@example.com")
+                try await story.link(ada, "google", "ada-g")
+                _ = try await story.signIn("google", "bob")
+                try await database.fold()
+                try await body(database)
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+# shellcheck shell=bash
+# Starting and stopping a private cluster (postgres.sh), also after it or its starter was killed.
+
+# Prints the process id of the cluster's server; fails when none runs.
+#
+# postmaster.pid alone proves nothing: after a kill it stays, and its id may be another process's by now.
+cluster_process() {
+    local id
+    id=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null) || return 1
+    [[ -n $id && /proc/$id/cwd -ef $1/data ]] || return 1
+    printf '%s\n' "$id"
+}
+
+# Starts the cluster unless it runs, and has it stopped at the tool's end by whoever started it.
+start_cluster() {
+    local cluster=$1 starter
+    if cluster_process "$cluster" >/dev/null; then
+        starter=$(cat "$cluster/starter" 2>/dev/null) || true
+        if stamp_lives "$starter"; then
+            say "The cluster in $cluster runs already; process ${starter%% *} will stop it"
+            return
+        fi
+        say "The cluster in $cluster still runs after its starter was killed: taking it over"
+    else
+        clear_away_killed_server "$cluster"
+        start_server_of_cluster "$cluster"
+    fi
+    process_stamp $$ | as_cluster_login tee "$cluster/starter" >/dev/null
+    at_exit stop_cluster "$cluster"
+}
+
+# Removes the lock files of a server that was killed; Postgres then recovers from its log.
+#
+# Postgres can tell by itself unless the id is another process's by now, as after a container's
+# restart. The files guard against a second server beside the workers of the first: those go first.
+clear_away_killed_server() {
+    local cluster=$1 waited=0
+    [[ -e $cluster/data/postmaster.pid ]] || return 0
+    say "The cluster in $cluster was killed: it will recover"
+    while cluster_has_processes "$cluster"; do
+        ((waited < cluster_seconds_max * 10)) ||
+            fail "workers of the killed server still run in $cluster/data; end them first"
+        sleep 0.1
+        waited=$((waited + 1))
+    done
+    as_cluster_login rm -f "$cluster/data/postmaster.pid"
+    [[ ! -d $cluster/socket ]] || as_cluster_login find "$cluster/socket" -name '.s.PGSQL.*' -delete
+}
+
+# Whether any process works in the cluster's data directory, as all of a server's do.
+cluster_has_processes() {
+    local directory
+    for directory in /proc/[0-9]*/cwd; do
+        if [[ $directory -ef $1/data ]]; then
+            return 0
+        fi
+    done
+    return 1
+}
+
+# A port can be taken between the look and the start, so there are a few tries.
+start_server_of_cluster() {
+    local cluster=$1 try programs mark
+    programs=$(postgres_programs)
+    for try in 1 2 3 4 5; do
+        write_cluster_settings "$cluster" "$try"
+        mark=$(stat -c %s "$cluster/postgres.log" 2>/dev/null || echo 0)
+        if as_cluster_login "$programs/pg_ctl" start --wait --timeout="$cluster_seconds_max" \
+            --silent --pgdata="$cluster/data" --log="$cluster/postgres.log" >/dev/null 2>&1; then
+            return
+        fi
+        tail -c "+$((mark + 1))" "$cluster/postgres.log" |
+            grep -q 'Address already in use' || break
+        sleep 1
+    done
+    fail "Postgres does not start: $(tail -n 3 "$cluster/postgres.log")"
+}
+
+# Writes the settings that make the cluster private; everything else is Postgres's default.
+write_cluster_settings() {
+    local cluster=$1 try=$2 port sockets=''
+    port=$(cat "$cluster/port" 2>/dev/null) || port=''
+    if [[ -z $port || $try -gt 1 ]] || is_listening 127.0.0.1 "$port"; then
+        port=$(free_port)
+    fi
+    if ((${#cluster} + 7 <= socket_directory_bytes_max)); then
+        as_cluster_login mkdir -p -m 700 "$cluster/socket"
+        sockets="\"${cluster//\'/\'\'}/socket\""
+    fi
+    as_cluster_login tee "$cluster/port" >/dev/null <<<"$port"
+    as_cluster_login tee "$cluster/data/private.conf" >/dev/null <<SETTINGS
+# Written at each start.
+listen_addresses = '127.0.0.1'
+port = $port
+unix_socket_directories = '$sockets'
+SETTINGS
+}
+
+# Prints a port that nothing listens on, below those that the kernel gives to outgoing connections.
+free_port() {
+    local port try
+    for ((try = 0; try < 100; try++)); do
+        port=$((20000 + RANDOM % 12000))
+        if ! is_listening 127.0.0.1 "$port"; then
+            printf '%s\n' "$port"
+            return
+        fi
+    done
+    fail "found no free port on 127.0.0.1"
+}
+
+# Stops the cluster as a shutdown should: connections are ended, everything is flushed.
+stop_cluster() {
+    local cluster=$1
+    cluster_process "$cluster" >/dev/null || return 0
+    say "Stopping the cluster in $cluster"
+    as_cluster_login "$(postgres_programs)/pg_ctl" stop --mode=fast --wait --silent \
+        --timeout="$cluster_seconds_max" --pgdata="$cluster/data" >/dev/null
+    as_cluster_login rm -f "$cluster/starter"
+}
+
+# Starts a new cluster for this tool alone, which is gone afterwards. Leaves its directory in
+# `cluster`: output capture would run this in a subshell, whose exit commands are nobody's.
+start_throw_away_cluster() {
+    local name=$1
+    remove_abandoned_clusters "$name"
+    cluster=$(make_cluster_directory "$name.$$")
+    at_exit remove_cluster "$cluster"
+    create_cluster "$cluster"
+    start_cluster "$cluster"
+}
+
+# Removes what killed runs of the same tool left.
+remove_abandoned_clusters() {
+    local entry
+    for entry in "$local_directory/$1".*; do
+        [[ -e $entry || -L $entry ]] || continue
+        [[ ! -d /proc/${entry##*.} ]] || continue
+        say "Removing what a killed run left in $entry"
+        remove_cluster "$(readlink -f "$entry")"
+    done
+}
+
+# Stops a throw-away cluster at once and deletes it.
+remove_cluster() {
+    local cluster=$1 link
+    link="$local_directory/$(basename "$cluster")"
+    if cluster_process "$cluster" >/dev/null; then
+        as_cluster_login "$(postgres_programs)/pg_ctl" stop --mode=immediate --wait --silent \
+            --timeout="$cluster_seconds_max" --pgdata="$cluster/data" >/dev/null
+    fi
+    # Only what this file makes is ever deleted, and a name with a process id is thrown away.
+    if [[ $cluster =~ /[a-z-]+\.[0-9]+$ ]]; then
+        rm -rf -- "$cluster"
+    fi
+    if [[ -L $link ]]; then
+        rm -f -- "$link"
+    fi
+}

@@ -1,0 +1,86 @@
+# shellcheck shell=bash
+# Debian packages: which ones are needed, which are missing, and how they are installed.
+
+# shellcheck disable=SC2034 # set_up finds these arrays by their names
+
+# What the Swift toolchain itself needs to start, compile and link: its own archive brings none of it.
+readonly packages_of_swift=(
+    binutils g++ git libc6-dev libcurl4 libgcc-s1 libncurses6 libsqlite3-0 libuuid1 libxml2 tzdata
+    zlib1g
+)
+# The C libraries that the server is built on.
+readonly packages_of_server=(
+    ca-certificates libcjose-dev libmicrohttpd-dev libpq-dev libssl-dev pkg-config
+)
+# Any installed server will do, of whatever version; the package without a version is for none at all.
+packages_of_postgres=(postgresql)
+if compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null; then
+    packages_of_postgres=()
+fi
+readonly packages_of_postgres
+readonly packages_of_walk_through=(curl jq)
+readonly packages_of_format=()
+readonly packages_of_lint=(shellcheck)
+readonly packages_of_bench=(wrk)
+
+# Prints those of the named packages that are neither installed nor provided by one that is.
+missing_packages() {
+    local installed package
+    # Of "libcurl4 (= 8.14)," in Provides only the name counts: newer releases rename packages so.
+    installed=$(
+        dpkg-query --show --showformat='${db:Status-Abbrev}|${Package} ${Provides}\n' |
+            sed -n 's/^ii *|//p' | sed 's/([^)]*)//g; s/[, |]\+/\n/g'
+    )
+    for package in "$@"; do
+        grep -qxF -- "$package" <<<"$installed" || printf '%s\n' "$package"
+    done
+}
+
+# Installs those of the named packages that are missing, and says which.
+install_packages() {
+    local missing as_root=()
+    if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+        fail "this is not a Debian system (no apt-get); it needs what these Debian packages hold: $*"
+    fi
+    mapfile -t missing < <(missing_packages "$@")
+    if [[ ${#missing[@]} -eq 0 ]]; then
+        return
+    fi
+    if [[ $EUID -ne 0 ]]; then
+        command -v sudo >/dev/null ||
+            fail "missing Debian packages, and neither root nor sudo to install them: ${missing[*]}"
+        as_root=(sudo)
+    fi
+    say "Installing missing Debian packages: ${missing[*]}"
+    keep_main_cluster_away "${missing[@]}"
+    if ! run_apt_get "${missing[@]}" >"$local_directory/apt.log" 2>&1; then
+        allow_main_cluster
+        tail -n 20 "$local_directory/apt.log" >&2
+        fail "apt-get could not install: ${missing[*]}"
+    fi
+    allow_main_cluster
+}
+
+# Called under a condition, where `set -e` does not hold: every step says itself what a failure does.
+run_apt_get() {
+    "${as_root[@]}" apt-get update &&
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+            apt-get install --yes --no-install-recommends "$@"
+}
+
+# Debian starts a cluster of its own on port 5432 when its Postgres server is installed. Nobody asked
+# for that one, so it is not made; the switch is taken back afterwards.
+readonly main_cluster_switch=/etc/postgresql-common/createcluster.d/account-ledger.conf
+
+keep_main_cluster_away() {
+    if [[ " $* " == *' postgresql '* ]]; then
+        "${as_root[@]}" mkdir -p "$(dirname "$main_cluster_switch")"
+        "${as_root[@]}" tee "$main_cluster_switch" >/dev/null <<<'create_main_cluster = false'
+    fi
+}
+
+allow_main_cluster() {
+    if [[ -e $main_cluster_switch ]]; then
+        "${as_root[@]}" rm -f "$main_cluster_switch"
+    fi
+}

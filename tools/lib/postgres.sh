@@ -1,0 +1,131 @@
+# shellcheck shell=bash
+# A private Postgres cluster in a directory of its own: own port, own socket, own logins with
+# passwords, default durability. Nothing of the machine's own clusters is touched or read.
+#
+#   <cluster>/data                     the data directory, mode 0700
+#   <cluster>/socket                   the socket directory, mode 0700
+#   <cluster>/postgres.log             what the server says
+#   <cluster>/<login>.password         mode 0600
+#   <cluster>/port                     the port of the last start, kept when it is still free
+#   <cluster>/starter                  which process started the server and so stops it
+
+readonly cluster_owner=ledger_owner
+# A socket's address holds 107 bytes, and its name in the directory takes some of them.
+readonly socket_directory_bytes_max=90
+readonly cluster_seconds_max=60
+
+# Prints the directory of the newest installed server's programs.
+postgres_programs() {
+    local newest
+    newest=$(compgen -G '/usr/lib/postgresql/*/bin' | sort -V | tail -n 1) || true
+    [[ -x $newest/initdb ]] || fail "no Postgres server is installed under /usr/lib/postgresql"
+    printf '%s\n' "$newest"
+}
+
+# Runs a command as the login that owns the cluster: Postgres refuses to run as root.
+as_cluster_login() {
+    if [[ $EUID -eq 0 ]]; then
+        # That login may not be allowed into the caller's directory.
+        (cd / && exec runuser -u postgres -- "$@")
+    else
+        "$@"
+    fi
+}
+
+# Prints the directory of the named cluster, after making it.
+#
+# It lies in the checkout. As root the server runs as another login, which may not be able to reach
+# the checkout; then it lies under /var/lib and the checkout holds a link to it.
+make_cluster_directory() {
+    local link="$local_directory/$1" directory
+    if [[ $EUID -eq 0 ]] && ! id postgres >/dev/null 2>&1; then
+        fail "run as root, the server needs the login postgres, which Debian's package makes"
+    fi
+    directory=$link
+    if [[ -L $link ]]; then
+        directory=$(readlink "$link")
+    elif [[ ! -d $link && $EUID -eq 0 ]] &&
+        ! as_cluster_login test -x "$local_directory"; then
+        directory="/var/lib/account-ledger/$(sha256sum <<<"$repository" | head -c 12)"
+        mkdir -p "$directory"
+        chmod 711 "$directory" "$(dirname "$directory")"
+        directory+="/$1"
+        ln -s "$directory" "$link"
+        say "The login postgres can't reach the checkout: the cluster lies in $directory"
+    fi
+    mkdir -p "$directory"
+    if [[ $EUID -eq 0 ]]; then
+        chown postgres: "$directory"
+    fi
+    chmod 700 "$directory"
+    printf '%s\n' "$directory"
+}
+
+# Makes the data directory, unless there is one.
+create_cluster() {
+    local cluster=$1 programs
+    programs=$(postgres_programs)
+    # Settings for the caller's own databases, such as PGPORT or PGSSLMODE, mean nothing here.
+    unset "${!PG@}"
+    if [[ -e $cluster/data/PG_VERSION ]]; then
+        require_same_version "$cluster" "$programs"
+        return
+    fi
+    say "Making a private Postgres cluster in $cluster"
+    # An initdb that is cut short leaves no half-made `data` behind.
+    as_cluster_login rm -rf "$cluster/data.new"
+    make_password "$cluster" "$cluster_owner"
+    as_cluster_login "$programs/initdb" --pgdata="$cluster/data.new" --username="$cluster_owner" \
+        --pwfile="$cluster/$cluster_owner.password" --auth=scram-sha-256 --encoding=UTF8 \
+        --locale=C.UTF-8 --no-instructions >"$local_directory/initdb.log" 2>&1 ||
+        fail "initdb failed: $(tail -n 3 "$local_directory/initdb.log")"
+    as_cluster_login tee -a "$cluster/data.new/postgresql.conf" >/dev/null \
+        <<<"include_if_exists = 'private.conf'"
+    as_cluster_login mv "$cluster/data.new" "$cluster/data"
+}
+
+require_same_version() {
+    local made installed
+    made=$(cat "$1/data/PG_VERSION")
+    installed=$(basename "$(dirname "$2")")
+    [[ $made == "$installed" ]] ||
+        fail "the cluster in $1 is of Postgres $made and the installed server is $installed:" \
+            "dump it with the old one, or delete the directory to begin anew"
+}
+
+# Makes a random password for a login and keeps it where only the cluster's login (and root) reads it.
+make_password() {
+    # shellcheck disable=SC2016 # $1 is for the shell that makes the file as its owner
+    as_cluster_login bash -c \
+        'umask 077; od -An -N 24 -tx1 /dev/urandom | tr -d " \n" >"$1"' _ "$1/$2.password"
+}
+
+# Prints the URL of a login and database of a running cluster.
+cluster_url() {
+    printf 'postgresql://%s:%s@127.0.0.1:%s/%s\n' \
+        "$2" "$(cat "$1/$2.password")" "$(cat "$1/port")" "$3"
+}
+
+# Makes the application's login and database, unless they are there.
+create_application_database() {
+    local cluster=$1 login=$2 database=$3
+    if [[ ! -s $cluster/$login.password ]]; then
+        make_password "$cluster" "$login"
+    fi
+    # The password travels on standard input and so appears in no list of processes.
+    psql_as_owner "$cluster" postgres <<SQL ||
+SELECT format('CREATE ROLE %I LOGIN', '$login')
+    WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '$login') \gexec
+ALTER ROLE "$login" PASSWORD '$(cat "$cluster/$login.password")';
+SELECT format('CREATE DATABASE %I', '$database')
+    WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = '$database') \gexec
+SQL
+        fail "could not make the database $database; see $cluster/postgres.log"
+}
+
+# Runs SQL from standard input as the cluster's owner; further arguments are psql's.
+psql_as_owner() {
+    PGPASSWORD=$(cat "$1/$cluster_owner.password") "$(postgres_programs)/psql" --no-psqlrc \
+        --quiet --set=ON_ERROR_STOP=1 --host=127.0.0.1 --port="$(cat "$1/port")" \
+        --username="$cluster_owner" --dbname="$2" "${@:3}"
+}

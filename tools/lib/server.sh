@@ -1,0 +1,67 @@
+# shellcheck shell=bash
+# The server under a tool: built, pointed at a database, started, waited for, stopped.
+
+readonly application_login=ledger_app
+readonly application_database=account_ledger
+readonly ready_seconds_max=30
+# More than the server itself takes for finishing what it accepted.
+readonly stop_seconds_max=20
+
+# Builds the release executable and leaves its path in `server_program`.
+build_server() {
+    say "Building (swift build -c release)"
+    run_interruptibly swift build --package-path "$repository" -c release \
+        --product account-ledger >&2 || fail "the build failed"
+    server_program=$(swift build --package-path "$repository" -c release --show-bin-path)
+    server_program+=/account-ledger
+    readonly server_program
+}
+
+# Points DATABASE_URL and LEDGER_MIGRATE_URL at the application's database in a private cluster.
+use_cluster() {
+    create_application_database "$1" "$application_login" "$application_database"
+    DATABASE_URL=$(cluster_url "$1" "$application_login" "$application_database")
+    LEDGER_MIGRATE_URL=$(cluster_url "$1" "$cluster_owner" "$application_database")
+    export DATABASE_URL LEDGER_MIGRATE_URL
+}
+
+# Ends the tool with one line when an address that the server shall listen on is taken.
+require_free_address() {
+    local name=$1 address=$2 host port
+    host=${address%:*}
+    port=${address##*:}
+    if [[ $port =~ ^[0-9]+$ && $port -gt 0 ]] && is_listening "${host//[\[\]]/}" "$port"; then
+        fail "$address is taken by another process; stop that one or set $name to a free address"
+    fi
+}
+
+# Starts the server with its log in the named file, waits until it is ready, and leaves its process
+# in `server_process` and its addresses in `server_address` and `server_admin_address`.
+start_server() {
+    local log=$1 waited=0
+    : >"$log"
+    chmod 600 "$log"
+    # Of its own session, so that Ctrl-C reaches it once, from here; and it ends when this tool is killed.
+    setsid setpriv --pdeathsig TERM "$server_program" serve >>"$log" 2>&1 &
+    server_process=$!
+    at_exit stop_child "$server_process" "$stop_seconds_max"
+    while ! server_address=$(ready_member "$log" listen); do
+        if ! kill -0 "$server_process" 2>/dev/null; then
+            cat "$log" >&2
+            fail "the server did not start"
+        fi
+        ((waited < ready_seconds_max * 10)) ||
+            fail "the server was not ready within $ready_seconds_max s; see $log"
+        sleep 0.1
+        waited=$((waited + 1))
+    done
+    # shellcheck disable=SC2034 # tools/run prints it
+    server_admin_address=$(ready_member "$log" admin) || server_admin_address=''
+}
+
+# Prints a member of the log line that says that the server is ready; fails while there is none.
+ready_member() {
+    local line
+    line=$(grep -m 1 '"msg":"ready"' "$1") || return 1
+    jq -er ".$2" <<<"$line" 2>/dev/null
+}

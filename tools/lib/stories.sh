@@ -1,0 +1,57 @@
+# shellcheck shell=bash
+# The acceptance stories, once: `tools/run` prints them for copying, `tools/walk-through` runs them.
+#
+# tell_stories calls two functions of whoever sources this file:
+#   story TITLE                       a story begins
+#   step COMMAND [STATUS [CONDITION]] a command, the HTTP status of its answer, and what jq must find
+#                                     true of the answer's body
+#
+# The commands need $base (the server's address) and $run (a name that makes the people new).
+
+# What the commands are made of, to be pasted once before them.
+# shellcheck disable=SC2016 # the person's shell expands it, or walk-through's eval
+readonly story_prelude='# An ID token of a provider for a name, from the development identity provider
+id_token() { curl -sS "$base/dev/idp/$1/token?name=$2-$run" | jq -r .id_token; }
+# One call: method, path, provider and name whose ID token to send, access token
+ask() { curl -sS -X "$1" "$base$2" ${5:+-H "Authorization: Bearer $5"} \
+    ${3:+-H "Content-Type: application/json" -d "{\"id_token\":\"$(id_token "$3" "$4")\"}"}; }
+member() { jq -r ".$1" <<<"$2"; }'
+
+# shellcheck disable=SC2016 # the commands are expanded where they are pasted or run
+tell_stories() {
+    story 'AC1: sign in with Apple, then link Google'
+    step 'ada=$(ask POST /v1/auth/sign-in/apple apple ada); jq . <<<"$ada"' \
+        200 '.is_new_user and .linked_providers == ["apple"]'
+    step 'ask POST /v1/auth/link/google google ada "$(member access_token "$ada")" | jq .' \
+        200 '.linked_providers == ["apple", "google"]'
+    step 'ask GET /v1/account "" "" "$(member access_token "$ada")" | jq .' \
+        200 '[.identities[].provider] == ["apple", "google"]'
+
+    story 'AC2: sign in with Google, then link Apple'
+    step 'ben=$(ask POST /v1/auth/sign-in/google google ben); jq . <<<"$ben"' \
+        200 '.is_new_user and .linked_providers == ["google"]'
+    step 'ask POST /v1/auth/link/apple apple ben "$(member access_token "$ben")" | jq .' \
+        200 '.linked_providers == ["google", "apple"]'
+
+    story 'AC3: an identity of another account is refused, and the answer does not tell whose it is'
+    step 'eve=$(ask POST /v1/auth/sign-in/apple apple eve); jq . <<<"$eve"' \
+        200 '.is_new_user'
+    step 'ask POST /v1/auth/link/google google ada "$(member access_token "$eve")" | jq .' \
+        409 '.error.code == "PROVIDER_CONFLICT"'
+
+    story 'AC4: the only way to sign in cannot be unlinked'
+    step 'ask DELETE /v1/auth/link/apple "" "" "$(member access_token "$eve")" | jq .' \
+        400 '.error.code == "CANNOT_UNLINK_ONLY_PROVIDER"'
+
+    story 'AC5: on another device, the other provider opens the same account'
+    step 'tablet=$(ask POST /v1/auth/sign-in/google google ada); jq . <<<"$tablet"' \
+        200 '.is_new_user == false and .linked_providers == ["apple", "google"]'
+    step '[ "$(member user_id "$ada")" = "$(member user_id "$tablet")" ] && echo "the same account"'
+
+    story 'One of two ways to sign in can be unlinked'
+    step 'ask DELETE /v1/auth/link/google "" "" "$(member access_token "$ada")" | jq .' \
+        200 '.linked_providers == ["apple"]'
+
+    story 'All of it is in the log'
+    step 'tools/ledger replay --account "$(member user_id "$ada")"'
+}
