@@ -29,12 +29,14 @@ let package = Package(
         .systemLibrary(
             name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
             providers: [.apt(["libmicrohttpd-dev"])]),
+        .systemLibrary(
+            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         // Without pkg-config: Debian's cjose.pc demands a package that libcjose-dev does not bring.
         .systemLibrary(name: "CCJose", providers: [.apt(["libcjose-dev"])]),
 
         // Libraries that know no word of the ledger.
-        .target(name: "Cryptography", dependencies: ["COpenSSL", "CCJose"]),
+        .target(name: "Cryptography", dependencies: ["CCurl", "COpenSSL", "CCJose"]),
         .target(name: "Postgres", dependencies: ["CLibPQ"]),
         .target(name: "HTTP", dependencies: ["CMicroHTTPD"]),
 
@@ -52,7 +54,7 @@ let package = Package(
             dependencies: ["Ledger", "Postgres", "Cryptography", "Migrations"]),
         .target(
             name: "LedgerAPI",
-            dependencies: ["Ledger", "LedgerWire", "LedgerPostgres", "HTTP", "Cryptography"]),
+            dependencies: ["Ledger", "LedgerWire", "HTTP", "Cryptography"]),
         .executableTarget(
             name: "account-ledger",
             dependencies: [
@@ -77,7 +79,11 @@ let package = Package(
             dependencies: [
                 "Cryptography", "Ledger", "LedgerPostgres", "LedgerTestSupport", "Postgres",
             ]),
-        .testTarget(name: "LedgerAPITests", dependencies: ["LedgerAPI", "LedgerTestSupport"]),
+        .testTarget(
+            name: "LedgerAPITests",
+            dependencies: [
+                "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerTestSupport", "LedgerWire",
+            ]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: ["Cryptography", "LedgerTestSupport", "LedgerWire", "Postgres"]),

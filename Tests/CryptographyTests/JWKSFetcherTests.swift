@@ -74,6 +74,87 @@ import Testing
         await #expect(throws: JWKSFetchFault.tooLarge) { try await fetched(server) }
     }
 
+    @Test(arguments: ["Content-Length: 1048576", "Transfer-Encoding: chunked"])
+    func `a document without end is broken off, however it is framed`(framing: String) async throws
+    {
+        let head = "HTTP/1.1 200 OK\r\n\(framing)\r\n\r\n"
+        let isChunked = framing.hasSuffix("chunked")
+        let piece = (isChunked ? "1000\r\n" : "") + String(repeating: "x", count: 4_096)
+        let body = String(repeating: piece + (isChunked ? "\r\n" : ""), count: 256)
+        let server = try LoopbackServer(answer: Array((head + body).utf8), closes: false)
+        await #expect(throws: JWKSFetchFault.tooLarge) { try await fetched(server) }
+    }
+
+    @Test(arguments: ["X-Room: x\r\n", "HTTP/1.1 100 Continue\r\n\r\n"])
+    func `a head without end is broken off`(piece: String) async throws {
+        let head = (piece.hasPrefix("HTTP") ? "" : "HTTP/1.1 200 OK\r\n")
+        let text = head + String(repeating: piece, count: JWKSTransfer.headBytesMax / 8)
+        let server = try LoopbackServer(answer: Array(text.utf8), closes: false)
+        await #expect(throws: JWKSFetchFault.tooLarge) { try await fetched(server) }
+    }
+
+    @Test func `an answer after an informational one is taken`() async throws {
+        let hint = Array("HTTP/1.1 103 Early Hints\r\nCache-Control: max-age=1\r\n\r\n".utf8)
+        let server = try LoopbackServer(
+            answer: hint + answer(headers: ["Cache-Control: max-age=9"]))
+        #expect(try await fetched(server).maxAgeSeconds == 9)
+    }
+
+    @Test func `a request says who asks and sends nothing else`() async throws {
+        let server = try LoopbackServer(answer: answer())
+        _ = try await fetched(server)
+        #expect(
+            server.requestHeads == [
+                """
+                GET /keys HTTP/1.1\r
+                Host: 127.0.0.1:\(server.port)\r
+                User-Agent: account-ledger\r
+                Accept: application/json\r
+                \r
+
+                """
+            ])
+    }
+
+    @Test(arguments: ["404 Not Found", "302 Found"])
+    func `a refused status does not wait for its body`(status: String) async throws {
+        let head = "HTTP/1.1 \(status)\r\nContent-Length: 1048576\r\n\r\n"
+        let server = try LoopbackServer(answer: Array(head.utf8), closes: false)
+        await #expect(throws: JWKSFetchFault.refusedStatus) { try await fetched(server) }
+    }
+
+    @Test(arguments: [0, 3_000])
+    func `a server that drips is given up at the limit`(headBytes: Int) async throws {
+        // Sent as a whole it would be taken; byte by byte it lasts half a minute.
+        let room = String(repeating: "x", count: headBytes)
+        let whole = answer(
+            headers: ["X-Room: \(room)"], body: String(repeating: " ", count: 3_000 - headBytes))
+        #expect(try await fetched(LoopbackServer(answer: whole)).maxAgeSeconds == nil)
+        let server = try LoopbackServer(answer: whole, dripMilliseconds: 10)
+        await #expect(throws: JWKSFetchFault.timedOut) {
+            try await fetched(server, limit: .milliseconds(300))
+        }
+        try await eventually("the connection is closed") { server.brokenOff == 1 }
+    }
+
+    @Test func `more fetches than may run all end, and leave room for the next`() async throws {
+        let silent = try LoopbackServer(answer: [], closes: false)
+        let faults = await withTaskGroup(of: JWKSFetchFault?.self) { group in
+            for _ in 0..<(3 * JWKSFetcher.transfersMax) {
+                group.addTask {
+                    await #expect(throws: JWKSFetchFault.self) {
+                        try await fetched(silent, limit: .milliseconds(300))
+                    }
+                }
+            }
+            return await group.reduce(into: []) { faults, fault in faults.append(fault) }
+        }
+        #expect(faults == Array(repeating: .timedOut, count: 3 * JWKSFetcher.transfersMax))
+        #expect(silent.requests <= JWKSFetcher.transfersMax)
+        let server = try LoopbackServer(answer: answer())
+        #expect(try await fetched(server).body == Array(Self.document.utf8))
+    }
+
     @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx"])
     func `a server that falls silent is given up`(text: String) async throws {
         let server = try LoopbackServer(answer: Array(text.utf8), closes: false)
@@ -82,11 +163,22 @@ import Testing
         }
     }
 
-    // Left out: whole header lines and then the end, which ends the process; see `JWKSFetcher`.
+    // An end after whole header lines ended the process when Foundation fetched
+    // (swift-corelibs-foundation issue 5285).
     @Test(arguments: [
-        "", "HTTP", "HTTP/1.1 200 OK", "nonsense\r\n\r\n", "\r\n\r\n",
-        "HTTP/1.1 99999 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx",
+        "", "HTTP", "HTTP/1.1 200 OK", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nDate: today\r\n",
+        "HTTP/1.1 200 OK\r\nDate: today\r\nContent-Le", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n",
+        "HTTP/1.1 302 Found\r\nLocation: /\r\n", "HTTP/1.1 100 Continue\r\n\r\n",
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nDate: today\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx",
+        "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\nx",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nx",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n",
+        "HTTP/1.1 99999 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nno header at all\r\n\r\n",
+        "nonsense\r\n\r\n", "\r\n\r\n", "\u{0}\u{1}\u{2}\u{3}", "{\"keys\":[]}",
+        "SSH-2.0-OpenSSH_9.2\r\n",
     ])
     func `a server that breaks off is unreachable`(text: String) async throws {
         let server = try LoopbackServer(answer: Array(text.utf8))
@@ -106,6 +198,9 @@ import Testing
     @Test(arguments: [
         "", "keys", "/keys", "ftp://127.0.0.1/", "file:///etc/hostname", "http://issuer.example/",
         "http://127.0.0.1.issuer.example/", "https://", "https:///keys", "http://[::1",
+        "http://127.0.0.1@issuer.example/", "http://issuer.example#@127.0.0.1/",
+        "http://issuer.example\\@127.0.0.1/", "http:/127.0.0.1/", "http://localhost.example/",
+        "http://127.0.0.1/\u{0}", "https://issuer.example/\r\nX: y", "https://issuer.example:port/",
     ])
     func `an address that is not safe to ask is refused`(url: String) async {
         await #expect(throws: JWKSFetchFault.unacceptableAddress) {

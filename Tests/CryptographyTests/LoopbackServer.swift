@@ -7,13 +7,20 @@ import Synchronization
 final class LoopbackServer: Sendable {
     let port: UInt16
     private let listener: Int32
-    private let requestCount = Atomic<Int>(0)
     private let open = Mutex<[Int32]>([])
+    private let received = Mutex<[String]>([])
+    private let brokenOffCount = Atomic<Int>(0)
 
     struct CannotListen: Error {}
 
-    /// Starts to listen; `closes` says whether a connection ends after its answer.
-    init(answer: [UInt8], closes: Bool = true) throws {
+    /// Starts to listen.
+    ///
+    /// - Parameters:
+    ///   - answer: What each connection is sent after its request.
+    ///   - closes: Whether a connection ends after its answer.
+    ///   - dripMilliseconds: Pause after each byte of the answer; nil to send it as a whole.
+    /// - Throws: `CannotListen`.
+    init(answer: [UInt8], closes: Bool = true, dripMilliseconds: UInt32? = nil) throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -41,7 +48,8 @@ final class LoopbackServer: Sendable {
                     close(connection)
                     break
                 }
-                serve(connection, answer: answer, closes: closes)
+                serve(
+                    connection, answer: answer, closes: closes, dripMilliseconds: dripMilliseconds)
             }
             close(listener)
         }
@@ -57,24 +65,40 @@ final class LoopbackServer: Sendable {
 
     /// Number of requests that were answered.
     var requests: Int {
-        requestCount.load(ordering: .sequentiallyConsistent)
+        received.withLock(\.count)
     }
 
-    private func serve(_ connection: Int32, answer: [UInt8], closes: Bool) {
-        requestCount.add(1, ordering: .sequentiallyConsistent)
+    /// The first bytes of each request.
+    var requestHeads: [String] {
+        received.withLock { $0 }
+    }
+
+    /// Number of answers whose receiver left before their end.
+    var brokenOff: Int {
+        brokenOffCount.load(ordering: .sequentiallyConsistent)
+    }
+
+    private func serve(
+        _ connection: Int32, answer: [UInt8], closes: Bool, dripMilliseconds: UInt32?
+    ) {
         var buffer = [UInt8](repeating: 0, count: 4_096)
-        _ = unsafe recv(connection, &buffer, buffer.count, 0)
+        let length = unsafe max(0, recv(connection, &buffer, buffer.count, 0))
+        let head = String(decoding: buffer.prefix(length), as: UTF8.self)
+        received.withLock { $0.append(head) }
         var sent = 0
         while sent < answer.count {
+            let end = dripMilliseconds == nil ? answer.count : sent + 1
             let count = unsafe answer.withUnsafeBytes { bytes in
                 unsafe send(
-                    connection, bytes.baseAddress?.advanced(by: sent), bytes.count - sent,
+                    connection, bytes.baseAddress?.advanced(by: sent), end - sent,
                     Int32(MSG_NOSIGNAL))
             }
             guard count > 0 else {
+                brokenOffCount.add(1, ordering: .sequentiallyConsistent)
                 break
             }
             sent += count
+            usleep(1_000 * (dripMilliseconds ?? 0))
         }
         if closes {
             close(connection)

@@ -114,7 +114,8 @@ import Testing
     @Test func `nonces are compared as the provider's mode says`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
-            let hashed = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"  // of "test"
+            // SHA-256 of "test".
+            let hashed = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
             let rows: [(TestIdentityProvider, token: String?, sent: String?, status: Int)] = [
                 (deployment.google, "n", "n", 200), (deployment.google, "n", "m", 401),
                 (deployment.google, nil, "n", 401), (deployment.google, "n", nil, 401),

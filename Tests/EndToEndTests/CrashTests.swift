@@ -14,7 +14,7 @@ import Testing
             for round in 0..<Self.rounds {
                 let server = try await deployment.serve()
                 let work = Task { await load(server.client, deployment, round: round) }
-                _ = try await eventually("work to be acknowledged") {
+                try await eventually("work to be acknowledged") {
                     server.log.count(of: "\"status\":200") > 40 * (round + 1) ? true : nil
                 }
                 try await server.kill()
@@ -36,16 +36,17 @@ import Testing
                 for round in 0..<3 {
                     let work = Task { await load(server.client, deployment, round: round) }
                     let before = server.log.count(of: "\"status\":200")
-                    _ = try await eventually("work to be acknowledged") {
+                    try await eventually("work to be acknowledged") {
                         server.log.count(of: "\"status\":200") > before + 60 ? true : nil
                     }
                     try await cluster.stop(mode: "immediate")
-                    let down = try await server.client.call("GET", "/readyz")
-                    #expect(down.status == 503)
+                    try await eventually("readiness to notice") {
+                        try await server.client.call("GET", "/readyz").status == 503 ? true : nil
+                    }
                     let alive = try await server.client.call("GET", "/healthz")
                     #expect(alive.status == 200)
                     try await cluster.start()
-                    _ = try await eventually("the server to be ready again") {
+                    try await eventually("the server to be ready again") {
                         try await server.client.call("GET", "/readyz").status == 200 ? true : nil
                     }
                     acknowledged += await work.value

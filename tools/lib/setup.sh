@@ -6,6 +6,9 @@ source "$repository/tools/lib/packages.sh"
 
 readonly swift_version_min=6.3
 
+# Colours are a compiler option: with them a build in a terminal and one in a pipe undo each other.
+readonly swift_build_options=(--package-path "$repository" --no-color-diagnostics)
+
 # Checks and installs what the tool needs: Swift and the named groups of packages.
 set_up() {
     local group packages=("${packages_of_swift[@]}")

@@ -1,68 +1,72 @@
 internal import Foundation
-internal import FoundationNetworking
 
 /// Fetches key sets over HTTP.
 ///
 /// Each fetch ends within 5 seconds and 256 KiB. Redirects are refused, only status 200 counts, and
-/// nothing is kept between fetches: no cookies, no cache, no credentials. Plain `http` is refused
-/// unless the host is this machine, because whoever can change a key set can sign in as anybody.
-///
-/// - Warning: Foundation of Swift 6.3.1 on Linux ends the process when an HTTP/1.1 connection closes
-///   after a whole header line and before the end of the headers, over TLS as well
-///   (swift-corelibs-foundation issue 5285, mended after 6.3.1). Nothing in front of `URLSession` can
-///   prevent it; `KeySetCache` takes any other way to fetch.
+/// nothing is kept between fetches: no cookies, no cache, no credentials, no connection. Plain `http`
+/// is refused unless the host is this machine, because whoever can change a key set can sign in as
+/// anybody. Another machine is asked through the proxy that `https_proxy` names, if it is set.
 package struct JWKSFetcher: Sendable {
-    /// Longest fetch, in seconds, from the first packet to the last byte.
+    /// Longest fetch, in seconds, from the question to the last byte.
     package static let secondsMax = 5
 
+    /// Most transfers at a time, in the whole process; others wait, and their time runs meanwhile.
+    static let transfersMax = 8
+
+    /// libcurl blocks its thread, which must not be one that Swift's tasks run on.
+    private static let threads: OperationQueue = {
+        let queue = OperationQueue()
+        queue.name = "JWKSFetcher"
+        queue.maxConcurrentOperationCount = transfersMax
+        return queue
+    }()
+
     private let timeLimit: Duration
+    private let trustedFile: String?
 
     /// Makes a fetcher.
     package init() {
         self.init(timeLimit: .seconds(JWKSFetcher.secondsMax))
     }
 
-    init(timeLimit: Duration) {
+    /// Makes a fetcher with another limit, or one that trusts the certificates of a PEM file.
+    init(timeLimit: Duration, trustedFile: String? = nil) {
         self.timeLimit = timeLimit
+        self.trustedFile = trustedFile
     }
 
     /// Fetches one document.
     ///
     /// - Throws: `JWKSFetchFault`.
     @concurrent package func fetch(_ url: String) async throws -> FetchedKeySet {
-        guard let address = URL(string: url), JWKSFetcher.isAcceptable(address) else {
-            throw JWKSFetchFault.unacceptableAddress
+        let deadline = ContinuousClock.now.advanced(by: timeLimit)
+        let outcome = JWKSOutcome()
+        JWKSFetcher.threads.addOperation { [trustedFile] in
+            outcome.end(with: JWKSFetcher.transferred(url, deadline, trustedFile))
         }
-        let transfer = JWKSTransfer(bodyBytesMax: KeySet.documentBytesMax)
-        let deadline = Task { [timeLimit] in
+        // libcurl keeps the limit too, but may afterwards wait for a name server that is silent.
+        let clock = Task {
             do {
-                try await Task.sleep(for: timeLimit)
-                transfer.end(with: .failure(.timedOut))
+                try await Task.sleep(until: deadline, clock: .continuous)
+                outcome.end(with: .failure(.timedOut))
             } catch {
                 // The transfer ended in time.
             }
         }
-        defer { deadline.cancel() }
-        return try await transfer.result(of: JWKSFetcher.request(for: address)).get()
+        defer { clock.cancel() }
+        return try await outcome.value().get()
     }
 
-    private static func isAcceptable(_ address: URL) -> Bool {
-        switch address.scheme?.lowercased() {
-        case "https":
-            address.host?.isEmpty == false
-        case "http":
-            ["127.0.0.1", "::1", "[::1]", "localhost"].contains(address.host?.lowercased())
-        default:
-            false
+    private static func transferred(
+        _ url: String, _ deadline: ContinuousClock.Instant, _ trustedFile: String?
+    ) -> JWKSOutcome.Value {
+        Result { () throws(JWKSFetchFault) in
+            let limit = ContinuousClock.now.duration(to: deadline)
+            guard limit > .zero else {
+                throw .timedOut
+            }
+            return try JWKSTransfer(url: url, limit: limit, trustedFile: trustedFile).run()
         }
-    }
-
-    private static func request(for address: URL) -> URLRequest {
-        var request = URLRequest(
-            url: address, cachePolicy: .reloadIgnoringLocalCacheData,
-            timeoutInterval: TimeInterval(secondsMax))
-        request.setValue("application/json", forHTTPHeaderField: "Accept")
-        return request
     }
 }
 
@@ -70,12 +74,12 @@ package struct JWKSFetcher: Sendable {
 package enum JWKSFetchFault: String, Error, Sendable {
     /// The address is no URL, or plain `http` to another machine.
     case unacceptableAddress
-    /// The provider can't be reached or broke off.
+    /// The provider can't be reached, can't prove who it is, or broke off.
     case unreachable
     /// The provider took too long.
     case timedOut
     /// The status was not 200; redirects are refused.
     case refusedStatus
-    /// The document is too large.
+    /// The answer is too large.
     case tooLarge
 }

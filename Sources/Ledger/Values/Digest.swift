@@ -20,16 +20,14 @@ package struct Digest: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Wraps exactly 32 bytes; nil for any other count.
-    package init?(_ bytes: some Collection<UInt8>) {
+    package init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.byteCount else { return nil }
         var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-        for (index, byte) in bytes.enumerated() {
-            switch index / 8 {
-            case 0: words.0 = words.0 << 8 | UInt64(byte)
-            case 1: words.1 = words.1 << 8 | UInt64(byte)
-            case 2: words.2 = words.2 << 8 | UInt64(byte)
-            default: words.3 = words.3 << 8 | UInt64(byte)
-            }
+        for index in 0..<8 {
+            words.0 = words.0 << 8 | UInt64(bytes[index])
+            words.1 = words.1 << 8 | UInt64(bytes[index + 8])
+            words.2 = words.2 << 8 | UInt64(bytes[index + 16])
+            words.3 = words.3 << 8 | UInt64(bytes[index + 24])
         }
         self.words = InlineWords(
             first: words.0, second: words.1, third: words.2, fourth: words.3)

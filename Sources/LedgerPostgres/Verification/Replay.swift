@@ -38,7 +38,7 @@ package struct Replay: Sendable {
                 var reading = ReplayReading(
                     tenant: tenant, disclosures: self.disclosures, emit: emit)
                 try reading.scan(
-                    after: first.value &- 1, before: last.value &+ 1, on: connection)
+                    after: max(0, first.value) - 1, through: last.value, on: connection)
                 return reading.summary
             }
         }

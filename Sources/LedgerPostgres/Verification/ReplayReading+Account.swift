@@ -14,26 +14,19 @@ extension ReplayReading {
         ORDER BY account_seq LIMIT \(LogReader.pageMax)
         """)
 
-    /// Reads an account's events by the positions that `account_audit` gives, and from the log itself
-    /// what is missing there; false when nothing names the account.
+    /// Reads an account's events by the positions that `account_audit` gives, as far as they are right,
+    /// and from the log itself what is missing there; false when nothing names the account.
     mutating func history(of account: AccountID, on connection: Connection) throws -> Bool {
         history = AccountHistory(of: account)
         let key: [Parameter] = [.text(tenant.description), .uuid(account.bits)]
         let row = try connection.query(Self.known, key)
         let expected = row.rowCount == 1 ? try row.int8(0, 0) : nil
-        var from: Int64 = 0
-        while true {
-            let rows = try connection.query(Self.audited, key + [.int8(from)])
-            try readAudited(rows, on: connection)
-            guard rows.rowCount == LogReader.pageMax else { break }
-            from = try rows.int8(rows.rowCount - 1, 0) &+ 1
+        let isAuditRight = try readAudited(key, on: connection)
+        if !isAuditRight || (history?.nextSequence ?? 0) < expected ?? 0 {
+            try scan(after: history?.lastPosition ?? -1, through: .max, on: connection)
         }
-        let found = history?.nextSequence ?? 0
-        guard expected != nil || found > 0 else { return false }
-        if let expected, found < expected {
-            try scan(after: history?.lastPosition ?? -1, before: .max, on: connection)
-        }
-        if let end = history, end.nextSequence != expected {
+        guard let end = history, expected != nil || end.nextSequence > 0 else { return false }
+        if end.nextSequence != expected {
             summary.add(
                 LogDamage(
                     position: LogPosition(max(0, end.lastPosition)),
@@ -43,38 +36,38 @@ extension ReplayReading {
         return true
     }
 
-    /// Reads the events of some rows of `account_audit`; between two that do not follow on each other,
-    /// everything in the log.
-    private mutating func readAudited(_ rows: QueryResult, on connection: Connection) throws {
-        var positions: [Int64] = []
-        var next = history?.nextSequence ?? 0
-        for row in 0..<rows.rowCount {
-            let sequence = try rows.int8(row, 0)
-            let position = try rows.int8(row, 1)
-            if sequence != next || position <= positions.last ?? history?.lastPosition ?? -1 {
-                try read(positions, on: connection)
-                positions = []
-                try scan(
-                    after: history?.lastPosition ?? -1, before: position, on: connection)
-            }
-            // A row that points back was passed already; the check of the sequence tells.
-            if position > history?.lastPosition ?? -1 { positions.append(position) }
-            next = sequence &+ 1
+    /// Reads the events that `account_audit` names; false as soon as one is not the account's next.
+    private mutating func readAudited(
+        _ key: [Parameter], on connection: Connection
+    ) throws -> Bool {
+        while true {
+            let next = history?.nextSequence ?? 0
+            let rows = try connection.query(Self.audited, key + [.int8(next)])
+            let positions = try (0..<rows.rowCount).map { try rows.int8($0, 1) }
+            guard !positions.isEmpty else { return true }
+            guard try read(positions, on: connection) else { return false }
+            guard positions.count == LogReader.pageMax else { return true }
         }
-        try read(positions, on: connection)
     }
 
-    private mutating func read(_ positions: [Int64], on connection: Connection) throws {
-        guard !positions.isEmpty else { return }
+    private mutating func read(
+        _ positions: [Int64], on connection: Connection
+    ) throws -> Bool {
         let results = try connection.pipeline([
             LogReader.rowsCall(at: positions, in: tenant),
             DisclosureReader.call(at: positions, in: tenant),
         ])
         guard results.count == 2 else { throw PostgresError.unexpectedResult("no page") }
+        let page = results[0]
         var opened = DisclosurePage(
             disclosures == nil ? [] : try DisclosureReader.rows(results[1]), reader: disclosures)
-        for row in 0..<results[0].rowCount {
-            try take(results[0], row, opened: &opened)
+        for row in 0..<page.rowCount {
+            let position = LogPosition(try page.int8(row, 0))
+            guard let read = try? read(page, row, at: position).get(),
+                history?.expects(read.event.recorded) == true
+            else { return false }
+            try hand(read, opened: &opened)
         }
+        return page.rowCount == positions.count
     }
 }

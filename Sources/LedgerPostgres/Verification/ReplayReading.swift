@@ -18,12 +18,12 @@ struct ReplayReading {
         self.emit = emit
     }
 
-    /// Reads every event between two positions, both excluded; of an account's history only its own.
+    /// Reads every event after one position and through another; of an account's history only its own.
     mutating func scan(
-        after first: Int64, before end: Int64, on connection: Connection
+        after first: Int64, through end: Int64, on connection: Connection
     ) throws {
         var last = first
-        while last < end &- 1 {
+        while last < end {
             let results = try connection.pipeline([
                 LogReader.rowsCall(after: last, in: tenant, limit: LogReader.pageMax)
             ])
@@ -31,7 +31,7 @@ struct ReplayReading {
             var opened = try DisclosurePage(page, in: tenant, reader: disclosures, on: connection)
             for row in 0..<page.rowCount {
                 let position = try page.int8(row, 0)
-                guard position < end else { return }
+                guard position <= end else { return }
                 if position != last &+ 1, history == nil {
                     summary.add(
                         LogDamage(
@@ -39,51 +39,63 @@ struct ReplayReading {
                             fault: "the events before position \(position) are missing"))
                 }
                 last = position
-                try take(page, row, opened: &opened)
+                switch read(page, row, at: LogPosition(position)) {
+                case .success(let read):
+                    if isWanted(read.event.recorded) { try hand(read, opened: &opened) }
+                case .failure(let damage): summary.add(damage)
+                }
             }
         }
     }
 
-    /// Checks one row of the log and hands it out.
-    mutating func take(
-        _ page: QueryResult, _ row: Int, opened: inout DisclosurePage
-    ) throws {
-        let position = LogPosition(try page.int8(row, 0))
-        let stored: EventRow
+    /// A row of the log and what its entry says.
+    struct Read {
+        let row: EventRow
         let event: StoredEvent
+    }
+
+    /// Decodes one row of the log.
+    func read(
+        _ page: QueryResult, _ row: Int, at position: LogPosition
+    ) -> Result<Read, LogDamage> {
         do {
-            stored = try EventRow(page, row)
-            event = try stored.decoded(in: tenant)
+            let row = try EventRow(page, row)
+            return .success(Read(row: row, event: try row.decoded(in: tenant)))
         } catch {
-            summary.add(
+            return .failure(
                 error as? LogDamage
                     ?? LogDamage(position: position, fault: "the row cannot be read"))
-            return
         }
-        let leaf = event.leaf
-        if let account = history?.account,
-            !event.recorded.accounts.contains(where: { $0.id == account })
-        {
-            return
-        }
-        if let column = stored.columnThatDiffers(from: event.recorded) {
+    }
+
+    private func isWanted(_ recorded: RecordedEvent) -> Bool {
+        guard let account = history?.account else { return true }
+        return recorded.accounts.contains { $0.id == account }
+    }
+
+    /// Checks one event and hands it out.
+    mutating func hand(_ read: Read, opened: inout DisclosurePage) throws {
+        let recorded = read.event.recorded
+        let position = recorded.position
+        let leaf = read.event.leaf
+        if let column = read.row.columnThatDiffers(from: recorded) {
             summary.add(
                 LogDamage(position: position, fault: "\(column) is not what the entry says"))
         }
-        for fault in history?.take(event.recorded, leaf: leaf) ?? [] {
+        if let fault = history?.take(recorded, leaf: leaf) {
             summary.add(LogDamage(position: position, fault: fault))
         }
         var disclosed: DisclosedValues?
         if disclosures != nil {
             do throws(LogDamage) {
-                disclosed = try opened.open(event.recorded)
+                disclosed = try opened.open(recorded)
             } catch {
                 summary.add(error)
             }
         }
         try emit(
             ReplayedEvent(
-                recorded: event.recorded, entry: event.entry, leaf: leaf, disclosed: disclosed))
+                recorded: recorded, entry: read.event.entry, leaf: leaf, disclosed: disclosed))
         summary.events += 1
     }
 }
@@ -100,20 +112,25 @@ struct AccountHistory {
         self.account = account
     }
 
+    /// Whether an event is the account's next.
+    func expects(_ recorded: RecordedEvent) -> Bool {
+        recorded.accounts.contains { $0.id == account && $0.sequence == nextSequence }
+    }
+
     /// Takes the account's next event and says what is wrong with its place.
-    mutating func take(_ recorded: RecordedEvent, leaf: Digest) -> [String] {
+    mutating func take(_ recorded: RecordedEvent, leaf: Digest) -> String? {
         guard let reference = recorded.accounts.first(where: { $0.id == account }) else {
-            return []
+            return nil
         }
-        var faults: [String] = []
+        var fault: String?
         if reference.sequence != nextSequence {
-            faults.append("seq of account \(account) is \(reference.sequence), not \(nextSequence)")
+            fault = "seq of account \(account) is \(reference.sequence), not \(nextSequence)"
         } else if reference.previous != lastLeaf {
-            faults.append("prev of account \(account) is not its previous event")
+            fault = "prev of account \(account) is not its previous event"
         }
         nextSequence = reference.sequence &+ 1
         lastPosition = recorded.position.value
         lastLeaf = leaf
-        return faults
+        return fault
     }
 }

@@ -62,6 +62,7 @@ package struct TestTimeout: Error, CustomStringConvertible {
 /// Asks again and again until there is an answer or the time is up.
 ///
 /// - Throws: `TestTimeout`, or what the question throws.
+@discardableResult
 package func eventually<Value>(
     _ what: String, within limit: Duration = .seconds(20),
     _ question: () async throws -> Value?

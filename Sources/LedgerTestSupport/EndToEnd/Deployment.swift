@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Postgres
+internal import Synchronization
 
 /// A whole installation: a scratch database, keys, two identity providers and server processes.
 package final class Deployment: Sendable {
@@ -9,6 +10,7 @@ package final class Deployment: Sendable {
     package let apple: TestIdentityProvider
     package let tool: CommandLineTool
     private let directory: String
+    private let servers = Mutex<[ServerProcess]>([])
 
     /// Lends an installation without servers; everything is taken down afterwards.
     ///
@@ -87,7 +89,9 @@ package final class Deployment: Sendable {
     ///
     /// - Throws: what starting throws, or `TestTimeout` with what the server said.
     package func serve(settings: [String: String] = [:]) async throws -> ServerProcess {
-        try await ServerProcess.start(tool.environment.merging(settings) { $1 })
+        let server = try await ServerProcess.start(tool.environment.merging(settings) { $1 })
+        servers.withLock { $0.append(server) }
+        return server
     }
 
     /// A providers file as the README shows it, with the tests' own providers.
@@ -105,16 +109,24 @@ package final class Deployment: Sendable {
         """
     }
 
+    /// The path of a file in the installation's own directory.
+    package func path(_ name: String) -> String {
+        directory + "/" + name
+    }
+
     /// Writes a file into the installation's own directory and gives its path.
     ///
     /// - Throws: what writing throws.
     package func write(_ text: String, to name: String) throws -> String {
-        let path = directory + "/" + name
+        let path = path(name)
         try text.write(toFile: path, atomically: true, encoding: .utf8)
         return path
     }
 
     private func tearDown() async {
+        for server in servers.withLock(\.self) {
+            try? await server.kill()
+        }
         await google.stop()
         await apple.stop()
         try? FileManager.default.removeItem(atPath: directory)

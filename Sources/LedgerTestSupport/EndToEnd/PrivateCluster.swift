@@ -42,14 +42,26 @@ package final class PrivateCluster: Sendable {
 
     /// Starts the cluster and waits until it takes connections.
     ///
-    /// - Throws: `TestTimeout` with what the server said.
+    /// The server runs in the foreground: Foundation's `Process` does not see the end of a program,
+    /// such as `pg_ctl start`, that leaves a daemon behind.
+    ///
+    /// - Throws: `TestTimeout`.
     package func start() async throws {
-        try await server(
-            "pg_ctl",
+        let command = asOwner(
+            "postgres",
             [
-                "-D", directory + "/data", "-l", directory + "/log", "-w", "-o",
-                "-p \(port) -k \(directory) -c listen_addresses=127.0.0.1", "start",
+                "-D", directory + "/data", "-p", "\(port)", "-k", directory, "-c",
+                "listen_addresses=127.0.0.1",
             ])
+        let process = try RunningProcess(
+            executable: command.executable, arguments: command.arguments,
+            environment: ["LC_ALL": "C.UTF-8"])
+        try await eventually("the cluster to take connections", within: .seconds(60)) {
+            guard !process.hasExited else {
+                throw TestTimeout(waitingFor: "a cluster that lives: \(process.errors.text)")
+            }
+            return process.errors.text.contains("ready to accept connections") ? true : nil
+        }
     }
 
     /// Stops the cluster: `immediate` is as good as a power cut.
@@ -65,13 +77,16 @@ package final class PrivateCluster: Sendable {
     }
 
     /// Postgres refuses to run as root, so root runs it as the user of the Debian package.
+    private func asOwner(
+        _ program: String, _ arguments: [String]
+    ) -> (executable: String, arguments: [String]) {
+        guard getuid() == 0 else { return (binaries + program, arguments) }
+        return ("/sbin/runuser", ["-u", "postgres", "--", binaries + program] + arguments)
+    }
+
     private func server(_ program: String, _ arguments: [String]) async throws {
-        if getuid() == 0 {
-            try await Self.run(
-                "/sbin/runuser", ["-u", "postgres", "--", binaries + program] + arguments)
-        } else {
-            try await Self.run(binaries + program, arguments)
-        }
+        let command = asOwner(program, arguments)
+        try await Self.run(command.executable, command.arguments)
     }
 
     private static func run(_ executable: String, _ arguments: [String]) async throws {

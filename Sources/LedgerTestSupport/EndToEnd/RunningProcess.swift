@@ -1,17 +1,28 @@
 internal import Foundation
 internal import Synchronization
 
-/// A child process whose output is collected while it runs.
+/// A child process that writes into files of its own, to be read while it runs.
 package final class RunningProcess: Sendable {
     /// What a child wrote so far.
     package final class Collected: Sendable {
-        private let bytes = Mutex<[UInt8]>([])
+        private let path: String
+
+        init() {
+            path = NSTemporaryDirectory() + "account-ledger-output-" + UUID().uuidString
+        }
+
+        deinit {
+            try? FileManager.default.removeItem(atPath: path)
+        }
 
         /// The text so far.
-        package var text: String { String(decoding: bytes.withLock(\.self), as: UTF8.self) }
+        package var text: String {
+            String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
+        }
 
-        func append(_ more: Data) {
-            bytes.withLock { $0.append(contentsOf: more) }
+        func openForWriting() throws -> FileHandle {
+            try Data().write(to: URL(fileURLWithPath: path))
+            return try FileHandle(forWritingTo: URL(fileURLWithPath: path))
         }
     }
 
@@ -19,6 +30,7 @@ package final class RunningProcess: Sendable {
     package let errors = Collected()
     /// The child's process id.
     package let id: Int32
+    private let exited: ExitBox
 
     /// Starts a child.
     ///
@@ -35,19 +47,15 @@ package final class RunningProcess: Sendable {
         }
         process.environment = kept.merging(environment) { _, own in own }
         process.standardInput = FileHandle.nullDevice
-        let pipes = (output: Pipe(), errors: Pipe())
-        process.standardOutput = pipes.output
-        process.standardError = pipes.errors
+        // Files and not pipes: a child never waits for its reader, and nothing has to be drained.
+        process.standardOutput = try output.openForWriting()
+        process.standardError = try errors.openForWriting()
         let exited = ExitBox()
         process.terminationHandler = { exited.set($0.terminationStatus) }
-        Self.collect(pipes.output, into: output)
-        Self.collect(pipes.errors, into: errors)
         try process.run()
         id = process.processIdentifier
         self.exited = exited
     }
-
-    private let exited: ExitBox
 
     /// Whether the child has ended.
     package var hasExited: Bool { exited.status != nil }
@@ -70,17 +78,6 @@ package final class RunningProcess: Sendable {
     package func send(_ signal: Int32) {
         guard !hasExited else { return }
         kill(id, signal)
-    }
-
-    private static func collect(_ pipe: Pipe, into collected: Collected) {
-        pipe.fileHandleForReading.readabilityHandler = { handle in
-            let data = handle.availableData
-            if data.isEmpty {
-                handle.readabilityHandler = nil
-            } else {
-                collected.append(data)
-            }
-        }
     }
 }
 

@@ -76,9 +76,27 @@ package final class TestIdentityProvider: Sendable {
             }
         }
         let key = keys.state.withLock(\.current)
-        let fields = ["alg": "RS256", "kid": key.keyID, "typ": "JWT"].merging(header) { $1 }
         let body = (try? JSONSerialization.data(withJSONObject: claims)) ?? Data()
-        return key.sign(header: fields, claims: Array(body))
+        var fields = ["alg": "RS256", "kid": key.keyID, "typ": "JWT"]
+        guard let forged = header["alg"] else {
+            fields.merge(header) { $1 }
+            return key.sign(header: fields, claims: Array(body))
+        }
+        fields.merge(header) { $1 }
+        return Self.forge(fields, Array(body), algorithm: forged, with: key)
+    }
+
+    /// A token that claims another algorithm than its key's; HS256 with the public key as the secret.
+    private static func forge(
+        _ header: [String: String], _ claims: [UInt8], algorithm: String, with key: RSASigningKey
+    ) -> String {
+        let encoded = (try? JSONSerialization.data(withJSONObject: header)) ?? Data()
+        let input = Base64URL.encode(Array(encoded)) + "." + Base64URL.encode(claims)
+        let signature =
+            algorithm == "HS256"
+            ? HMACSHA256.code(key: Array(key.publicJWK.utf8), Array(input.utf8))
+            : Array(repeating: 7, count: 64)
+        return input + "." + Base64URL.encode(signature)
     }
 
     /// Stops the listener.

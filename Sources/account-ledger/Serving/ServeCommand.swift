@@ -11,6 +11,10 @@ enum ServeCommand {
             ends it at once.
             """)
 
+    /// How soon after the first a signal is its echo: who stops a whole process group and then its
+    /// leader, as shells and `timeout` do, means one stop.
+    private static let echoTime = Duration.milliseconds(500)
+
     static func run(_: Arguments, _ environment: Environment) async throws -> ExitCode {
         let configuration = try ServeConfiguration(environment)
         let log = Log(threshold: configuration.logLevel)
@@ -34,8 +38,9 @@ enum ServeCommand {
     private static func endAtOnce(
         on signals: AsyncStream<Int32>, after grace: Duration, log: Log
     ) {
+        let first = ContinuousClock.now
         Task.detached {
-            for await _ in signals {
+            for await _ in signals where ContinuousClock.now - first > echoTime {
                 log.write(.warning, "stopped at once by a second signal")
                 log.flush()
                 exit(ExitCode.fault.rawValue)

@@ -112,4 +112,13 @@ struct UnlinkTests {
         let gone = try await later.link("google", subject: "x", by: person)
         #expect(gone.summary == "400 UNSUPPORTED_PROVIDER")
     }
+
+    @Test(arguments: ["apple", "google", "facebook", "GOOGLE"])
+    func `a session that ended is told so before anything else`(name: String) async throws {
+        let service = try TestService()
+        let person = try await service.signIn("apple", "ada")
+        _ = try await service.send("POST", "/v1/auth/sign-out", token: person.accessToken)
+        let answer = try await service.unlink(name, by: person)
+        #expect(answer.summary == "401 INVALID_ACCESS_TOKEN")
+    }
 }

@@ -4,6 +4,17 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
+/// Somebody with a session.
+final class Guest: Sendable {
+    let caller: Caller
+
+    init(_ caller: Caller) {
+        self.caller = caller
+    }
+
+    var account: AccountID { caller.account }
+}
+
 /// Plays people who use the ledger through a real sequencer.
 struct Story {
     private let sequencer: Sequencer
@@ -21,7 +32,7 @@ struct Story {
 
     mutating func signIn(
         _ provider: String, _ name: String, email: String? = nil
-    ) async throws -> Caller {
+    ) async throws -> Guest {
         let reply = try await submit(
             .signIn(
                 SignIn(
@@ -32,50 +43,45 @@ struct Story {
                     newIdentity: generator.id(), newSession: generator.id()))
         ).get()
         guard case .signedIn(let grant, _) = reply else { throw Unexpected(what: "no session") }
-        return Caller(account: grant.account, session: grant.session)
+        return Guest(Caller(account: grant.account, session: grant.session))
     }
 
     @discardableResult mutating func link(
-        _ caller: Caller, _ provider: String, _ name: String, email: String? = nil
+        _ guest: Guest, _ provider: String, _ name: String, email: String? = nil
     ) async throws -> Result<Reply, Refusal> {
         let identity = subject(provider, name)
         let intent = LinkProvider(
-            caller: caller, provider: identity.provider,
+            caller: guest.caller, provider: identity.provider,
             credential: .proved(identity, email: email),
             tokenDigest: digest(generator.bytes(32)), idempotency: nil,
             newIdentity: generator.id())
-        print("L1")
         let result = try await submit(.linkProvider(intent))
-        print("L2")
         return result
     }
 
     @discardableResult mutating func unlink(
-        _ caller: Caller, _ name: String, identity: IdentityID? = nil
+        _ guest: Guest, _ name: String, identity: String? = nil
     ) async throws -> Result<Reply, Refusal> {
         try await submit(
             .unlinkProvider(
                 UnlinkProvider(
-                    caller: caller, provider: provider(name), identity: identity,
+                    caller: guest.caller, provider: provider(name), identity: identity.flatMap { IdentityID($0) },
                     idempotency: nil)))
     }
 
-    mutating func signOut(_ caller: Caller) async throws {
-        _ = try await submit(.signOut(SignOut(caller: caller, scope: .session))).get()
+    mutating func signOut(_ guest: Guest) async throws {
+        _ = try await submit(.signOut(SignOut(caller: guest.caller, scope: .session))).get()
     }
 
     private mutating func submit(
         _ intent: Command.Intent
     ) async throws -> Result<Reply, Refusal> {
-        print("S0")
-        let r = try await sequencer.submit(
+        try await sequencer.submit(
             Command(
                 id: generator.id(), tenant: tenant,
                 origin: Command.Origin(
                     request: generator.id(), clientIP: Self.clientIP, userAgent: "a test"),
                 intent: intent))
-        print("S1", r)
-        return r
     }
 }
 

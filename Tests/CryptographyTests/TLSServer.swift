@@ -1,0 +1,79 @@
+import Foundation
+
+/// OpenSSL's own test server on 127.0.0.1, with a certificate for `localhost` that it signed itself.
+///
+/// It answers every request for `/keys` with fixed bytes, and ends with its owner.
+final class TLSServer {
+    let port: UInt16
+
+    /// The certificate as a PEM file: whoever trusts it trusts the server.
+    let certificateFile: String
+
+    private let directory: URL
+    private let process: Process
+
+    struct CannotStart: Error {}
+
+    init(answer: [UInt8]) throws {
+        let directory = FileManager.default.temporaryDirectory
+            .appending(path: "tls-server-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        try Data(answer).write(to: directory.appending(path: "keys"))
+        let making = try TLSServer.openssl(
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                "-keyout", "key.pem", "-out", "certificate.pem", "-days", "1", "-subj",
+                "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+            ], in: directory, output: nil)
+        making.waitUntilExit()
+        let output = Pipe()
+        process = try TLSServer.openssl(
+            [
+                "s_server", "-accept", "127.0.0.1:0", "-HTTP", "-cert", "certificate.pem", "-key",
+                "key.pem",
+            ], in: directory, output: output)
+        self.directory = directory
+        certificateFile = directory.appending(path: "certificate.pem").path(percentEncoded: false)
+        guard let port = TLSServer.port(announcedOn: output.fileHandleForReading) else {
+            process.terminate()
+            throw CannotStart()
+        }
+        self.port = port
+    }
+
+    deinit {
+        process.terminate()
+        process.waitUntilExit()
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    private static func openssl(
+        _ arguments: [String], in directory: URL, output: Pipe?
+    ) throws -> Process {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/openssl")
+        process.arguments = arguments
+        process.currentDirectoryURL = directory
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output ?? FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return process
+    }
+
+    /// Reads up to the line `ACCEPT 127.0.0.1:port`; the output ends if the server can't start.
+    private static func port(announcedOn output: FileHandle) -> UInt16? {
+        var text = ""
+        while true {
+            let piece = output.availableData
+            guard !piece.isEmpty else {
+                return nil
+            }
+            text += String(decoding: piece, as: UTF8.self)
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+            if let line = lines.first(where: { line in line.hasPrefix("ACCEPT ") }) {
+                return line.split(separator: ":").last.flatMap { digits in UInt16(digits) }
+            }
+        }
+    }
+}

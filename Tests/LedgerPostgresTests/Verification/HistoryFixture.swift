@@ -1,0 +1,58 @@
+import Ledger
+import LedgerPostgres
+import LedgerTestSupport
+
+/// A ledger with a known history of twelve events, folded to the end.
+///
+///     0 LedgerOpened
+///     1 AccountOpened, 2 ProviderLinked apple, 3 SignedIn        Ada
+///     4 ProviderLinked google                                    Ada
+///     5 AccountOpened, 6 ProviderLinked google, 7 SignedIn       Bob
+///     8 ConflictRejected                                         Bob, then Ada
+///     9 ProviderUnlinked google                                  Ada
+///    10 SignedOut                                                Ada
+///    11 SignedIn                                                 Bob
+struct HistoryFixture {
+    let database: ScratchDatabase
+    let ada: Guest
+    let bob: Guest
+
+    /// The number of events.
+    static let count: Int64 = 12
+
+    /// Makes the ledger, lends it and drops it.
+    ///
+    /// Nothing but triggers protects the log, so that a test can damage it.
+    static func with(_ body: @Sendable (HistoryFixture) async throws -> Void) async throws {
+        try await ScratchDatabase.with(owner: .plain) { database in
+            let fixture = try await SequencerFixture.with(database) { fixture in
+                var story = Story(fixture.sequencer)
+                let ada = try await story.signIn("apple", "ada", email: "ada@example.com")
+                try await story.link(ada, "google", "ada-g", email: "g@example.com")
+                let bob = try await story.signIn("google", "bob", email: "bob@example.com")
+                try await story.link(bob, "apple", "ada")
+                try await story.unlink(ada, "google")
+                try await story.signOut(ada)
+                _ = try await story.signIn("google", "bob", email: "robert@example.com")
+                return HistoryFixture(database: database, ada: ada, bob: bob)
+            }
+            try await database.fold()
+            try await body(fixture)
+        }
+    }
+
+    /// Runs SQL that nothing refuses.
+    func damage(_ sql: String) async throws {
+        try await database.asSuperuser.execute(
+            "ALTER TABLE events DISABLE TRIGGER USER; \(sql)")
+    }
+
+    func verify(
+        keyring: WrappingKeyring? = SequencerFixture.keyring
+    ) async throws -> VerificationReport {
+        let verifier = Verifier(url: database.runtimeURL, keyring: keyring)
+        let report = try await verifier.run()
+        await verifier.close()
+        return report
+    }
+}

@@ -1,0 +1,102 @@
+import Ledger
+import LedgerPostgres
+import LedgerTestSupport
+import Testing
+
+/// Whether a verification finds what is damaged, and nothing where nothing is.
+@Suite struct VerifierTests {
+    @Test func `a log that a sequencer wrote holds`() async throws {
+        try await HistoryFixture.with { history in
+            let report = try await history.verify()
+            #expect(report.holds, "\(report.findings)")
+            #expect(report.events == HistoryFixture.count)
+            #expect(report.tenants == 1)
+            #expect(report.opensDisclosures)
+            #expect(report.withheldDisclosures == 0)
+            for check in VerificationCheck.allCases where check != .links {
+                #expect(report.counts[check, default: 0] > 0, "\(check.rawValue) was checked")
+            }
+        }
+    }
+
+    @Test(arguments: Damage.all)
+    func `damage is found where it is`(damage: Damage) async throws {
+        try await HistoryFixture.with { history in
+            try await history.damage(damage.sql)
+            let report = try await history.verify()
+            #expect(!report.holds)
+            let found = report.findings.contains {
+                $0.check == damage.check && $0.position == damage.position.map { LogPosition($0) }
+            }
+            #expect(found, "\(report.findings)")
+            for secret in ["ada@", "robert", "mallory", "ada-g", Story.clientIP] {
+                #expect(!report.findings.contains { $0.description.contains(secret) })
+            }
+        }
+    }
+
+    @Test func `without keys everything else is checked`() async throws {
+        try await HistoryFixture.with { history in
+            var report = try await history.verify(keyring: nil)
+            #expect(report.holds, "\(report.findings)")
+            #expect(!report.opensDisclosures)
+            try await history.damage("UPDATE user_providers SET linked_at = 'epoch'")
+            report = try await history.verify(keyring: nil)
+            #expect(report.findings.first?.check == .userProviders)
+        }
+    }
+
+    @Test func `a destroyed disclosure is counted and is no finding of the log`() async throws {
+        try await HistoryFixture.with { history in
+            try await history.damage("DELETE FROM disclosures WHERE position = 10")
+            let report = try await history.verify()
+            // The address and the user agent of the sign-out.
+            #expect(report.withheldDisclosures == 2)
+            #expect(report.findings.allSatisfy { $0.check == .accountAudit })
+        }
+    }
+
+    @Test func `a projection that is behind is compared at its checkpoint`() async throws {
+        try await HistoryFixture.with { history in
+            try await history.damage(
+                """
+                UPDATE projections SET position = 8;
+                DELETE FROM account_audit WHERE position >= 8;
+                UPDATE user_providers SET email = 'bob@example.com' WHERE provider = 'google';
+                INSERT INTO user_providers SELECT tenant_id, last_account_id, provider,
+                    provider_id, 'g@example.com', identity_id, linked_at, linked_position
+                FROM identities WHERE provider_id = 'ada-g'
+                """)
+            let report = try await history.verify()
+            #expect(report.holds, "\(report.findings)")
+            try await history.database.fold()
+            let caughtUp = try await history.verify()
+            #expect(caughtUp.holds, "\(caughtUp.findings)")
+        }
+    }
+
+    @Test func `each tenant is verified by itself, whatever table names it`() async throws {
+        let acme = tenant("acme")
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                try await fixture.open(acme)
+                for tenant in [TenantID.default, acme] {
+                    var story = Story(fixture.sequencer, tenant: tenant)
+                    _ = try await story.signIn("apple", "ada", email: "a@b.c")
+                }
+                try await database.fold()
+                let verifier = Verifier(url: database.runtimeURL, keyring: SequencerFixture.keyring)
+                let report = try await verifier.run()
+                #expect(report.holds, "\(report.findings)")
+                #expect((report.tenants, report.events) == (2, 8))
+                try await database.asSuperuser.execute(
+                    """
+                    UPDATE user_providers SET tenant_id = 'ghost' WHERE tenant_id = 'acme'
+                    """)
+                let damaged = try await verifier.run()
+                #expect(Set(damaged.findings.map(\.tenant)) == ["acme", "ghost"])
+                #expect(try await verifier.run(tenant: .default).holds)
+            }
+        }
+    }
+}
