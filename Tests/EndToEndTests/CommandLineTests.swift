@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{", "JSON"), ("{}", "providers"), ("{\"providers\":[]}", "providers"),
+        ("{", "JSON"), ("{}", "providers"),
         ("{\"providers\":[{\"name\":\"google\"}]}", "type"),
         (provider("\"jwks_uri\":\"http://keys.example/jwks\""), "jwks_uri"),
         (provider("\"jwks_uri\":\"https://keys.example/jwks\",\"colour\":\"red\""), "colour"),
