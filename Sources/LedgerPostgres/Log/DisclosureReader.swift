@@ -8,8 +8,9 @@ import Postgres
 package struct DisclosureReader: Sendable {
     private static let columns = """
         SELECT d.position, d.account_id, d.ciphertext, k.wrapping_key, k.wrapped_key
-        FROM disclosures d LEFT JOIN account_keys k
-            ON k.tenant_id = d.tenant_id AND k.account_id = d.account_id
+        FROM disclosures d LEFT JOIN LATERAL (
+            SELECT wrapping_key, wrapped_key FROM account_keys
+            WHERE tenant_id = $1 AND account_id = d.account_id OFFSET 0) k ON true
         """
 
     private static let between = Statement(

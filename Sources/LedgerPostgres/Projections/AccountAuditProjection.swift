@@ -12,6 +12,7 @@ struct AccountAuditProjection: Projection {
 
     /// Folds into a table of the read model's shape.
     init(table: String) {
+        // Lateral, so that each account is looked up by itself whatever the planner thinks of the table.
         latest = Statement(
             "\(table)_latest",
             """
@@ -27,8 +28,10 @@ struct AccountAuditProjection: Projection {
             """
             SELECT a.account_id, a.type, a.identity_id, a.provider
             FROM unnest($2::uuid[]) AS k (account_id)
-            JOIN \(table) a ON a.tenant_id = $1 AND a.account_id = k.account_id
-            WHERE a.type IN ('ProviderLinked', 'ProviderUnlinked')
+            CROSS JOIN LATERAL (
+                SELECT * FROM \(table) WHERE tenant_id = $1 AND account_id = k.account_id
+                    AND type IN ('ProviderLinked', 'ProviderUnlinked')
+                OFFSET 0) a
             ORDER BY a.account_id, a.account_seq
             """)
         // An array of arrays cannot be unnested by one level, and no provider's name has a comma.

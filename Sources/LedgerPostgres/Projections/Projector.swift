@@ -19,6 +19,7 @@ package final class Projector: Sendable {
         SET statement_timeout = '10s';
         SET plan_cache_mode = force_generic_plan;
         SET enable_seqscan = off;
+        SET enable_bitmapscan = off;
         SET enable_hashjoin = off;
         SET enable_mergejoin = off;
         SET jit = off;

@@ -87,7 +87,8 @@ package struct Rebuild: Sendable {
             let target = try self.checkpoint(name, in: tenant, on: connection)
             // Keyed lookups while folding; the comparison wants the planner's whole freedom.
             try connection.execute(
-                "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off")
+                "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;"
+                    + "SET enable_bitmapscan = off")
             if let fault = try refold.advance(to: target, on: connection) {
                 return report(name, tenant, refold.position, fault: fault)
             }
@@ -122,6 +123,7 @@ package struct Rebuild: Sendable {
         var report = report(name, tenant, refold.position)
         try connection.execute(
             "RESET enable_seqscan; RESET enable_hashjoin; RESET enable_mergejoin;"
+                + "RESET enable_bitmapscan;"
                 + "ANALYZE \(table.name)")
         try table.repair(&report, on: connection)
         _ = try connection.pipeline([

@@ -14,14 +14,21 @@ struct UserProvidersProjection: Projection {
 
     /// Folds into a table of the read model's shape.
     init(table: String) {
+        // Each key is looked up by itself: a join is planned while the table is young, as a scan of all
+        // rows of the tenant, and the plan stays when they have become many.
+        let found = """
+            CROSS JOIN LATERAL (
+                SELECT ctid, email FROM \(table)
+                WHERE tenant_id = $1 AND user_id = k.user_id AND identity_id = k.identity_id
+                OFFSET 0) u
+            """
         delete = Statement(
             "\(table)_delete",
             """
             WITH written AS (
-                DELETE FROM \(table) u
-                USING unnest($2::uuid[], $3::uuid[]) AS k (user_id, identity_id)
-                WHERE u.tenant_id = $1 AND u.user_id = k.user_id
-                    AND u.identity_id = k.identity_id
+                DELETE FROM \(table) t
+                USING unnest($2::uuid[], $3::uuid[]) AS k (user_id, identity_id) \(found)
+                WHERE t.ctid = u.ctid
                 RETURNING 1)
             SELECT ledger_expect(count(*), $4::bigint, 'user_providers') FROM written
             """)
@@ -38,14 +45,12 @@ struct UserProvidersProjection: Projection {
             "\(table)_update_emails",
             """
             WITH found AS MATERIALIZED (
-                SELECT u.user_id, u.identity_id, k.email, u.email IS DISTINCT FROM k.email AS differs
+                SELECT u.ctid AS place, k.email, u.email IS DISTINCT FROM k.email AS differs
                 FROM unnest($2::uuid[], $3::uuid[], $4::text[]) AS k (user_id, identity_id, email)
-                JOIN \(table) u ON u.tenant_id = $1 AND u.user_id = k.user_id
-                    AND u.identity_id = k.identity_id
+                \(found)
             ), written AS (
-                UPDATE \(table) u SET email = f.email FROM found f
-                WHERE f.differs AND u.tenant_id = $1 AND u.user_id = f.user_id
-                    AND u.identity_id = f.identity_id)
+                UPDATE \(table) t SET email = f.email FROM found f
+                WHERE f.differs AND t.ctid = f.place)
             SELECT ledger_expect(count(*), $5::bigint, 'user_providers') FROM found
             """)
     }
