@@ -35,14 +35,15 @@ final class TLSServer {
         self.directory = directory
         certificateFile = directory.appending(path: "certificate.pem").path(percentEncoded: false)
         guard let port = TLSServer.port(announcedOn: output.fileHandleForReading) else {
-            process.terminate()
+            kill(process.processIdentifier, SIGKILL)
             throw CannotStart()
         }
         self.port = port
     }
 
     deinit {
-        process.terminate()
+        // Not SIGTERM: the child inherited that as blocked from the thread that started it.
+        kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
         try? FileManager.default.removeItem(at: directory)
     }

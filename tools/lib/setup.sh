@@ -7,6 +7,7 @@ source "$repository/tools/lib/packages.sh"
 readonly swift_version_min=6.3
 
 # Colours are a compiler option: with them a build in a terminal and one in a pipe undo each other.
+# shellcheck disable=SC2034 # for the tools that source this
 readonly swift_build_options=(--package-path "$repository" --no-color-diagnostics)
 
 # Checks and installs what the tool needs: Swift and the named groups of packages.

@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// Fetches key sets over HTTP.
 ///
 /// Each fetch ends within 5 seconds and 256 KiB. Redirects are refused, only status 200 counts, and
@@ -13,26 +11,25 @@ package struct JWKSFetcher: Sendable {
     /// Most transfers at a time, in the whole process; others wait, and their time runs meanwhile.
     static let transfersMax = 8
 
-    /// libcurl blocks its thread, which must not be one that Swift's tasks run on.
-    private static let threads: OperationQueue = {
-        let queue = OperationQueue()
-        queue.name = "JWKSFetcher"
-        queue.maxConcurrentOperationCount = transfersMax
-        return queue
-    }()
+    static let sharedThreads = BlockingThreads(countMax: transfersMax)
 
     private let timeLimit: Duration
     private let trustedFile: String?
+    private let threads: BlockingThreads
 
     /// Makes a fetcher.
     package init() {
         self.init(timeLimit: .seconds(JWKSFetcher.secondsMax))
     }
 
-    /// Makes a fetcher with another limit, or one that trusts the certificates of a PEM file.
-    init(timeLimit: Duration, trustedFile: String? = nil) {
+    /// Makes a fetcher with another limit, with the certificates of a PEM file, on other threads.
+    init(
+        timeLimit: Duration, trustedFile: String? = nil,
+        threads: BlockingThreads = JWKSFetcher.sharedThreads
+    ) {
         self.timeLimit = timeLimit
         self.trustedFile = trustedFile
+        self.threads = threads
     }
 
     /// Fetches one document.
@@ -41,7 +38,7 @@ package struct JWKSFetcher: Sendable {
     @concurrent package func fetch(_ url: String) async throws -> FetchedKeySet {
         let deadline = ContinuousClock.now.advanced(by: timeLimit)
         let outcome = JWKSOutcome()
-        JWKSFetcher.threads.addOperation { [trustedFile] in
+        threads.run { [trustedFile] in
             outcome.end(with: JWKSFetcher.transferred(url, deadline, trustedFile))
         }
         // libcurl keeps the limit too, but may afterwards wait for a name server that is silent.

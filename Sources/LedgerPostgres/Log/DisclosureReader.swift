@@ -3,8 +3,8 @@ import Postgres
 
 /// Reads and decrypts the disclosures of a page of events.
 ///
-/// A row or a key that was destroyed leaves nothing behind and is no failure. A row that is there and
-/// does not decrypt, or says what its entry does not commit to, is damage.
+/// A row or a key that was destroyed leaves nothing behind and is no failure. A row that is there
+/// and does not decrypt, or says what its entry does not commit to, is damage.
 package struct DisclosureReader: Sendable {
     private static let columns = """
         SELECT d.position, d.account_id, d.ciphertext, k.wrapping_key, k.wrapped_key
@@ -79,8 +79,8 @@ package struct DisclosureReader: Sendable {
 
     /// What the rows of one event disclose.
     ///
-    /// - Throws: `LogDamage` for a row that is about another account than the event's first, does not
-    ///   decrypt, or whose digests are not in the entry.
+    /// - Throws: `LogDamage` for a row that is about another account than the event's first, does
+    ///   not decrypt, or whose digests are not in the entry.
     func open(
         _ rows: ArraySlice<Row>, of recorded: RecordedEvent, keys: inout KeyCache
     ) throws(LogDamage) -> DisclosedValues {

@@ -1,6 +1,7 @@
 package import Ledger
 
-/// A row of `events` as it is stored: the entry's bytes and the columns that were derived from them.
+/// A row of `events` as it is stored: the entry's bytes and the columns that were derived from
+/// them.
 package struct EventRow: Hashable, Sendable {
     package let position: LogPosition
     /// The identifier's bits.
@@ -18,7 +19,7 @@ package struct EventRow: Hashable, Sendable {
 
     /// The event that the entry states.
     ///
-    /// - Throws: `LogDamage` when the bytes are no entry, or not the one of this tenant and position.
+    /// - Throws: `LogDamage` when the bytes are no entry, or another one than this row's.
     package func decoded(in tenant: TenantID) throws(LogDamage) -> StoredEvent {
         try StoredEvent(entry: entry, at: position, in: tenant)
     }
@@ -47,7 +48,7 @@ package struct StoredEvent: Hashable, Sendable {
 
     /// Decodes an entry that is stored at a position of a tenant's log.
     ///
-    /// - Throws: `LogDamage` when the bytes are no entry, or not the one of that tenant and position.
+    /// - Throws: `LogDamage` when the bytes are no entry, or that of another place.
     package init(
         entry: [UInt8], at position: LogPosition, in tenant: TenantID
     ) throws(LogDamage) {

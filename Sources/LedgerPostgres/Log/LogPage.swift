@@ -9,7 +9,8 @@ struct DisclosedEvent: Sendable {
     var position: LogPosition { recorded.position }
 }
 
-/// A page of the log for folding: events without a gap, and what stopped the reading, if anything did.
+/// A page of the log for folding: events without a gap, and what stopped the reading, if anything
+/// did.
 struct LogPage: Sendable {
     let from: LogPosition
     let events: [DisclosedEvent]
@@ -26,7 +27,7 @@ struct LogPage: Sendable {
 
     /// Reads a page that begins at a position which the head has passed.
     ///
-    /// - Parameter limit: at most `LogReader.pageMax`.
+    /// The limit is cut to `LogReader.pageMax`.
     static func read(
         from: LogPosition, in tenant: TenantID, limit: Int, disclosures: DisclosureReader,
         on connection: Connection

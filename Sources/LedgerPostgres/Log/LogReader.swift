@@ -3,8 +3,8 @@ package import Postgres
 
 /// Reads a tenant's log in pages.
 ///
-/// Positions are gapless and become visible in order, so a reader that remembers the last position it
-/// saw misses nothing.
+/// Positions are gapless and become visible in order, so a reader that remembers the last position
+/// it saw misses nothing.
 package enum LogReader {
     /// The most rows of one page.
     package static let pageMax = 1_000
@@ -37,7 +37,7 @@ package enum LogReader {
 
     /// The next rows after a position, in order; all columns.
     ///
-    /// - Parameter limit: at most ``pageMax``; a larger one is cut.
+    /// The limit is cut to ``pageMax``.
     package static func rows(
         after position: Int64, in tenant: TenantID, limit: Int = pageMax,
         on connection: Connection

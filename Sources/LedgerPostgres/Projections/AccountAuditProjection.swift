@@ -12,7 +12,8 @@ struct AccountAuditProjection: Projection {
 
     /// Folds into a table of the read model's shape.
     init(table: String) {
-        // Lateral, so that each account is looked up by itself whatever the planner thinks of the table.
+        // Lateral, so that each account is looked up by itself whatever the planner thinks of the
+        // table.
         latest = Statement(
             "\(table)_latest",
             """

@@ -24,7 +24,7 @@ struct AuditRow: Hashable, Sendable {
 extension AuditRow {
     /// Describes an event for one of its accounts.
     ///
-    /// - Parameter clientIP: what the event discloses; left out for every account but the first.
+    /// The address that the event discloses is left out for every account but the first.
     init(
         _ recorded: RecordedEvent, for reference: AccountReference, clientIP: String?,
         before: [String], after: [String]
@@ -50,7 +50,7 @@ extension AuditRow {
 
     /// The first column in which a stored row differs from this one; nil when none does.
     ///
-    /// - Parameter comparingClientIP: false where disclosures cannot be decrypted.
+    /// Where disclosures cannot be decrypted, the address is not compared.
     func columnThatDiffers(from stored: AuditRow, comparingClientIP: Bool) -> String? {
         if sequence != stored.sequence { return "account_seq" }
         if position != stored.position { return "position" }

@@ -81,9 +81,10 @@ enum Checkpoints {
         let result = try connection.query(behind, namesAndVersions)
         var found: [Behind] = []
         for row in 0..<result.rowCount {
+            // A head of no possible tenant is for `verify` to report; nobody else waits for it.
             guard let tenant = TenantID(try result.text(row, 0)),
                 let name = ProjectionName(rawValue: try result.text(row, 1))
-            else { throw .unexpectedResult("ledger_head names no tenant") }
+            else { continue }
             let position = try result.optionalInt8(row, 2)
             found.append(
                 Behind(

@@ -23,7 +23,8 @@ protocol Projection: Sendable {
 
     /// Folds events onto what was loaded.
     ///
-    /// A fault ends the fold before the event that it names; what came before is written all the same.
+    /// A fault ends the fold before the event that it names; what came before is written all the
+    /// same.
     func fold(
         _ events: ArraySlice<DisclosedEvent>, onto loaded: [QueryResult], in tenant: TenantID
     ) throws(PostgresError) -> FoldedPage

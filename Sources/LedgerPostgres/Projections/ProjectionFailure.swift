@@ -15,7 +15,8 @@ enum WriteFault {
         case .unexpectedResult(let reason):
             self = .ofThePage("unexpected result: \(reason)")
         case .server(let refusal):
-            // Data exceptions, broken constraints and their like; the message itself may quote a value.
+            // Data exceptions, broken constraints and their like; the message itself may quote a
+            // value.
             if ["21", "22", "23", "54", "P0"].contains(refusal.state.conditionClass) {
                 let place = refusal.constraint.map { " (\($0))" } ?? ""
                 self = .ofThePage("the table does not take it: \(refusal.state)\(place)")

@@ -31,17 +31,23 @@ struct ProjectionFolder: Sendable {
         self.onFault = onFault
     }
 
-    /// Looks at all tenants once.
+    /// Looks at all tenants once; ends early when the task is cancelled.
     ///
+    /// Calls `beat` before each page, as a sign of life.
     /// - Throws: when the connection is lost or the checkpoints cannot be read.
-    func round(on connection: Connection) throws(PostgresError) -> Round {
+    func round(
+        on connection: Connection, beat: () -> Void
+    ) throws(PostgresError) -> Round {
         var round = Round()
         let behind = try Checkpoints.behind(on: connection)
         try Checkpoints.make(behind.filter(\.isNew), on: connection)
         var page: (tenant: TenantID, page: LogPage)?
         for projection in behind where projection.position < projection.head {
+            guard !Task.isCancelled else { break }
+            beat()
             do throws(PostgresError) {
-                // Projections of a tenant come in the order of their checkpoints and mostly share a page.
+                // Projections of a tenant come in the order of their checkpoints and mostly share a
+                // page.
                 if page?.tenant != projection.tenant
                     || page?.page.covers(projection.position) != true
                 {
@@ -113,7 +119,8 @@ struct ProjectionFolder: Sendable {
         }
     }
 
-    /// One transaction of two round trips: lock and load, then write, move the checkpoint and commit.
+    /// One transaction of two round trips: lock and load, then write, move the checkpoint and
+    /// commit.
     private func fold(
         _ behind: Checkpoints.Behind, page: LogPage, limit: Int, on connection: Connection
     ) throws(PostgresError) -> Outcome {
@@ -130,8 +137,8 @@ struct ProjectionFolder: Sendable {
             connection.rollBack()
             return .contended
         }
-        // Another process may have moved the checkpoint since it was read; the lock tells. Only what
-        // was loaded for is folded.
+        // Another process may have moved the checkpoint since it was read; the lock tells. Only
+        // what was loaded for is folded.
         let events = guess.drop { $0.position < lease.position }
         guard !events.isEmpty || page.damage != nil else {
             connection.rollBack()

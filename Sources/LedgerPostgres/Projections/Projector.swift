@@ -9,9 +9,11 @@ import Synchronization
 /// lease. A projection that cannot fold an event stops there and says so in `projections.failure`;
 /// other projections and other tenants go on. A restart tries the event once more.
 package final class Projector: Sendable {
-    /// Settings of the connection that folds. Losing the last commits in a crash is harmless, because
-    /// checkpoint and rows are lost together and folded again. Every statement looks few keys up, which
-    /// the planner should not take for a scan while tables are young.
+    /// Settings of the connection that folds.
+    ///
+    /// Losing the last commits in a crash is harmless, because checkpoint and rows are lost
+    /// together and folded again. Every statement looks few keys up, which the planner should not
+    /// take for a scan while tables are young.
     static let settings = """
         SET synchronous_commit = off;
         SET idle_in_transaction_session_timeout = '10s';
@@ -26,7 +28,7 @@ package final class Projector: Sendable {
         """
 
     private struct State {
-        var lastRound = ContinuousClock.now
+        var lastBeat = ContinuousClock.now
     }
 
     private let configuration: ProjectorConfiguration
@@ -72,7 +74,7 @@ package final class Projector: Sendable {
             do {
                 let round = try await session.run { connection in
                     if clears { try Checkpoints.clearFailures(on: connection) }
-                    return try self.folder.round(on: connection)
+                    return try self.folder.round(on: connection, beat: self.beat)
                 }
                 hasCleared = true
                 backoff = round.hasFaults ? Self.next(backoff) : .zero
@@ -82,20 +84,26 @@ package final class Projector: Sendable {
                 backoff = Self.next(backoff)
                 _ = try? await Task.sleep(for: backoff)
             }
-            state.withLock { $0.lastRound = .now }
+            beat()
         }
         await session.close()
         await statusSession.close()
     }
 
-    /// Makes the projector look at once; to be called after each commit. Never blocks.
+    private func beat() {
+        state.withLock { $0.lastBeat = .now }
+    }
+
+    /// Makes the projector look at once; never blocks.
+    ///
+    /// To be called after each commit.
     package func wake() {
         signal.raise()
     }
 
-    /// Whether the loop has gone round within a time; a database that is away does not stop it.
+    /// Whether the loop has come by within a time; a database that is away does not stop it.
     package func isAlive(within limit: Duration = .seconds(30)) -> Bool {
-        state.withLock { ContinuousClock.now - $0.lastRound <= limit }
+        state.withLock { ContinuousClock.now - $0.lastBeat <= limit }
     }
 
     /// How far every projection of every tenant has come, read from the database.
@@ -108,9 +116,12 @@ package final class Projector: Sendable {
     /// Waits before the next round: not at all while there are full pages, else for a wake-up.
     private func rest(after round: ProjectionFolder.Round, backoff: Duration) async {
         if round.hasFaults {
-            _ = try? await Task.sleep(for: backoff)
+            // What works is not to wait long for what does not.
+            let longest = round.hasFolded ? configuration.poll : backoff
+            _ = try? await Task.sleep(for: min(backoff, longest))
         } else if round.isContended {
-            // Another process is folding the same; looking again at once would only double its reading.
+            // Another process is folding the same; looking again at once would only double its
+            // reading.
             _ = try? await Task.sleep(for: max(configuration.pause, .milliseconds(10)))
         } else if !round.hasFullPage {
             if round.hasFolded { _ = try? await Task.sleep(for: configuration.pause) }

@@ -4,10 +4,11 @@ import Postgres
 /// Refolds a read model from position 0, reports how the live one differs, and repairs it.
 ///
 /// The refold goes into a temporary table while the projector works on; only the last stretch, the
-/// comparison and the repair happen under the checkpoint's lock, in one transaction. Readers see the
-/// table as it was until that commits.
+/// comparison and the repair happen under the checkpoint's lock, in one transaction. Readers see
+/// the table as it was until that commits.
 package struct Rebuild: Sendable {
-    /// How often the refold tries to catch up with a checkpoint that moves before it takes the lock.
+    /// How often the refold tries to catch up with a checkpoint that moves before it takes the
+    /// lock.
     private static let attemptsMax = 8
     /// Events that may be left to fold under the lock.
     private static let underLockMax: Int64 = 5_000
@@ -26,7 +27,7 @@ package struct Rebuild: Sendable {
     ///
     /// - Parameters:
     ///   - url: of a role that may write the read models and make temporary tables.
-    ///   - keyring: unwraps the keys of accounts; without the right keys the refold would lose e-mails,
+    ///   - keyring: unwraps the keys of accounts; without the right ones the refold would lose e-mails,
     ///     so an unknown key is reported as a fault and nothing is repaired.
     package init(url: String, keyring: WrappingKeyring) {
         disclosures = DisclosureReader(keyring: keyring)
@@ -35,14 +36,15 @@ package struct Rebuild: Sendable {
         ) {
             try $0.execute(
                 """
-                SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s'; SET jit = off;
+                SET lock_timeout = '10s'; SET jit = off;
+                SET idle_in_transaction_session_timeout = '60s';
                 """)
         }
     }
 
     /// Rebuilds a projection for every tenant, in the order of their names.
     ///
-    /// - Throws: `PostgresError` when the database is away or refuses; what was repaired stays repaired.
+    /// - Throws: `PostgresError` when the database is away or refuses; earlier repairs stay.
     package func run(_ projection: ProjectionName) async throws -> [RebuildReport] {
         let names = try await session.run { connection in
             let result = try connection.query(Self.tenants)

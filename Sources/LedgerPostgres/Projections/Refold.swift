@@ -9,7 +9,10 @@ struct Refold {
     /// The next position to fold.
     private(set) var position = LogPosition(0)
 
-    init(_ table: RefoldTable, of name: ProjectionName, in tenant: TenantID, with disclosures: DisclosureReader) {
+    init(
+        _ table: RefoldTable, of name: ProjectionName, in tenant: TenantID,
+        with disclosures: DisclosureReader
+    ) {
         projection = name.projection(table: table.name)
         self.tenant = tenant
         self.disclosures = disclosures

@@ -1,7 +1,8 @@
 import Ledger
 import Postgres
 
-/// A temporary table of a read model's shape, with the statements that compare and repair the live one.
+/// A temporary table of a read model's shape, with the statements that compare and repair the live
+/// one.
 struct RefoldTable {
     let name: String
     private let live: String
@@ -52,8 +53,8 @@ struct RefoldTable {
         Statement(
             "\(name)_first",
             """
-            SELECT CASE WHEN l.tenant_id IS NULL THEN 'missing' WHEN r.tenant_id IS NULL THEN 'surplus'
-                    ELSE 'different' END,
+            SELECT CASE WHEN l.tenant_id IS NULL THEN 'missing'
+                    WHEN r.tenant_id IS NULL THEN 'surplus' ELSE 'different' END,
                 coalesce(r.\(position), l.\(position)), coalesce(r.\(key.0), l.\(key.0)),
                 (SELECT coalesce(string_agg(a.key, ', ' ORDER BY a.key), '')
                  FROM jsonb_each(to_jsonb(r)) a JOIN jsonb_each(to_jsonb(l)) b ON b.key = a.key
@@ -68,7 +69,8 @@ struct RefoldTable {
             "\(name)_delete_wrong",
             """
             DELETE FROM \(live) l WHERE l.tenant_id = $1
-                AND NOT EXISTS (SELECT 1 FROM \(name) r WHERE \(sameKey) AND r IS NOT DISTINCT FROM l)
+                AND NOT EXISTS (SELECT 1 FROM \(name) r
+                    WHERE \(sameKey) AND r IS NOT DISTINCT FROM l)
             """)
     }
 

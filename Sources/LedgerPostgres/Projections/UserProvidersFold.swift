@@ -16,7 +16,8 @@ struct UserProvidersFold {
         let linkedPosition: LogPosition
     }
 
-    /// What happens to one key's row: deleted if it was there before, then inserted, or only changed.
+    /// What happens to one key's row: deleted if it was there before, then inserted, or only
+    /// changed.
     struct Change: Hashable {
         var deletes = false
         var insert: Row?
@@ -30,8 +31,8 @@ struct UserProvidersFold {
 
     /// Takes one event in.
     ///
-    /// - Throws: `LogDamage` when the event contradicts the page before it; what the page finds in the
-    ///   table is checked as it is written.
+    /// - Throws: `LogDamage` when the event contradicts the page before it; what the page finds in
+    ///   the table is checked as it is written.
     mutating func apply(_ event: DisclosedEvent) throws(LogDamage) {
         switch event.recorded.event {
         case .providerLinked(let fact): try link(fact, event)

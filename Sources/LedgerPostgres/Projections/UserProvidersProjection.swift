@@ -3,7 +3,8 @@ import Postgres
 
 /// The `user_providers` read model: which identities each account can be signed in with.
 ///
-/// A row comes with the link and goes with the unlink; a sign-in that discloses an e-mail updates it.
+/// A row comes with the link and goes with the unlink; a sign-in that discloses an e-mail updates
+/// it.
 struct UserProvidersProjection: Projection {
     let name = ProjectionName.userProviders
     let version: Int32 = 1
@@ -14,8 +15,8 @@ struct UserProvidersProjection: Projection {
 
     /// Folds into a table of the read model's shape.
     init(table: String) {
-        // Each key is looked up by itself: a join is planned while the table is young, as a scan of all
-        // rows of the tenant, and the plan stays when they have become many.
+        // Each key is looked up by itself: a join is planned while the table is young, as a scan of
+        // all rows of the tenant, and the plan stays when they have become many.
         let found = """
             CROSS JOIN LATERAL (
                 SELECT ctid, email FROM \(table)

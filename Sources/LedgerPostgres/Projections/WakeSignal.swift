@@ -20,7 +20,8 @@ final class WakeSignal: Sendable {
         waiter?.resume()
     }
 
-    /// Waits until the flag is raised, the time has passed or the task is cancelled; lowers the flag.
+    /// Waits until the flag is raised, the time has passed or the task is cancelled; lowers the
+    /// flag.
     ///
     /// - Precondition: one waiter at a time.
     func wait(atMost limit: Duration) async {

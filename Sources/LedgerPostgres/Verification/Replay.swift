@@ -3,8 +3,8 @@ import Postgres
 
 /// Reads history back from the log: an account's, or a range of positions.
 ///
-/// Works in one snapshot, hands events out one by one in order, and checks them on the way: damage is
-/// in the summary and ends nothing.
+/// Works in one snapshot, hands events out one by one in order, and checks them on the way: damage
+/// is in the summary and ends nothing.
 package struct Replay: Sendable {
     private static let begin = Statement(
         "replay_begin", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -15,7 +15,7 @@ package struct Replay: Sendable {
     /// Describes where the ledger is.
     ///
     /// - Parameters:
-    ///   - url: of a role that may read `events`, `accounts` and `account_audit`, and for disclosures
+    ///   - url: of a role that may read `events`, `accounts`, `account_audit`, and for disclosures
     ///     also `disclosures` and `account_keys`.
     ///   - keyring: nil when nothing is to be disclosed.
     package init(url: String, keyring: WrappingKeyring?) {
@@ -27,7 +27,7 @@ package struct Replay: Sendable {
 
     /// Hands out the events from one position to another, both included.
     ///
-    /// - Parameter emit: called on the connection's thread; what it throws ends the replay.
+    /// `emit` is called on the connection's thread; what it throws ends the replay.
     /// - Throws: `PostgresError` when the database is away, or what `emit` throws.
     package func range(
         from first: LogPosition, through last: LogPosition, in tenant: TenantID,
@@ -46,8 +46,8 @@ package struct Replay: Sendable {
 
     /// Hands out every event that touches an account, in the order of its own sequence.
     ///
-    /// The positions come from `account_audit`; where that has a gap or is behind, from the log itself.
-    /// - Parameter emit: called on the connection's thread; what it throws ends the replay.
+    /// The positions come from `account_audit`; where that has a gap or is behind, from the log
+    /// itself. `emit` is called on the connection's thread; what it throws ends the replay.
     /// - Returns: nil when nothing names the account.
     /// - Throws: `PostgresError` when the database is away, or what `emit` throws.
     package func account(

@@ -14,8 +14,8 @@ extension ReplayReading {
         ORDER BY account_seq LIMIT \(LogReader.pageMax)
         """)
 
-    /// Reads an account's events by the positions that `account_audit` gives, as far as they are right,
-    /// and from the log itself what is missing there; false when nothing names the account.
+    /// Reads an account's events by the positions that `account_audit` gives, as far as they are
+    /// right, and from the log itself what is missing there; false when nothing names the account.
     mutating func history(of account: AccountID, on connection: Connection) throws -> Bool {
         history = AccountHistory(of: account)
         let key: [Parameter] = [.text(tenant.description), .uuid(account.bits)]

@@ -18,7 +18,8 @@ struct ReplayReading {
         self.emit = emit
     }
 
-    /// Reads every event after one position and through another; of an account's history only its own.
+    /// Reads every event after one position and through another; of an account's history only its
+    /// own.
     mutating func scan(
         after first: Int64, through end: Int64, on connection: Connection
     ) throws {

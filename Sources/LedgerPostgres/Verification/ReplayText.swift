@@ -3,13 +3,16 @@ import Ledger
 extension ReplayedEvent {
     /// The event in one or two readable lines.
     ///
-    /// Shows personal data only when the replay disclosed it; control characters in it are escaped, so
-    /// that what somebody called themselves cannot drive a terminal.
+    /// Shows personal data only when the replay disclosed it; control characters in it are escaped,
+    /// so that what somebody called themselves cannot drive a terminal.
     package var text: String {
         let subject = AuditSubject(recorded.event)
         let fact = recorded.event.fact
-        var first = ["#\(recorded.position)", "\(recorded.recordedAt)", recorded.event.name.rawValue]
-        first.append(subject.reason.map { "\(fact.outcome.rawValue) (\($0))" } ?? fact.outcome.rawValue)
+        var first = [
+            "#\(recorded.position)", "\(recorded.recordedAt)", recorded.event.name.rawValue,
+        ]
+        first.append(
+            subject.reason.map { "\(fact.outcome.rawValue) (\($0))" } ?? fact.outcome.rawValue)
         if let provider = subject.provider { first.append("provider \(provider)") }
         if let identity = subject.identity { first.append("identity \(identity)") }
         if let session = subject.session { first.append("session \(session)") }

@@ -15,7 +15,7 @@ package struct ReplayedEvent: Hashable, Sendable {
 package struct ReplaySummary: Hashable, Sendable {
     /// Events handed out.
     package internal(set) var events: Int64 = 0
-    /// What is wrong with the history: gaps, wrong `prev`, unreadable rows. At most `findingsMax`.
+    /// What is wrong with the history (gaps, wrong `prev`, unreadable rows), at most `findingsMax`.
     package private(set) var findings: [LogDamage] = []
     package private(set) var findingCount = 0
 

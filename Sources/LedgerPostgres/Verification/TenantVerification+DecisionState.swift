@@ -2,8 +2,8 @@ import Ledger
 import Postgres
 
 extension TenantVerification {
-    /// Streams a table of the tenant and calls the body for each row; a row that cannot be read is a
-    /// finding.
+    /// Streams a table of the tenant and calls the body for each row; a row that cannot be read is
+    /// a finding.
     mutating func eachRow(
         of check: VerificationCheck, _ columns: String,
         on connection: Connection,
@@ -67,7 +67,10 @@ extension TenantVerification {
         var seen: Set<IdentityID> = []
         try eachRow(
             of: .identities,
-            "identity_id, provider, provider_id, account_id, last_account_id, linked_at, linked_position",
+            """
+            identity_id, provider, provider_id, account_id, last_account_id, linked_at,
+            linked_position
+            """,
             on: connection
         ) { check, result, row throws(PostgresError) in
             let id = IdentityID(bits: try result.uuid(row, 0))
@@ -104,7 +107,8 @@ extension TenantVerification {
         let missing = state.identities.values.filter { !seen.contains($0.id) }
         for identity in missing.sorted(by: { $0.linkedPosition < $1.linkedPosition }) {
             add(
-                .identities, identity.linkedPosition, "the row of identity \(identity.id) is missing")
+                .identities, identity.linkedPosition,
+                "the row of identity \(identity.id) is missing")
         }
     }
 

@@ -61,7 +61,8 @@ extension TenantVerification {
         _ event: StoredEvent, _ disclosed: DisclosedValues, on connection: Connection
     ) throws(PostgresError) {
         let recorded = event.recorded
-        if let finding = command.begin(recorded.command, state: state, position: recorded.position) {
+        if let finding = command.begin(recorded.command, state: state, position: recorded.position)
+        {
             add(.links, finding.0, finding.1)
         }
         let before = AuditCheck.providers(of: recorded, in: state)
@@ -82,8 +83,8 @@ extension TenantVerification {
 
 /// Checks at the end of each command that the accounts it opened can be signed in with.
 ///
-/// In between they cannot: an account is opened before its first identity is linked. Any other way to
-/// an account without links is refused by the fold itself.
+/// In between they cannot: an account is opened before its first identity is linked. Any other way
+/// to an account without links is refused by the fold itself.
 struct CommandCheck {
     private var command: CommandID?
     private var opened: [AccountID] = []

@@ -4,7 +4,11 @@ import Postgres
 extension TenantVerification {
     private static let checkpointRows = Statement(
         "verify_checkpoints",
-        "SELECT name, position, version, failure FROM projections WHERE tenant_id = $1 ORDER BY name")
+        """
+        SELECT name, position, version, failure FROM projections
+        WHERE tenant_id = $1 ORDER BY name
+        """
+    )
 
     private static let strayDisclosures = Statement(
         "verify_stray_disclosures",

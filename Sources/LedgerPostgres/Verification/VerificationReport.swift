@@ -52,7 +52,8 @@ package struct VerificationReport: Sendable {
     package internal(set) var counts: [VerificationCheck: Int64] = [:]
     /// Digests in entries without a disclosure: destroyed, or never given.
     package internal(set) var withheldDisclosures: Int64 = 0
-    /// Whether keys were there to decrypt disclosures; without them personal columns are not compared.
+    /// Whether keys were there to decrypt disclosures; without them personal columns are not
+    /// compared.
     package internal(set) var opensDisclosures = false
     /// The first findings, in the order in which they were found.
     package private(set) var findings: [VerificationFinding] = []

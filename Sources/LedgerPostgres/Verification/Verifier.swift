@@ -3,11 +3,12 @@ import Postgres
 
 /// Checks that the log is sound and that everything kept beside it is what the log says.
 ///
-/// Folds the whole log of each tenant with the pure model, in one snapshot, while the ledger goes on.
-/// Damage is reported and never ends the verification: only the database being away does.
+/// Folds the whole log of each tenant with the pure model, in one snapshot, while the ledger goes
+/// on. Damage is reported and never ends the verification: only the database being away does.
 package struct Verifier: Sendable {
     private static let tables = [
-        "ledger_head", "events", "disclosures", "account_keys", "accounts", "identities", "sessions",
+        "ledger_head", "events", "disclosures", "account_keys", "accounts", "identities",
+        "sessions",
         "projections", "user_providers", "account_audit",
     ]
 
@@ -21,7 +22,8 @@ package struct Verifier: Sendable {
     ///
     /// - Parameters:
     ///   - url: of a role that may read every table.
-    ///   - keyring: unwraps the keys of accounts; nil leaves disclosures and personal columns unchecked.
+    ///   - keyring: unwraps the keys of accounts; nil leaves disclosures and personal columns
+    ///     unchecked.
     package init(url: String, keyring: WrappingKeyring?) {
         disclosures = keyring.map { DisclosureReader(keyring: $0) }
         session = Postgres.Session(
@@ -31,7 +33,7 @@ package struct Verifier: Sendable {
 
     /// Verifies one tenant, or all that any table names.
     ///
-    /// - Parameter progress: called every `VerificationProgress.eventsPerReport` events.
+    /// `progress` is called every `VerificationProgress.eventsPerReport` events.
     /// - Throws: `PostgresError` when the database is away or refuses.
     package func run(
         tenant: TenantID? = nil,

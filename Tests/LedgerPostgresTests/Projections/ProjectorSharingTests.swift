@@ -72,7 +72,9 @@ import Testing
         }
     }
 
-    @Test func `a poisoned event stops its projection, names its place, and nobody else`() async throws {
+    @Test func `a poisoned event stops its projection, names its place, and nobody else`()
+        async throws
+    {
         let acme = tenant("acme")
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
@@ -115,7 +117,9 @@ import Testing
         }
     }
 
-    @Test func `an entry that cannot be read stops what comes after it, not what is before`() async throws {
+    @Test func `an entry that cannot be read stops what comes after it, not what is before`()
+        async throws
+    {
         try await ScratchDatabase.with(owner: .plain) { database in
             try await SequencerFixture.with(database) { fixture in
                 var story = Story(fixture.sequencer)

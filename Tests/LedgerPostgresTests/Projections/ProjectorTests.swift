@@ -149,7 +149,9 @@ import Testing
                     let reached = advances.withLock { $0.filter { $0.position == LogPosition(4) } }
                     return Set(reached.map(\.projection)) == Set(ProjectionName.allCases)
                 }
-                #expect(try await projector.status().allSatisfy { $0.lag == 0 && $0.secondsBehind == 0 })
+                #expect(
+                    try await projector.status().allSatisfy { $0.lag == 0 && $0.secondsBehind == 0 }
+                )
                 #expect(projector.isAlive())
                 running.cancel()
                 await running.value

@@ -65,7 +65,8 @@ struct Story {
         try await submit(
             .unlinkProvider(
                 UnlinkProvider(
-                    caller: guest.caller, provider: provider(name), identity: identity.flatMap { IdentityID($0) },
+                    caller: guest.caller, provider: provider(name),
+                    identity: identity.flatMap { IdentityID($0) },
                     idempotency: nil)))
     }
 

@@ -78,7 +78,8 @@ struct Damage: Sendable, CustomTestStringConvertible {
             testDescription: "a head of another time",
             sql: "UPDATE ledger_head SET last_recorded_at = 'epoch'", check: .head, position: 11),
         Damage(
-            testDescription: "no head", sql: "DELETE FROM ledger_head", check: .head, position: nil),
+            testDescription: "no head", sql: "DELETE FROM ledger_head", check: .head,
+            position: nil),
     ]
 
     /// Damage to decision state.

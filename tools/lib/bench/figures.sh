@@ -54,7 +54,7 @@ measure_ledger() {
     # Those on their way when the run ended are in the log and not in the figure, never the reverse.
     ((after - before >= linked && after - before <= links)) ||
         fail "run $run: $linked links were answered and $((after - before)) are in the log"
-    say "Run $run: $linked links in $seconds s (while preparing: $sign_ins sign-ins a second)"
+    say "Run $run: $linked links in $(printf '%.2f' "$seconds") s (while preparing: $sign_ins sign-ins a second)"
     awk -v n="$linked" -v s="$seconds" 'BEGIN { printf "%.0f\n", n / s }'
 }
 

@@ -1,0 +1,33 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Cryptography
+
+@Suite(.timeLimit(.minutes(1))) struct BlockingThreadsTests {
+    @Test func `as much work as allowed runs at a time, and the rest after it in order`()
+        async throws
+    {
+        let threads = BlockingThreads(countMax: 3)
+        let gate = DispatchSemaphore(value: 0)
+        let begun = Mutex<[Int]>([])
+        for number in 0..<7 {
+            threads.run {
+                begun.withLock { $0.append(number) }
+                gate.wait()
+            }
+        }
+        try await eventually("three have begun") { begun.withLock(\.count) == 3 }
+        for count in 4...7 {
+            gate.signal()
+            try await eventually("\(count) have begun") { begun.withLock(\.count) == count }
+            #expect(begun.withLock(\.last) == count - 1)
+        }
+        for _ in 0..<3 {
+            gate.signal()
+        }
+        // Threads begin again after all have ended.
+        threads.run { begun.withLock { $0.append(7) } }
+        try await eventually("the last has begun") { begun.withLock(\.last) == 7 }
+    }
+}
