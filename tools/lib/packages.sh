@@ -63,10 +63,11 @@ install_packages() {
 }
 
 # Called under a condition, where `set -e` does not hold: every step says itself what a failure does.
+# Where a package conflicts with an installed one, the person decides, so nothing is removed.
 run_apt_get() {
     "${as_root[@]}" apt-get update &&
         "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-            apt-get install --yes --no-install-recommends "$@"
+            apt-get install --yes --no-remove --no-install-recommends "$@"
 }
 
 # Debian starts a cluster of its own on port 5432 when its Postgres server is installed. Nobody asked

@@ -7,11 +7,18 @@ final class LateHandler: Sendable {
     typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
     typealias Reject = @Sendable (HTTPRejection) -> HTTPResponse
 
-    private let handlers = Mutex<(answer: Handler, reject: Reject)?>(nil)
+    /// A type of its own and not a tuple: closures that a generic lock lends in and out of itself are
+    /// wrapped once more at each access, and every request would cost more than the one before it.
+    private struct Handlers {
+        let answer: Handler
+        let reject: Reject
+    }
+
+    private let handlers = Mutex<Handlers?>(nil)
 
     /// Gives everything to these from now on.
     func set(answer: @escaping Handler, reject: @escaping Reject) {
-        handlers.withLock { $0 = (answer: answer, reject: reject) }
+        handlers.withLock { $0 = Handlers(answer: answer, reject: reject) }
     }
 
     /// Answers a request; one that comes too early is told to come again.
