@@ -14,8 +14,14 @@ enum AccountQuery {
                coalesce(p.position > a.last_position, false)
         FROM unnest($1::text[], $2::uuid[], $3::uuid[]) WITH ORDINALITY
              AS k (tenant_id, session_id, account_id, n)
-        JOIN sessions s ON s.tenant_id = k.tenant_id AND s.session_id = k.session_id
-        JOIN accounts a ON a.tenant_id = k.tenant_id AND a.account_id = k.account_id
+        CROSS JOIN LATERAL (
+            SELECT * FROM sessions
+            WHERE tenant_id = k.tenant_id AND session_id = k.session_id
+            OFFSET 0) s
+        CROSS JOIN LATERAL (
+            SELECT last_position FROM accounts
+            WHERE tenant_id = k.tenant_id AND account_id = k.account_id
+            OFFSET 0) a
         LEFT JOIN projections p ON p.tenant_id = k.tenant_id AND p.name = 'user_providers'
         """)
 
@@ -24,7 +30,10 @@ enum AccountQuery {
         """
         SELECT k.n, u.identity_id, u.provider, u.email, u.linked_at
         FROM unnest($1::text[], $2::uuid[]) WITH ORDINALITY AS k (tenant_id, user_id, n)
-        JOIN user_providers u ON u.tenant_id = k.tenant_id AND u.user_id = k.user_id
+        CROSS JOIN LATERAL (
+            SELECT * FROM user_providers
+            WHERE tenant_id = k.tenant_id AND user_id = k.user_id
+            OFFSET 0) u
         ORDER BY k.n, u.linked_position
         """)
 

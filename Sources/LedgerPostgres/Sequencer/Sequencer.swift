@@ -61,8 +61,11 @@ package final class Sequencer: CommandQueue {
         ) { try $0.execute(Self.settings) }
     }
 
-    /// A frozen process must not hold a tenant, and every statement is a lookup of few keys, which the
-    /// planner should not take for a scan while tables are young and statistics missing.
+    /// A frozen process must not hold a tenant, and every statement is a lookup of few keys.
+    ///
+    /// A plan made while a table is young stays when it has grown, so the statements leave the planner
+    /// no choice: no scans, no joins of whole tables, and each key looked up by itself
+    /// (`LATERAL ... OFFSET 0` is not flattened into a join that could be turned around).
     static let settings = """
         SET idle_in_transaction_session_timeout = '2s';
         SET lock_timeout = '5s';

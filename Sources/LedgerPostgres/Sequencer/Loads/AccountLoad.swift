@@ -10,22 +10,38 @@ enum AccountLoad {
         WITH wanted AS (
             SELECT * FROM unnest($1::text[], $2::uuid[]) AS k (tenant_id, account_id)
             UNION
-            SELECT s.tenant_id, s.account_id
+            SELECT k.tenant_id, s.account_id
             FROM unnest($3::text[], $4::uuid[]) AS k (tenant_id, session_id)
-            JOIN sessions s USING (tenant_id, session_id)
+            CROSS JOIN LATERAL (
+                SELECT account_id FROM sessions
+                WHERE tenant_id = k.tenant_id AND session_id = k.session_id
+                OFFSET 0) s
             UNION
-            SELECT i.tenant_id, i.account_id
+            SELECT k.tenant_id, i.account_id
             FROM unnest($5::text[], $6::text[], $7::text[]) AS k (tenant_id, provider, provider_id)
-            JOIN identities i USING (tenant_id, provider, provider_id)
+            CROSS JOIN LATERAL (
+                SELECT account_id FROM identities
+                WHERE tenant_id = k.tenant_id AND provider = k.provider
+                    AND provider_id = k.provider_id
+                OFFSET 0) i
             WHERE i.account_id IS NOT NULL
         )
         SELECT a.tenant_id, a.account_id, a.opened_position, a.next_seq, a.last_leaf,
                a.last_position, k.wrapping_key, k.wrapped_key,
                i.identity_id, i.provider, i.provider_id, i.linked_at, i.linked_position
-        FROM wanted
-        JOIN accounts a USING (tenant_id, account_id)
-        LEFT JOIN account_keys k USING (tenant_id, account_id)
-        LEFT JOIN identities i USING (tenant_id, account_id)
+        FROM wanted w
+        CROSS JOIN LATERAL (
+            SELECT * FROM accounts
+            WHERE tenant_id = w.tenant_id AND account_id = w.account_id
+            OFFSET 0) a
+        LEFT JOIN LATERAL (
+            SELECT * FROM account_keys
+            WHERE tenant_id = w.tenant_id AND account_id = w.account_id
+            OFFSET 0) k ON true
+        LEFT JOIN LATERAL (
+            SELECT * FROM identities
+            WHERE tenant_id IS NOT DISTINCT FROM w.tenant_id AND account_id = w.account_id
+            OFFSET 0) i ON true
         """)
 
     static func call(_ keys: BatchKeys) -> Call {

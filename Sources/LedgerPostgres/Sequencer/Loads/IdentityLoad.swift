@@ -9,7 +9,11 @@ enum IdentityLoad {
         SELECT i.tenant_id, i.provider, i.provider_id, i.identity_id, i.account_id,
                i.last_account_id, i.linked_at, i.linked_position
         FROM unnest($1::text[], $2::text[], $3::text[]) AS k (tenant_id, provider, provider_id)
-        JOIN identities i USING (tenant_id, provider, provider_id)
+        CROSS JOIN LATERAL (
+            SELECT * FROM identities
+            WHERE tenant_id = k.tenant_id AND provider = k.provider
+                AND provider_id = k.provider_id
+            OFFSET 0) i
         """)
 
     static func call(_ subjects: BatchKeys.Subjects) -> Call {

@@ -7,13 +7,18 @@ enum SignInCountLoad {
     private static let statement = Statement(
         "count_sign_ins",
         """
-        SELECT i.tenant_id, i.identity_id, count(*), min(s.opened_at)
-        FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[], $3::text[]))
-             AS k (tenant_id, provider, provider_id)
-        JOIN identities i USING (tenant_id, provider, provider_id)
-        JOIN sessions s ON s.tenant_id = i.tenant_id AND s.identity_id = i.identity_id
-             AND s.opened_at > statement_timestamp() - make_interval(secs => $4::bigint)
-        GROUP BY i.tenant_id, i.identity_id
+        SELECT k.tenant_id, i.identity_id, s.count, s.earliest
+        FROM unnest($1::text[], $2::text[], $3::text[]) AS k (tenant_id, provider, provider_id)
+        CROSS JOIN LATERAL (
+            SELECT identity_id FROM identities
+            WHERE tenant_id = k.tenant_id AND provider = k.provider
+                AND provider_id = k.provider_id
+            OFFSET 0) i
+        CROSS JOIN LATERAL (
+            SELECT count(*), min(opened_at) AS earliest FROM sessions
+            WHERE tenant_id IS NOT DISTINCT FROM k.tenant_id AND identity_id = i.identity_id
+                AND opened_at > statement_timestamp() - make_interval(secs => $4::bigint)) s
+        WHERE s.count > 0
         """)
 
     static func call(_ subjects: BatchKeys.Subjects, windowSeconds: Int64) -> Call {
@@ -42,8 +47,11 @@ enum AttemptLoad {
         "load_attempts",
         """
         SELECT r.tenant_id, r.account_id, r.action, r.provider, r.digest, r.attempted_at, r.refusal
-        FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::uuid[])) AS k (tenant_id, account_id)
-        JOIN recent_attempts r USING (tenant_id, account_id)
+        FROM unnest($1::text[], $2::uuid[]) AS k (tenant_id, account_id)
+        CROSS JOIN LATERAL (
+            SELECT * FROM recent_attempts
+            WHERE tenant_id = k.tenant_id AND account_id = k.account_id
+            OFFSET 0) r
         """)
 
     static func call(_ keys: BatchKeys.Identifiers) -> Call {
@@ -77,7 +85,10 @@ enum IdempotencyLoad {
         """
         SELECT r.tenant_id, r.account_id, r.scope, r.fingerprint, r.answer
         FROM unnest($1::text[], $2::uuid[], $3::bytea[]) AS k (tenant_id, account_id, scope)
-        JOIN idempotency_records r USING (tenant_id, account_id, scope)
+        CROSS JOIN LATERAL (
+            SELECT * FROM idempotency_records
+            WHERE tenant_id = k.tenant_id AND account_id = k.account_id AND scope = k.scope
+            OFFSET 0) r
         WHERE r.answered_at > statement_timestamp() - make_interval(hours => \(hours))
         """)
 

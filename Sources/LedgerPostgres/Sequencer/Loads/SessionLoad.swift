@@ -11,7 +11,10 @@ enum SessionLoad {
                s.refresh_preceding, s.refresh_sealed_successor, s.refresh_exchanged_at,
                s.refresh_generation, s.expires_at
         FROM unnest($1::text[], $2::uuid[]) AS k (tenant_id, session_id)
-        JOIN sessions s USING (tenant_id, session_id)
+        CROSS JOIN LATERAL (
+            SELECT * FROM sessions
+            WHERE tenant_id = k.tenant_id AND session_id = k.session_id
+            OFFSET 0) s
         """)
 
     static func call(_ keys: BatchKeys.Identifiers) -> Call {

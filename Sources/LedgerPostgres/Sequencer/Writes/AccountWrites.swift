@@ -21,8 +21,12 @@ enum AccountWrites {
             FROM unnest($1::text[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bytea[],
                 $6::bigint[])
                 AS k (tenant_id, account_id, loaded_seq, next_seq, last_leaf, last_position)
-            WHERE a.tenant_id = k.tenant_id AND a.account_id = k.account_id
-                AND a.next_seq = k.loaded_seq
+            CROSS JOIN LATERAL (
+                SELECT ctid FROM accounts
+                WHERE tenant_id = k.tenant_id AND account_id = k.account_id
+                    AND next_seq = k.loaded_seq
+                OFFSET 0) place
+            WHERE a.ctid = place.ctid
             RETURNING 1)
         SELECT ledger_expect(count(*), $7::bigint, 'accounts') FROM written
         """)

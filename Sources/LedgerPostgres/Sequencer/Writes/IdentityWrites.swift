@@ -23,8 +23,12 @@ enum IdentityWrites {
                 $7::timestamptz[], $8::bigint[])
                 AS k (tenant_id, provider, provider_id, identity_id, account_id, last_account_id,
                     linked_at, linked_position)
-            WHERE i.tenant_id = k.tenant_id AND i.provider = k.provider
-                AND i.provider_id = k.provider_id AND i.identity_id = k.identity_id
+            CROSS JOIN LATERAL (
+                SELECT ctid FROM identities
+                WHERE tenant_id = k.tenant_id AND provider = k.provider
+                    AND provider_id = k.provider_id AND identity_id = k.identity_id
+                OFFSET 0) place
+            WHERE i.ctid = place.ctid
             RETURNING 1)
         SELECT ledger_expect(count(*), $9::bigint, 'identities') FROM written
         """)

@@ -27,7 +27,11 @@ enum SessionWrites {
                 $6::timestamptz[], $7::integer[], $8::timestamptz[])
                 AS k (tenant_id, session_id, current, preceding, sealed_successor, exchanged_at,
                     generation, expires_at)
-            WHERE s.tenant_id = k.tenant_id AND s.session_id = k.session_id
+            CROSS JOIN LATERAL (
+                SELECT ctid FROM sessions
+                WHERE tenant_id = k.tenant_id AND session_id = k.session_id
+                OFFSET 0) place
+            WHERE s.ctid = place.ctid
             RETURNING 1)
         SELECT ledger_expect(count(*), $9::bigint, 'sessions refreshed') FROM written
         """)
@@ -38,8 +42,12 @@ enum SessionWrites {
         WITH written AS (
             UPDATE sessions s SET ended_position = k.position
             FROM unnest($1::text[], $2::uuid[], $3::bigint[]) AS k (tenant_id, session_id, position)
-            WHERE s.tenant_id = k.tenant_id AND s.session_id = k.session_id
-                AND s.ended_position IS NULL
+            CROSS JOIN LATERAL (
+                SELECT ctid FROM sessions
+                WHERE tenant_id = k.tenant_id AND session_id = k.session_id
+                    AND ended_position IS NULL
+                OFFSET 0) place
+            WHERE s.ctid = place.ctid
             RETURNING 1)
         SELECT ledger_expect(count(*), $4::bigint, 'sessions ended') FROM written
         """)
@@ -51,9 +59,13 @@ enum SessionWrites {
         UPDATE sessions s SET ended_position = k.position
         FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::bigint[])
             AS k (tenant_id, account_id, identity_id, position)
-        WHERE s.tenant_id = k.tenant_id AND s.identity_id = k.identity_id
-            AND s.account_id = k.account_id AND s.opened_position < k.position
-            AND s.ended_position IS NULL
+        CROSS JOIN LATERAL (
+            SELECT ctid FROM sessions
+            WHERE tenant_id IS NOT DISTINCT FROM k.tenant_id AND identity_id = k.identity_id
+                AND account_id = k.account_id AND opened_position < k.position
+                AND ended_position IS NULL
+            OFFSET 0) place
+        WHERE s.ctid = place.ctid
         """)
 
     static func calls(for batches: [TenantBatch]) -> [Call] {
