@@ -74,6 +74,7 @@ package final class Sequencer: CommandQueue {
         SET enable_seqscan = off;
         SET enable_hashjoin = off;
         SET enable_mergejoin = off;
+        SET enable_memoize = off;
         SET jit = off;
         SELECT set_config('synchronous_commit', 'on', false)
          WHERE current_setting('synchronous_commit') IN ('off', 'local');
