@@ -65,6 +65,42 @@ import Testing
         }
     }
 
+    @Test func `requests leave no memory behind`() async throws {
+        try await Deployment.with { deployment in
+            let server = try await deployment.serve()
+            var phone = Device(server.client)
+            try await phone.signIn(deployment.apple, as: "a")
+            let reader = phone
+            try await reads(500, by: reader)
+            let before = try await residentBytes(of: server)
+            try await reads(4000, by: reader)
+            let grown = try await residentBytes(of: server) - before
+            // A few kilobytes a request would be tens of megabytes.
+            #expect(grown < 10_000_000, "\(grown) bytes for 4,000 requests")
+        }
+    }
+
+    private func reads(_ count: Int, by device: Device) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    for _ in 0..<count / 8 {
+                        let status = try await device.account().status
+                        #expect(status == 200)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private func residentBytes(of server: ServerProcess) async throws -> Double {
+        let metrics = try await server.admin.call("GET", "/metrics")
+        let lines = String(decoding: metrics.body, as: UTF8.self).split(separator: "\n")
+        let line = try #require(lines.first { $0.hasPrefix("process_resident_memory_bytes ") })
+        return try #require(Double(line.split(separator: " ")[1]))
+    }
+
     @Test func `no personal data is in an entry or a log line`() async throws {
         try await Deployment.with(settings: ["LEDGER_LOG_LEVEL": "debug"]) { deployment in
             let server = try await deployment.serve()

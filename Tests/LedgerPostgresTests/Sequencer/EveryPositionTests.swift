@@ -1,0 +1,35 @@
+import Ledger
+import LedgerPostgres
+import LedgerTestSupport
+import Testing
+
+/// After every single command of a random history, everything that is derived from the log agrees with it.
+@Suite struct EveryPositionTests {
+    @Test(arguments: [UInt64(21), 22])
+    func `replay equals decision state and read models at every position`(
+        seed: UInt64
+    ) async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                let projector = Projector(
+                    configuration: ProjectorConfiguration(url: database.runtimeURL),
+                    keyring: SequencerFixture.keyring, onAdvance: { _ in }, onFault: { _ in })
+                let running = Task { await projector.run() }
+                defer { running.cancel() }
+                let verifier = Verifier(
+                    url: database.runtimeURL, keyring: SequencerFixture.keyring)
+                var commands = RandomCommands(seed: seed, subjectsPerProvider: 3)
+                for step in 0..<70 {
+                    commands.learn(try await fixture.sequencer.submit(commands.next()))
+                    projector.wake()
+                    try await eventually("the read models to reach the head") {
+                        try await projector.status().allSatisfy { $0.lag == 0 } ? true : nil
+                    }
+                    let report = try await verifier.run()
+                    #expect(report.holds, "step \(step): \(report.findings)")
+                }
+                await verifier.close()
+            }
+        }
+    }
+}
