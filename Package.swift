@@ -67,7 +67,8 @@ let package = Package(
                 "Cryptography", "HTTP", "Ledger", "LedgerPostgres", "LedgerWire", "Postgres",
             ]),
 
-        // One test target per module, and the whole from outside.
+        // One test target per module, the whole from outside, and the rules of the house.
+        .testTarget(name: "TidyTests"),
         .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
         .testTarget(name: "PostgresTests", dependencies: ["Postgres"]),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"]),

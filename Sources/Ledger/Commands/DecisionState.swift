@@ -5,6 +5,7 @@ package struct DecisionState: Sendable {
     package struct Attempt: Hashable, Sendable {
         /// What was attempted: an attempt of the same key counts once.
         package struct Key: Hashable, Sendable {
+            /// What an account tried.
             package enum Action: String, Sendable {
                 case link
                 case unlink

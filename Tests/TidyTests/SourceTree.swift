@@ -1,0 +1,39 @@
+import Foundation
+
+/// The sources of this package, as text.
+struct SourceTree {
+    struct File: CustomStringConvertible {
+        /// From the package's root, such as `Sources/Ledger/Ports.swift`.
+        let path: String
+        let lines: [Substring]
+
+        /// The module, or the test target, that the file belongs to.
+        var module: String {
+            path.split(separator: "/").dropFirst().first.map(String.init) ?? ""
+        }
+
+        var description: String { path }
+    }
+
+    let files: [File]
+
+    /// Reads every Swift file below these folders of the package.
+    init(_ folders: [String]) throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        var files: [File] = []
+        for folder in folders {
+            let base = root.appendingPathComponent(folder)
+            for path in try FileManager.default.subpathsOfDirectory(atPath: base.path)
+            where path.hasSuffix(".swift") {
+                let text = try String(
+                    contentsOf: base.appendingPathComponent(path), encoding: .utf8)
+                files.append(
+                    File(
+                        path: folder + "/" + path,
+                        lines: text.split(separator: "\n", omittingEmptySubsequences: false)))
+            }
+        }
+        self.files = files.sorted { $0.path < $1.path }
+    }
+}

@@ -1,0 +1,111 @@
+import Testing
+
+/// The rules of the house that no compiler and no formatter checks.
+@Suite struct TidyTests {
+    /// Where each module may import from among ours: only from above itself.
+    private static let imports: [String: Set<String>] = [
+        "Cryptography": [], "Postgres": [], "HTTP": [], "Ledger": [], "LedgerWire": [],
+        "LedgerPostgres": ["Ledger", "Postgres", "Cryptography", "Migrations"],
+        "LedgerAPI": ["Ledger", "LedgerWire", "HTTP", "Cryptography"],
+        "account-ledger": [
+            "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerPostgres", "LedgerWire",
+            "Postgres",
+        ],
+    ]
+    private static let ours: Set<String> = Set(imports.keys).union(["Migrations"])
+    private static let wrappers: Set<String> = [
+        "Cryptography", "HTTP", "Postgres", "CryptographyTests", "HTTPTests", "PostgresTests",
+    ]
+
+    @Test func `no file has more than 400 lines`() throws {
+        for file in try SourceTree(["Sources", "Tests"]).files {
+            #expect(file.lines.count <= 400, "\(file) has \(file.lines.count) lines")
+        }
+    }
+
+    @Test func `modules import only from above themselves`() throws {
+        let files = try SourceTree(["Sources"]).files
+        #expect(files.count > 100)
+        for file in files {
+            guard let allowed = Self.imports[file.module] else { continue }
+            for name in file.lines.compactMap(importedModule) where Self.ours.contains(name) {
+                #expect(allowed.contains(name), "\(file) imports \(name)")
+            }
+        }
+    }
+
+    @Test func `the model imports nothing that does input or output`() throws {
+        for file in try SourceTree(["Sources/Ledger"]).files {
+            let imported = file.lines.compactMap(importedModule)
+            #expect(imported.allSatisfy { $0 == "FoundationEssentials" }, "\(file): \(imported)")
+        }
+    }
+
+    @Test func `unsafe code is in the wrappers of C libraries only`() throws {
+        for file in try SourceTree(["Sources", "Tests"]).files
+        where !Self.wrappers.contains(file.module) && file.module != "TidyTests" {
+            for (number, line) in code(of: file) {
+                let words = line.split { !$0.isLetter && $0 != "_" && $0 != "-" }
+                #expect(!words.contains("unsafe"), "\(file):\(number)")
+            }
+        }
+    }
+
+    @Test func `what the compiler does not check says what protects it`() throws {
+        for file in try SourceTree(["Sources"]).files {
+            for (index, line) in file.lines.enumerated()
+            where line.contains("@unchecked Sendable") || line.contains("nonisolated(unsafe)") {
+                let above = file.lines[..<index].last { !$0.isEmpty } ?? ""
+                let isComment = above.drop { $0 == " " }.hasPrefix("//")
+                #expect(isComment || line.hasPrefix("//"), "\(file):\(index + 1)")
+            }
+        }
+    }
+
+    @Test func `what crosses modules is documented`() throws {
+        let kinds = ["func", "struct", "enum", "class", "actor", "protocol", "init", "typealias"]
+        for file in try SourceTree(["Sources"]).files {
+            for (index, line) in file.lines.enumerated() {
+                let words = line.split(separator: " ").map { $0.prefix { $0.isLetter } }
+                guard words.first == "package" || words.first == "public",
+                    words.dropFirst().prefix(3).contains(where: { kinds.contains(String($0)) }),
+                    !line.contains(" let "), !isRequirement(line)
+                else { continue }
+                #expect(isDocumented(index, in: file), "\(file):\(index + 1)")
+            }
+        }
+    }
+
+    private func importedModule(_ line: Substring) -> String? {
+        let words = line.split(separator: " ")
+        guard let index = words.firstIndex(of: "import"), index <= 1, words.count == index + 2
+        else { return nil }
+        return String(words[index + 1])
+    }
+
+    /// The lines that are not comments, with their numbers.
+    private func code(of file: SourceTree.File) -> [(number: Int, line: Substring)] {
+        file.lines.enumerated().compactMap { index, line in
+            let start = line.drop { $0 == " " }
+            return start.hasPrefix("//") ? nil : (number: index + 1, line: line)
+        }
+    }
+
+    /// What a protocol asks for is documented there.
+    private func isRequirement(_ line: Substring) -> Bool {
+        [
+            "static func <", "static func ==", "func hash(into", "init(from", "func encode(to",
+            "init(details:", "func next() -> UInt64", "func submit(_ command:",
+            "func identities(", "func contains(_ tenant:",
+        ].contains { line.contains($0) }
+    }
+
+    private func isDocumented(_ index: Int, in file: SourceTree.File) -> Bool {
+        for line in file.lines[..<index].reversed() {
+            let start = line.drop { $0 == " " }
+            if start.hasPrefix("///") { return true }
+            guard start.hasPrefix("@") || start.hasPrefix("//") else { return false }
+        }
+        return false
+    }
+}
