@@ -129,9 +129,9 @@ CREATE TABLE recent_attempts (
     action text COLLATE "C" NOT NULL,
     provider text COLLATE "C" NOT NULL,
     digest bytea NOT NULL,
+    outcome text COLLATE "C" NOT NULL,
     attempted_at timestamptz NOT NULL,
-    refusal text COLLATE "C",
-    PRIMARY KEY (tenant_id, account_id, action, provider, digest)
+    PRIMARY KEY (tenant_id, account_id, action, provider, digest, outcome)
 );
 
 -- Rows come in the order of their times, so these cost next to nothing and spare the sweeps a scan.

@@ -3,9 +3,9 @@ package import Ledger
 /// The pure model with nothing around it: decides, records and keeps everything in memory.
 package struct ModelLedger {
     private let policy: TenantPolicy
-    private var state: DecisionState
-    private var generator = SeededGenerator(seed: 1)
-    private var now = Timestamp(seconds: 1_790_000_000)
+    fileprivate var state: DecisionState
+    fileprivate var generator = SeededGenerator(seed: 1)
+    fileprivate var now = Timestamp(seconds: 1_790_000_000)
     /// Everything that was appended.
     package private(set) var events: [Event] = []
 
@@ -27,6 +27,66 @@ package struct ModelLedger {
         let recordings = try recorder.record(decision, of: command, into: &state, at: now)
         events += recordings.map(\.recorded.event)
         return decision.result
+    }
+}
+
+extension ModelLedger {
+    /// A command that is none of the possible ones for what a test wants of it.
+    package struct Unexpected: Error {
+        package let result: Result<Reply, Refusal>
+    }
+
+    /// Signs in, opening an account when there is none.
+    ///
+    /// - Throws: `Unexpected` when that is refused.
+    package mutating func signIn(_ identity: ProviderIdentity) throws -> Caller {
+        let intent = SignIn(
+            identity: identity, email: nil, authenticatedAt: now, createAccount: true,
+            refreshToken: digest(generator.bytes(32)), newAccount: generator.id(),
+            newIdentity: generator.id(), newSession: generator.id())
+        let result = try carryOut(.signIn(intent))
+        guard case .success(.signedIn(let grant, _)) = result else {
+            throw Unexpected(result: result)
+        }
+        return Caller(account: grant.account, session: grant.session)
+    }
+
+    /// Links to Google with a token that a number stands for.
+    ///
+    /// - Throws: `FoldFault`.
+    package mutating func link(
+        _ caller: Caller, _ credential: LinkProvider.Credential, token: Int
+    ) throws -> Result<Reply, Refusal> {
+        let intent = LinkProvider(
+            caller: caller, provider: provider("google"), credential: credential,
+            tokenDigest: digest(Array(repeating: UInt8(token), count: 32)), idempotency: nil,
+            newIdentity: generator.id())
+        return try carryOut(.linkProvider(intent))
+    }
+
+    /// Unlinks a provider, or one identity of it.
+    ///
+    /// - Throws: `FoldFault`.
+    package mutating func unlink(
+        _ caller: Caller, _ name: String, identity: IdentityID? = nil
+    ) throws -> Result<Reply, Refusal> {
+        try carryOut(
+            .unlinkProvider(
+                UnlinkProvider(
+                    caller: caller, provider: provider(name), identity: identity,
+                    idempotency: nil)))
+    }
+
+    /// The caller's identities of a provider.
+    package func identities(of caller: Caller, _ name: String) -> [IdentityID] {
+        let links = state.ledger.accounts[caller.account]?.links ?? []
+        return links.filter { $0.provider == provider(name) }.map(\.identity)
+    }
+
+    private mutating func carryOut(_ intent: Command.Intent) throws -> Result<Reply, Refusal> {
+        let origin = Command.Origin(request: nil, clientIP: nil, userAgent: nil)
+        return try carryOut(
+            Command(id: generator.id(), tenant: .default, origin: origin, intent: intent))
     }
 }
 

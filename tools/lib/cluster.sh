@@ -135,7 +135,8 @@ remove_abandoned_clusters() {
     local entry
     for entry in "$local_directory/$1".*; do
         [[ -e $entry || -L $entry ]] || continue
-        [[ ! -d /proc/${entry##*.} ]] || continue
+        # In a container each run may well have the same process id.
+        [[ ! -d /proc/${entry##*.} || ${entry##*.} == "$$" ]] || continue
         say "Removing what a killed run left in $entry"
         remove_cluster "$(readlink -f "$entry")"
     done

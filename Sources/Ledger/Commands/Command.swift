@@ -87,7 +87,7 @@ package struct Decision: Sendable {
         /// A subject got an identity of its own.
         case identityNamed(ProviderIdentity, IdentityID)
         /// An account's budget remembers an attempt.
-        case attempted(AccountID, DecisionState.Attempt)
+        case attempted(AccountID, DecisionState.Attempt, Timestamp)
         /// A session has other refresh tokens from now on.
         case refreshTokens(SessionID, RefreshTokenState)
         /// An idempotency key has its answer.

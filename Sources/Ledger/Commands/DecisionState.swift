@@ -1,40 +1,28 @@
 /// What deciding a batch of one tenant's commands needs: the loaded part of the ledger, and the
 /// operational facts beside it that no event records.
 package struct DecisionState: Sendable {
-    /// A link attempt or a refused unlink that the account's budget remembers.
+    /// A link attempt or a refused unlink that an account's budget remembers, with how it ended: the
+    /// same attempt that ends the same way counts once.
     package struct Attempt: Hashable, Sendable {
-        /// What was attempted: an attempt of the same key counts once.
-        package struct Key: Hashable, Sendable {
-            /// What an account tried.
-            package enum Action: String, Sendable {
-                case link
-                case unlink
-            }
-
-            package let action: Action
-            package let provider: ProviderName
-            /// SHA-256 of the ID token; all zeros for an unlink.
-            package let digest: Digest
-
-            /// Names an attempt.
-            package init(action: Action, provider: ProviderName, digest: Digest) {
-                self.action = action
-                self.provider = provider
-                self.digest = digest
-            }
+        /// What an account tried.
+        package enum Action: String, Sendable {
+            case link
+            case unlink
         }
 
-        package let key: Key
-        /// When it first counted.
-        package let attemptedAt: Timestamp
-        /// The refusal that was appended last; nil when the attempt succeeded.
-        package let refusal: String?
+        package let action: Action
+        package let provider: ProviderName
+        /// SHA-256 of the ID token, or of the idempotency key's scope; all zeros for an unlink.
+        package let digest: Digest
+        /// The refusal and what it was about, or the moment of a success: each success counts.
+        package let outcome: String
 
         /// Describes an attempt.
-        package init(key: Key, attemptedAt: Timestamp, refusal: String?) {
-            self.key = key
-            self.attemptedAt = attemptedAt
-            self.refusal = refusal
+        package init(action: Action, provider: ProviderName, digest: Digest, outcome: String) {
+            self.action = action
+            self.provider = provider
+            self.digest = digest
+            self.outcome = outcome
         }
     }
 
@@ -67,7 +55,8 @@ package struct DecisionState: Sendable {
     /// Which identity a provider's subject is; identities without an account are in it, too.
     package var directory: [ProviderIdentity: IdentityID] = [:]
     package var refreshTokens: [SessionID: RefreshTokenState] = [:]
-    package var attempts: [AccountID: [Attempt.Key: Attempt]] = [:]
+    /// When each attempt counted.
+    package var attempts: [AccountID: [Attempt: Timestamp]] = [:]
     package var signIns: [IdentityID: SignInCount] = [:]
     package var idempotency: [IdempotencyScope: IdempotencyRecord] = [:]
 

@@ -45,16 +45,12 @@ package struct LinkProvider: Sendable {
             return .refused(.sessionEnded)
         }
         if case .unsupported = credential { return .refused(.unsupportedProvider) }
-        let attempts = recentAttempts(in: state, at: now, under: policy.linkBudget)
-        let previous = attempts[attemptKey]
-        if previous == nil, attempts.count >= policy.linkBudget.limit,
-            let earliest = attempts.values.map(\.attemptedAt).min()
-        {
-            return .refused(
-                .rateLimited(
-                    retryAfterSeconds: policy.linkBudget.secondsUntilFree(
-                        since: earliest, at: now)))
+        let budget = AttemptBudget(policy.linkBudget, of: caller.account, in: state, at: now)
+        // A token that was tried before is taken on: it may well end the same way, which counts once.
+        let isRepeated = budget.recent.keys.contains {
+            $0.provider == provider && $0.digest == attemptDigest
         }
+        if !isRepeated, let limited = budget.exhausted { return .refused(limited) }
         switch credential {
         case .unsupported: return .refused(.unsupportedProvider)
         case .unavailable: return .refused(.providerUnavailable)
@@ -62,16 +58,15 @@ package struct LinkProvider: Sendable {
             let fact = LinkRejected(
                 account: account.id, provider: provider, reason: .invalidIDToken)
             return refuse(
-                .invalidProviderToken, .linkRejected(fact), as: fact.reason.rawValue,
-                after: previous, at: now)
+                .invalidProviderToken, .linkRejected(fact), as: fact.reason.rawValue, budget)
         case .proved(let identity, let email):
-            return link(identity, email: email, to: account, in: state, policy, previous, now)
+            return link(identity, email: email, to: account, in: state, policy, budget)
         }
     }
 
     private func link(
         _ identity: ProviderIdentity, email: String?, to account: Account, in state: DecisionState,
-        _ policy: TenantPolicy, _ previous: DecisionState.Attempt?, _ now: Timestamp
+        _ policy: TenantPolicy, _ budget: AttemptBudget
     ) -> Decision {
         let known = state.directory[identity]
         let holder = known.flatMap { state.ledger.identities[$0]?.account }
@@ -79,11 +74,12 @@ package struct LinkProvider: Sendable {
             let fact = ConflictRejected(
                 account: account.id, holder: reason == .heldByOther ? holder : nil,
                 identity: known, provider: provider, reason: reason)
-            let seen = [reason.rawValue, fact.holder?.description].compactMap(\.self)
+            let outcome = [reason.rawValue, fact.holder?.description].compactMap(\.self)
             return refuse(
                 .providerConflict(reason), .conflictRejected(fact),
-                as: seen.joined(separator: ":"), after: previous, at: now)
+                as: outcome.joined(separator: ":"), budget)
         }
+        if let limited = budget.exhausted { return .refused(limited) }
         let subject = known ?? newIdentity
         let fact = ProviderLinked(
             account: account.id, identity: subject, provider: provider, cause: .link)
@@ -91,7 +87,7 @@ package struct LinkProvider: Sendable {
         if let email { disclosures.append(Disclosure(.email, email)) }
         var providers = account.linkedProviders
         if !providers.contains(provider) { providers.append(provider) }
-        var effects = [remember(refusal: nil, after: previous, at: now)]
+        var effects = [remember("accepted:\(budget.now)", budget)]
         if known == nil { effects.append(.identityNamed(identity, subject)) }
         return Decision(
             .success(.linked(providers)),
@@ -109,41 +105,54 @@ package struct LinkProvider: Sendable {
         return taken && !policy.severalPerProvider ? .providerTaken : nil
     }
 
-    /// Appends a refusal, unless the very same token was refused the same way and came without a key.
+    /// Appends a refusal, unless the very same token was refused the same way before.
     private func refuse(
-        _ refusal: Refusal, _ event: Event, as reason: String,
-        after previous: DecisionState.Attempt?, at now: Timestamp
+        _ refusal: Refusal, _ event: Event, as outcome: String, _ budget: AttemptBudget
     ) -> Decision {
-        if previous?.refusal == reason { return .refused(refusal) }
+        if budget.recent[attempt(outcome)] != nil { return .refused(refusal) }
+        if let limited = budget.exhausted { return .refused(limited) }
         return Decision(
             .failure(refusal), drafts: [.init(event, actor: actor)],
-            effects: [remember(refusal: reason, after: previous, at: now)]
+            effects: [remember(outcome, budget)]
         ).remembered(under: idempotency)
     }
 
-    private func recentAttempts(
-        in state: DecisionState, at now: Timestamp, under budget: Budget
-    ) -> [DecisionState.Attempt.Key: DecisionState.Attempt] {
-        let start = now.adding(seconds: -budget.windowSeconds)
-        return (state.attempts[caller.account] ?? [:]).filter {
-            $0.key.action == .link && $0.value.attemptedAt > start
-        }
+    private func remember(_ outcome: String, _ budget: AttemptBudget) -> Decision.Effect {
+        .attempted(caller.account, attempt(outcome), budget.now)
     }
 
-    private func remember(
-        refusal: String?, after previous: DecisionState.Attempt?, at now: Timestamp
-    ) -> Decision.Effect {
-        .attempted(
-            caller.account,
-            DecisionState.Attempt(
-                key: attemptKey, attemptedAt: previous?.attemptedAt ?? now, refusal: refusal))
+    private func attempt(_ outcome: String) -> DecisionState.Attempt {
+        DecisionState.Attempt(
+            action: .link, provider: provider, digest: attemptDigest, outcome: outcome)
     }
 
     /// With a key, each key is an attempt of its own; without one, each token.
-    private var attemptKey: DecisionState.Attempt.Key {
-        DecisionState.Attempt.Key(
-            action: .link, provider: provider, digest: idempotency?.scope.digest ?? tokenDigest)
-    }
+    private var attemptDigest: Digest { idempotency?.scope.digest ?? tokenDigest }
 
     private var actor: Actor { .account(caller.account, session: caller.session) }
+}
+
+/// What is left of an account's link attempts at a moment.
+private struct AttemptBudget {
+    let now: Timestamp
+    /// The link attempts inside the window.
+    let recent: [DecisionState.Attempt: Timestamp]
+    private let budget: Budget
+
+    init(_ budget: Budget, of account: AccountID, in state: DecisionState, at now: Timestamp) {
+        self.budget = budget
+        self.now = now
+        let start = now.adding(seconds: -budget.windowSeconds)
+        recent = (state.attempts[account] ?? [:]).filter {
+            $0.key.action == .link && $0.value > start
+        }
+    }
+
+    /// The refusal of one more attempt, when none is left.
+    var exhausted: Refusal? {
+        guard recent.count >= budget.limit else { return nil }
+        let earliest = recent.values.min() ?? now
+        return .rateLimited(
+            retryAfterSeconds: budget.secondsUntilFree(since: earliest, at: now))
+    }
 }

@@ -57,22 +57,18 @@ package struct UnlinkProvider: Sendable {
         _ refusal: Refusal, _ link: Account.Link, _ reason: UnlinkRejected.Reason,
         in state: DecisionState, at now: Timestamp, _ policy: TenantPolicy
     ) -> Decision {
-        let key = DecisionState.Attempt.Key(action: .unlink, provider: provider, digest: .zero)
-        let said = "\(reason.rawValue):\(link.identity)"
-        if let previous = state.attempts[caller.account]?[key], previous.refusal == said,
-            previous.attemptedAt > now.adding(seconds: -policy.linkBudget.windowSeconds)
-        {
+        let attempt = DecisionState.Attempt(
+            action: .unlink, provider: provider, digest: .zero,
+            outcome: "\(reason.rawValue):\(link.identity)")
+        let start = now.adding(seconds: -policy.linkBudget.windowSeconds)
+        if let before = state.attempts[caller.account]?[attempt], before > start {
             return .refused(refusal)
         }
         let fact = UnlinkRejected(
             account: caller.account, identity: link.identity, provider: provider, reason: reason)
         return Decision(
             .failure(refusal), drafts: [.init(.unlinkRejected(fact), actor: actor)],
-            effects: [
-                .attempted(
-                    caller.account,
-                    DecisionState.Attempt(key: key, attemptedAt: now, refusal: said))
-            ]
+            effects: [.attempted(caller.account, attempt, now)]
         ).remembered(under: idempotency)
     }
 

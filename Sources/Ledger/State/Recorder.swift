@@ -93,8 +93,8 @@ extension DecisionState {
     package mutating func apply(_ effect: Decision.Effect) {
         switch effect {
         case .identityNamed(let subject, let identity): directory[subject] = identity
-        case .attempted(let account, let attempt):
-            attempts[account, default: [:]][attempt.key] = attempt
+        case .attempted(let account, let attempt, let time):
+            attempts[account, default: [:]][attempt] = time
         case .refreshTokens(let session, let tokens): refreshTokens[session] = tokens
         case .answered(let scope, let record): idempotency[scope] = record
         }

@@ -16,4 +16,17 @@ package struct ProviderIdentity: Hashable, Sendable {
         self.provider = provider
         self.providerID = providerID
     }
+
+    /// Subjects are bytes to a provider: two that Unicode calls equivalent are two subjects.
+    package static func == (left: Self, right: Self) -> Bool {
+        left.provider == right.provider
+            && left.providerID.utf8.elementsEqual(right.providerID.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(provider)
+        for byte in providerID.utf8 {
+            hasher.combine(byte)
+        }
+    }
 }

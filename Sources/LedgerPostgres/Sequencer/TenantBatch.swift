@@ -47,7 +47,7 @@ struct Opener: Hashable {
 /// Where a budget remembers an attempt.
 struct AttemptPlace: Hashable {
     let account: AccountID
-    let key: DecisionState.Attempt.Key
+    let attempt: DecisionState.Attempt
 }
 
 /// Which rows a batch has to write, gathered while it is decided; their content is the final state.
@@ -105,8 +105,8 @@ struct BatchChanges {
     mutating func add(_ effect: Decision.Effect) {
         switch effect {
         case .identityNamed(_, let identity): identitiesNamed.insert(identity)
-        case .attempted(let account, let attempt):
-            attempts.insert(AttemptPlace(account: account, key: attempt.key))
+        case .attempted(let account, let attempt, _):
+            attempts.insert(AttemptPlace(account: account, attempt: attempt))
         case .refreshTokens(let session, _): sessionsRefreshed.insert(session)
         case .answered(let scope, _): answers.append(scope)
         }

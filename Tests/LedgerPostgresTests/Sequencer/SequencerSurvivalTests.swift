@@ -53,6 +53,36 @@ import Testing
         }
     }
 
+    @Test func `faults are thrown to as many tasks as ask`() async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                var commands = RandomCommands(seed: 1, subjectsPerProvider: 1)
+                let victim = try await signUp(&commands, on: fixture.sequencer)
+                let admin = Postgres.Session(url: database.superuserURL, applicationName: "admin")
+                try await admin.run { connection in
+                    try connection.execute("DELETE FROM account_keys")
+                }
+                let faults = await withTaskGroup(of: Int.self) { group in
+                    for _ in 0..<8 {
+                        group.addTask {
+                            var faults = 0
+                            for _ in 0..<50 {
+                                do {
+                                    _ = try await fixture.sequencer.submit(signOut(victim))
+                                } catch {
+                                    faults += 1
+                                }
+                            }
+                            return faults
+                        }
+                    }
+                    return await group.reduce(0, +)
+                }
+                #expect(faults == 400)
+            }
+        }
+    }
+
     @Test func `a process that freezes inside its turn does not hold the tenant`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in

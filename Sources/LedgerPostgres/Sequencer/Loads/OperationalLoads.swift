@@ -46,7 +46,7 @@ enum AttemptLoad {
     private static let statement = Statement(
         "load_attempts",
         """
-        SELECT r.tenant_id, r.account_id, r.action, r.provider, r.digest, r.attempted_at, r.refusal
+        SELECT r.tenant_id, r.account_id, r.action, r.provider, r.digest, r.outcome, r.attempted_at
         FROM unnest($1::text[], $2::uuid[]) AS k (tenant_id, account_id)
         CROSS JOIN LATERAL (
             SELECT * FROM recent_attempts
@@ -62,15 +62,14 @@ enum AttemptLoad {
         for row in 0..<result.rowCount {
             let batch = try tenants.batch(result, row)
             guard
-                let action = DecisionState.Attempt.Key.Action(rawValue: try result.text(row, 2))
+                let action = DecisionState.Attempt.Action(rawValue: try result.text(row, 2))
             else { throw BatchFault.damaged("recent_attempts.action") }
-            let key = DecisionState.Attempt.Key(
+            let attempt = DecisionState.Attempt(
                 action: action, provider: try result.provider(row, 3),
-                digest: try result.digest(row, 4))
+                digest: try result.digest(row, 4), outcome: try result.text(row, 5))
             let account = AccountID(bits: try result.uuid(row, 1))
-            batch.state.attempts[account, default: [:]][key] = DecisionState.Attempt(
-                key: key, attemptedAt: Timestamp(microseconds: try result.timestamp(row, 5)),
-                refusal: try result.optionalText(row, 6))
+            batch.state.attempts[account, default: [:]][attempt] = Timestamp(
+                microseconds: try result.timestamp(row, 6))
         }
     }
 }

@@ -6,12 +6,12 @@ enum OperationalWrites {
     private static let rememberAttempts = Statement(
         "remember_attempts",
         """
-        INSERT INTO recent_attempts (tenant_id, account_id, action, provider, digest, attempted_at,
-            refusal)
+        INSERT INTO recent_attempts (tenant_id, account_id, action, provider, digest, outcome,
+            attempted_at)
         SELECT * FROM unnest($1::text[], $2::uuid[], $3::text[], $4::text[], $5::bytea[],
-            $6::timestamptz[], $7::text[])
-        ON CONFLICT (tenant_id, account_id, action, provider, digest)
-        DO UPDATE SET attempted_at = excluded.attempted_at, refusal = excluded.refusal
+            $6::text[], $7::timestamptz[])
+        ON CONFLICT (tenant_id, account_id, action, provider, digest, outcome)
+        DO UPDATE SET attempted_at = excluded.attempted_at
         """)
 
     // A key whose answer has lapsed but is not swept yet takes the new one.
@@ -35,25 +35,26 @@ enum OperationalWrites {
         var tenants: [String] = []
         var accounts: [UInt128] = []
         var attempts: [DecisionState.Attempt] = []
+        var times: [Int64] = []
         for batch in batches {
             for place in batch.changes.attempts {
-                guard let attempt = batch.state.attempts[place.account]?[place.key] else {
+                guard let time = batch.state.attempts[place.account]?[place.attempt] else {
                     continue
                 }
                 tenants.append(batch.tenant.description)
                 accounts.append(place.account.bits)
-                attempts.append(attempt)
+                attempts.append(place.attempt)
+                times.append(time.microseconds)
             }
         }
         guard !attempts.isEmpty else { return nil }
         return Call(
             rememberAttempts,
             [
-                .texts(tenants), .uuids(accounts), .texts(attempts.map(\.key.action.rawValue)),
-                .texts(attempts.map(\.key.provider.description)),
-                .byteses(attempts.map(\.key.digest.bytes)),
-                .timestamps(attempts.map(\.attemptedAt.microseconds)),
-                .optionalTexts(attempts.map(\.refusal)),
+                .texts(tenants), .uuids(accounts), .texts(attempts.map(\.action.rawValue)),
+                .texts(attempts.map(\.provider.description)),
+                .byteses(attempts.map(\.digest.bytes)), .texts(attempts.map(\.outcome)),
+                .timestamps(times),
             ])
     }
 
