@@ -27,7 +27,7 @@ $$;
 -- One row a tenant; its lock is what gives positions their order.
 CREATE TABLE ledger_head (
     tenant_id text COLLATE "C" NOT NULL PRIMARY KEY,
-    next_position bigint NOT NULL DEFAULT 0 CHECK (next_position >= 0),
+    next_position bigint NOT NULL DEFAULT 0 CHECK (next_position BETWEEN 0 AND 1::bigint << 62),
     last_recorded_at timestamptz NOT NULL DEFAULT 'epoch'
 ) WITH (fillfactor = 50);
 
@@ -79,7 +79,7 @@ CREATE TABLE accounts (
     tenant_id text COLLATE "C" NOT NULL,
     account_id uuid NOT NULL,
     opened_position bigint NOT NULL,
-    next_seq bigint NOT NULL,
+    next_seq bigint NOT NULL CHECK (next_seq BETWEEN 1 AND 1::bigint << 62),
     last_leaf bytea NOT NULL CHECK (octet_length(last_leaf) = 32),
     last_position bigint NOT NULL,
     PRIMARY KEY (tenant_id, account_id)

@@ -6,6 +6,7 @@ final class ClientConnection: Sendable {
     let descriptor: Int32
     let peerAddress: String
     private let deadline: Atomic<Int64>
+    private let awaitsRequest = Atomic(true)
 
     init(descriptor: Int32, peerAddress: String, deadline: MonotonicTime) {
         self.descriptor = descriptor
@@ -18,12 +19,30 @@ final class ClientConnection: Sendable {
         deadline.store(time.nanoseconds, ordering: .relaxed)
     }
 
+    /// Notes that a request line has come, and when the rest of the request must be there.
+    func beginRequest(dueBy time: MonotonicTime) {
+        awaitsRequest.store(false, ordering: .relaxed)
+        expectProgress(until: time)
+    }
+
+    /// Notes that a request is over, and when the next request line must be there.
+    func awaitRequest(dueBy time: MonotonicTime) {
+        expectProgress(until: time)
+        awaitsRequest.store(true, ordering: .relaxed)
+    }
+
+    /// When the next request line must be there; nil while a request is served.
+    var requestDeadline: Int64? {
+        awaitsRequest.load(ordering: .relaxed) ? deadline.load(ordering: .relaxed) : nil
+    }
+
     func isOverdue(at time: MonotonicTime) -> Bool {
         deadline.load(ordering: .relaxed) < time.nanoseconds
     }
 
     /// Makes the daemon see an end of file; the descriptor must still be open.
     func cut() {
+        awaitsRequest.store(false, ordering: .relaxed)
         shutdown(descriptor, Int32(SHUT_RDWR))
     }
 }

@@ -5,9 +5,28 @@ import Synchronization
 /// libmicrohttpd itself cuts connections that are silent; this adds a limit on the whole.
 final class ConnectionRegistry: Sendable {
     private let connections = Mutex<[ObjectIdentifier: ClientConnection]>([:])
+    private let countMax: Int
 
+    init(countMax: Int) {
+        self.countMax = countMax
+    }
+
+    /// Adds a connection; when it takes the last place, one that waits for a request gives its own
+    /// up.
+    ///
+    /// It is the one whose request is due first: new ones that are silent before those that have
+    /// served one.
     func add(_ connection: ClientConnection) {
-        connections.withLock { $0[ObjectIdentifier(connection)] = connection }
+        connections.withLock { connections in
+            connections[ObjectIdentifier(connection)] = connection
+            guard connections.count >= countMax else { return }
+            var first: (connection: ClientConnection, deadline: Int64)?
+            for other in connections.values where other !== connection {
+                guard let deadline = other.requestDeadline else { continue }
+                if first.map({ deadline < $0.deadline }) ?? true { first = (other, deadline) }
+            }
+            first?.connection.cut()
+        }
     }
 
     /// Forgets a connection; called before its descriptor is closed.

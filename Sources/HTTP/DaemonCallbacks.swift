@@ -13,7 +13,7 @@ func daemonReadTarget(
         let target = unsafe target,
         let connection = unsafe ClientConnection.of(cmhd_socket_context(handle))
     else { return nil }
-    connection.expectProgress(until: .now + core.limits.requestReceiveTimeMax)
+    connection.beginRequest(dueBy: .now + core.limits.requestReceiveTimeMax)
     let exchange = unsafe Exchange(
         target: String(cString: target), connection: connection, handle: handle)
     return unsafe Unmanaged.passRetained(exchange).toOpaque()
@@ -57,8 +57,10 @@ func daemonCompletedRequest(
     else { return }
     unsafe request?.pointee = nil
     let exchange = unsafe Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue()
-    exchange.connection.expectProgress(until: core.nextRequestDeadline)
-    if let slot = exchange.slot { core.slots.leave(slot) }
+    // A silent connection is libmicrohttpd's to cut; one that drips a request line is overdue then.
+    exchange.connection.awaitRequest(
+        dueBy: .now + (core.limits.idleTimeMax + core.limits.requestReceiveTimeMax))
+    core.end(exchange)
 }
 
 /// Keeps a `ClientConnection` from the accepting of a socket until just before it is closed.
@@ -76,7 +78,7 @@ func daemonChangedConnection(
         let address = unsafe cmhd_peer(handle).flatMap { unsafe IPAddress(socketAddress: $0) }
         let connection = unsafe ClientConnection(
             descriptor: cmhd_socket(handle), peerAddress: address?.text ?? "",
-            deadline: core.nextRequestDeadline)
+            deadline: .now + core.limits.firstRequestLineTimeMax)
         core.connections.add(connection)
         unsafe socketContext.pointee = Unmanaged.passRetained(connection).toOpaque()
     case .CONNECTION_NOTIFY_CLOSED:
@@ -90,12 +92,6 @@ func daemonChangedConnection(
 }
 
 extension ServerCore {
-    /// A silent connection is libmicrohttpd's to cut; one that drips a request line is overdue
-    /// then.
-    fileprivate var nextRequestDeadline: MonotonicTime {
-        .now + (limits.idleTimeMax + limits.requestReceiveTimeMax)
-    }
-
     fileprivate static func of(_ pointer: UnsafeMutableRawPointer?) -> ServerCore? {
         unsafe pointer.map { unsafe Unmanaged.fromOpaque($0).takeUnretainedValue() }
     }

@@ -4,7 +4,8 @@ import Synchronization
 /// One request and its answer, from the request line until the answer is sent.
 ///
 /// What is received, `stage` to `slot`, belongs to the one daemon thread that serves the
-/// connection. What that thread shares with the handler's task is in `answer`.
+/// connection; `headers` are no more written once the exchange has a slot, and anybody may read
+/// them then. What that thread shares with the handler's task is in `answer`.
 // Protected by the confinement to the daemon's thread, and by the mutex of `answer`.
 @safe final class Exchange: @unchecked Sendable {
     enum Stage {
@@ -32,6 +33,8 @@ import Synchronization
     var parts: RequestTarget?
     var body: [UInt8] = []
     var discardedBytes = 0
+    /// True when `ExchangeSlots` counts this as a request whose body is on its way.
+    var isCounted = false
     var slot: Int?
 
     init(target: String, connection: ClientConnection, handle: OpaquePointer) {

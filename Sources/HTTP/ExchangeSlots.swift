@@ -1,7 +1,8 @@
 import Dispatch
 import Synchronization
 
-/// The requests that are with the handler or on their way back, and whether more may come.
+/// The requests whose body is on its way, or that are with the handler or on their way back, and
+/// whether more may come.
 ///
 /// libmicrohttpd stops the whole program when it is stopped while a connection is suspended. So
 /// whether a request may still be handled, and whether the server may stop, is decided under one
@@ -21,28 +22,61 @@ final class ExchangeSlots: Sendable {
         var phase = Phase.running
         var occupants: [Exchange?]
         var free: [Int]
+        /// Free as well, but only for requests that are always admitted.
+        var reserve: [Int]
+        var receivingCount = 0
+
+        var isIdle: Bool {
+            receivingCount == 0 && free.count + reserve.count == occupants.count
+        }
     }
 
     private let state: Mutex<State>
     private let draining = Atomic(false)
-    /// Entered once for every admitted request.
+    private let count: Int
+    /// Entered once for every admitted request, and once for every body on its way.
     private let inFlight = DispatchGroup()
 
-    init(count: Int) {
+    /// Makes slots for so many requests, and for so many more that are always admitted.
+    init(count: Int, reserve: Int) {
+        self.count = count
         state = Mutex(
             State(
-                occupants: Array(repeating: nil, count: count), free: Array((0..<count).reversed())
-            ))
+                occupants: Array(repeating: nil, count: count + reserve),
+                free: Array((0..<count).reversed()),
+                reserve: Array((count..<count + reserve).reversed())))
     }
 
     /// True as soon as the server has begun to stop.
     var isDraining: Bool { draining.load(ordering: .relaxed) }
 
-    /// Takes a slot for a request.
-    func admit(_ exchange: Exchange) -> Admission {
+    /// Counts a request whose body is on its way; false when the server no longer waits for it.
+    func beginReceiving() -> Bool {
+        state.withLock { state in
+            guard state.phase != .stopped else { return false }
+            state.receivingCount += 1
+            inFlight.enter()
+            return true
+        }
+    }
+
+    /// Ends the count of a request.
+    func endReceiving() {
+        state.withLock { state in
+            // Those that were counted when the server stopped have been let go then.
+            guard state.phase != .stopped else { return }
+            state.receivingCount -= 1
+            inFlight.leave()
+        }
+    }
+
+    /// Takes a slot for a request; from the reserve for one that is always admitted.
+    func admit(_ exchange: Exchange, always: Bool) -> Admission {
         state.withLock { state in
             guard state.phase != .stopped else { return .stopped }
-            guard let slot = state.free.popLast() else { return .full }
+            guard let slot = always ? state.reserve.popLast() : state.free.popLast() else {
+                return .full
+            }
             state.occupants[slot] = exchange
             inFlight.enter()
             return .admitted(slot: slot)
@@ -53,7 +87,7 @@ final class ExchangeSlots: Sendable {
     func leave(_ slot: Int) {
         // The exchange must not be freed while the lock is held.
         let exchange = state.withLock { state in
-            state.free.append(slot)
+            if slot < count { state.free.append(slot) } else { state.reserve.append(slot) }
             return state.occupants[slot].take()
         }
         precondition(exchange != nil, "a slot is left once")
@@ -73,16 +107,19 @@ final class ExchangeSlots: Sendable {
     /// Admits nothing from now on, if no request is in flight.
     func stopIfIdle() -> Bool {
         state.withLock { state in
-            guard state.free.count == state.occupants.count else { return false }
+            guard state.isIdle else { return false }
             state.phase = .stopped
             return true
         }
     }
 
-    /// Admits nothing from now on and gives the requests still in flight.
+    /// Admits nothing from now on, lets the bodies on their way go, and gives the requests still in
+    /// flight.
     func stop() -> [Exchange] {
         state.withLock { state in
             state.phase = .stopped
+            for _ in 0..<state.receivingCount { inFlight.leave() }
+            state.receivingCount = 0
             return state.occupants.compactMap { $0 }
         }
     }

@@ -10,4 +10,6 @@ package enum HTTPRejection: Error, Sendable, CaseIterable {
     case internalFailure
     /// The header section is longer than the limit or has too many fields: 431.
     case headersTooLarge
+    /// The client expects what is not `100-continue`: 417.
+    case expectationUnknown
 }

@@ -22,12 +22,13 @@ package final class HTTPServer: Sendable {
     ///   - host: A numeric address; `::` takes IPv4 as well.
     ///   - port: The port, 0 for any.
     ///   - limits: The most that is taken.
-    ///   - reject: Renders what the server answers without the handler; called on any thread.
+    ///   - reject: Renders what the server answers without the handler, from why and from the header
+    ///     fields, which may break any rule; called on any thread.
     ///   - handler: Answers a request.
     /// - Throws: `HTTPServerError`.
     package init(
         host: String, port: UInt16, limits: HTTPServerLimits,
-        reject: @escaping @Sendable (HTTPRejection) -> HTTPResponse,
+        reject: @escaping @Sendable (HTTPRejection, HTTPHeaders) -> HTTPResponse,
         handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
     ) throws(HTTPServerError) {
         let socket = try ListenSocket(host: host, port: port)
@@ -44,10 +45,10 @@ package final class HTTPServer: Sendable {
 
     /// Stops gracefully.
     ///
-    /// New connections are refused at once. Requests that were received whole are answered, with
-    /// `Connection: close`, until the grace time is over; then their tasks are cancelled and the
-    /// rest is answered as overloaded. Returns when every connection is closed. Calling it again
-    /// waits for the first call's end.
+    /// New connections are refused at once. Requests that were received whole, and those whose body
+    /// is on its way, are answered, with `Connection: close`, until the grace time is over; then
+    /// their tasks are cancelled and the rest is answered as overloaded. Returns when every
+    /// connection is closed. Calling it again waits for the first call's end.
     package func stop(grace: Duration) async {
         await running.stop(grace: grace)
     }

@@ -9,9 +9,16 @@ package struct HTTPServerLimits: Sendable {
     /// The most header fields.
     package var headerCountMax = 100
     /// The most open connections; more wait in the system's queue.
+    ///
+    /// When all are taken, the one that has waited longest for its client's next request is cut.
     package var connectionsMax = 1024
     /// The most requests given to the handler at the same time; more are answered as overloaded.
     package var requestsInFlightMax = 512
+    /// The paths whose requests are given to the handler even then, such as those that ask for the
+    /// server's health; compared byte by byte.
+    package var alwaysAdmittedPaths: [String] = []
+    /// How long a new connection may take to its first whole request line.
+    package var firstRequestLineTimeMax: Duration = .seconds(5)
     /// How long a connection may stay silent while the server waits for it; counts in whole
     /// seconds.
     package var idleTimeMax: Duration = .seconds(30)

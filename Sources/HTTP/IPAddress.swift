@@ -2,7 +2,7 @@ import CMicroHTTPD
 import Glibc
 
 /// An IP address as a number; an IPv4-mapped IPv6 address is the IPv4 address it maps.
-struct IPAddress: Equatable {
+package struct IPAddress: Equatable {
     /// The value, an IPv4 address in the low 32 bits.
     let value: UInt128
     let isIPv4: Bool
@@ -13,7 +13,7 @@ struct IPAddress: Equatable {
     var bitCount: Int { isIPv4 ? 32 : 128 }
 
     /// Reads the numeric form; no brackets, port or zone.
-    init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         let text = String(text)
         var four = in_addr()
         if unsafe inet_pton(AF_INET, text, &four) == 1 {
@@ -62,7 +62,7 @@ struct IPAddress: Equatable {
     }
 
     /// The usual numeric form, RFC 5952 for IPv6.
-    var text: String {
+    package var text: String {
         var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         if isIPv4 {
             var four = ipv4

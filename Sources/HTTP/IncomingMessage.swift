@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import Glibc
 
 /// The arguments of one call of the access handler; not to be kept longer than the call.
 @safe
@@ -32,17 +33,20 @@ struct IncomingMessage {
         return distance == method.utf8.count + 1 + target.utf8.count + 1
     }
 
+    /// The size of the header section, request line included.
+    var headerByteCount: Int { unsafe cmhd_header_bytes(handle) }
+
     /// Copies the header fields; trailers and what the daemon made of cookies are not among them.
-    ///
-    /// The daemon ends a value at a NUL and leaves out a field without a name.
-    func readHeaders() -> HTTPHeaders {
-        var headers = HTTPHeaders()
-        unsafe withUnsafeMutablePointer(to: &headers) { pointer in
+    func readHeaders() -> HeaderSection {
+        var section = unsafe HeaderSection(
+            start: Int(bitPattern: versionText) + strlen(versionText) + HeaderSection.lineEndCount,
+            end: Int(bitPattern: methodText) + headerByteCount)
+        unsafe withUnsafeMutablePointer(to: &section) { pointer in
             _ = unsafe MHD_get_connection_values_n(
                 handle, .HEADER_KIND,
                 { context, _, name, nameCount, value, valueCount in
                     guard let context = unsafe context, let name = unsafe name else { return .YES }
-                    unsafe context.assumingMemoryBound(to: HTTPHeaders.self).pointee.append(
+                    unsafe context.assumingMemoryBound(to: HeaderSection.self).pointee.append(
                         name: UnsafeRawBufferPointer(start: name, count: nameCount),
                         value: UnsafeRawBufferPointer(
                             start: value, count: value == nil ? 0 : valueCount)
@@ -50,6 +54,6 @@ struct IncomingMessage {
                     return .YES
                 }, pointer)
         }
-        return headers
+        return section
     }
 }

@@ -15,6 +15,11 @@ struct RequestFraming {
         guard headers.areWellFormed, hosts == 1 || (hosts == 0 && !isHTTP11) else {
             throw .malformed
         }
+        // RFC 9110 section 10.1.1: an HTTP/1.0 client can't expect anything.
+        let canBeMet = headers.all("Expect").allSatisfy { expectation in
+            ASCII.equalIgnoringCase(ASCII.trimmed(expectation[...]).utf8, "100-continue".utf8)
+        }
+        guard canBeMet || !isHTTP11 else { throw .expectationUnknown }
         let codings = headers.all("Transfer-Encoding")
         let lengths = headers.all("Content-Length")
         guard codings.isEmpty else {

@@ -57,7 +57,8 @@ package struct Router<Handler: Sendable>: Sendable {
             return .found(handler: handler, template: route.template.text, captures: captures)
         }
         return .methodNotAllowed(
-            allowed: Self.methods(of: candidates.map(\.route)), template: first.route.template.text)
+            allowed: Self.methods(of: candidates.map(\.route)),
+            template: first.route.template.text, captures: first.captures)
     }
 
     /// The methods that a path has, sorted, HEAD included where GET is; empty when no route has the

@@ -16,7 +16,9 @@ final class RunningServer: Sendable {
     init(core: ServerCore, socket: consuming ListenSocket) throws(HTTPServerError) {
         self.core = core
         daemon = Mutex(try Daemon(core: core, socket: socket))
-        let interval = min(Self.watchIntervalMax, core.limits.requestReceiveTimeMax / 4)
+        let interval = min(
+            Self.watchIntervalMax, core.limits.requestReceiveTimeMax / 4,
+            core.limits.firstRequestLineTimeMax / 4)
         let connections = core.connections
         watch = Task { await connections.watch(every: interval) }
         stopped.enter()

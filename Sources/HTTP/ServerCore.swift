@@ -4,28 +4,33 @@ import CMicroHTTPD
 final class ServerCore: Sendable {
     let limits: HTTPServerLimits
     let slots: ExchangeSlots
-    let connections = ConnectionRegistry()
-    private let reject: @Sendable (HTTPRejection) -> HTTPResponse
+    let connections: ConnectionRegistry
+    private let reject: @Sendable (HTTPRejection, HTTPHeaders) -> HTTPResponse
     private let handler: @Sendable (HTTPRequest) async -> HTTPResponse
 
     init(
-        limits: HTTPServerLimits, reject: @escaping @Sendable (HTTPRejection) -> HTTPResponse,
+        limits: HTTPServerLimits,
+        reject: @escaping @Sendable (HTTPRejection, HTTPHeaders) -> HTTPResponse,
         handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
     ) {
         self.limits = limits
+        connections = ConnectionRegistry(countMax: limits.connectionsMax)
         self.reject = reject
         self.handler = handler
-        slots = ExchangeSlots(count: limits.requestsInFlightMax)
+        // An exchange has a connection to itself, so the reserve never runs out.
+        slots = ExchangeSlots(
+            count: limits.requestsInFlightMax,
+            reserve: limits.alwaysAdmittedPaths.isEmpty ? 0 : limits.connectionsMax)
     }
 
     /// Looks at the header section, before any of the body is read.
     func begin(_ exchange: Exchange, _ message: IncomingMessage) -> MHD_Result {
         exchange.method = message.method
         do throws(HTTPRejection) {
-            guard unsafe cmhd_header_bytes(message.handle) <= limits.headerBytesMax else {
-                throw .headersTooLarge
-            }
-            exchange.headers = message.readHeaders()
+            let section = message.readHeaders()
+            exchange.headers = section.fields
+            guard message.headerByteCount <= limits.headerBytesMax else { throw .headersTooLarge }
+            guard section.isWhole else { throw .malformed }
             let framing = try RequestFraming(
                 of: exchange.headers, isHTTP11: message.isHTTP11, limits: limits)
             guard
@@ -35,9 +40,10 @@ final class ServerCore: Sendable {
             else { throw .malformed }
             exchange.parts = parts
             exchange.body.reserveCapacity(framing.contentLength ?? 0)
+            if framing.contentLength != 0 { exchange.isCounted = slots.beginReceiving() }
         } catch {
             // Where the request ends is unknown or far away, so the connection ends here.
-            return answer(exchange, reject(error), on: message, closing: true)
+            return refuse(exchange, error, on: message, closing: true)
         }
         exchange.stage = .receivingBody
         return .YES
@@ -55,18 +61,24 @@ final class ServerCore: Sendable {
         return exchange.discardedBytes > limits.discardedBytesMax ? .NO : .YES
     }
 
+    /// Lets go of what the exchange holds, when its answer is sent or its connection is gone.
+    func end(_ exchange: Exchange) {
+        if exchange.isCounted { slots.endReceiving() }
+        if let slot = exchange.slot { slots.leave(slot) }
+    }
+
     /// Gives a request that was received whole to the handler.
     func dispatch(_ exchange: Exchange, _ message: IncomingMessage) -> MHD_Result {
         guard exchange.discardedBytes == 0 else {
-            return answer(exchange, reject(.bodyTooLarge), on: message, closing: true)
+            return refuse(exchange, .bodyTooLarge, on: message, closing: true)
         }
         guard let request = exchange.request() else {
-            return answer(exchange, reject(.malformed), on: message, closing: true)
+            return refuse(exchange, .malformed, on: message, closing: true)
         }
-        switch slots.admit(exchange) {
+        switch slots.admit(exchange, always: limits.alwaysAdmittedPaths.contains(request.path)) {
         case .admitted(let slot): exchange.slot = slot
-        case .full: return answer(exchange, reject(.overloaded), on: message)
-        case .stopped: return answer(exchange, reject(.overloaded), on: message, closing: true)
+        case .full: return refuse(exchange, .overloaded, on: message)
+        case .stopped: return refuse(exchange, .overloaded, on: message, closing: true)
         }
         exchange.connection.expectProgress(until: .never)
         exchange.stage = .handling
@@ -84,7 +96,14 @@ final class ServerCore: Sendable {
 
     /// Answers in the handler's place while the server stops.
     func abandon(_ exchange: Exchange) {
-        exchange.abandon(with: reject(.overloaded))
+        exchange.abandon(with: reject(.overloaded, exchange.headers))
+    }
+
+    private func refuse(
+        _ exchange: Exchange, _ rejection: HTTPRejection, on message: IncomingMessage,
+        closing: Bool = false
+    ) -> MHD_Result {
+        answer(exchange, reject(rejection, exchange.headers), on: message, closing: closing)
     }
 
     private func answer(
@@ -93,7 +112,7 @@ final class ServerCore: Sendable {
     ) -> MHD_Result {
         exchange.stage = .answered
         exchange.connection.expectProgress(until: .now + limits.responseSendTimeMax)
-        let sendable = response.isSendable ? response : reject(.internalFailure)
+        let sendable = response.isSendable ? response : reject(.internalFailure, exchange.headers)
         guard sendable.isSendable else { return .NO }
         return unsafe sendable.queue(on: message.handle, closing: closing || slots.isDraining)
     }

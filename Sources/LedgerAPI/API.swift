@@ -3,6 +3,9 @@ internal import Ledger
 
 /// The HTTP contract: turns each request into exactly one answer.
 package struct API: Sendable {
+    /// The paths that say how the process is, which are answered however busy it is.
+    package static let healthPaths = [HealthRoute.path, ReadinessRoute.path]
+
     private let services: APIServices
     private let router = RouteTable.router
 
@@ -22,8 +25,7 @@ package struct API: Sendable {
         } catch {
             response = ErrorAnswer(error).response
         }
-        services.allowedOrigins.expose(&response, to: request)
-        finish(&response, name)
+        finish(&response, to: request.headers, name)
         services.observer.observed(
             RequestObservation(
                 method: request.method, route: Self.template(of: match), status: response.status,
@@ -31,11 +33,11 @@ package struct API: Sendable {
         return response
     }
 
-    /// Answers what the server itself refuses before there is a request.
-    package func reject(_ rejection: HTTPRejection) -> HTTPResponse {
-        let name = RequestName([:]) { services.newID() }
+    /// Answers what the server itself refuses before there is a request, only header fields.
+    package func reject(_ rejection: HTTPRejection, _ headers: HTTPHeaders) -> HTTPResponse {
+        let name = RequestName(headers) { services.newID() }
         var response = ErrorAnswer(rejection).response
-        finish(&response, name)
+        finish(&response, to: headers, name)
         services.observer.observed(
             RequestObservation(
                 method: "", route: RequestObservation.rejectedRoute, status: response.status,
@@ -49,15 +51,15 @@ package struct API: Sendable {
         switch match {
         case .notFound:
             throw .notFound
-        case .methodNotAllowed(let methods, _):
+        case .methodNotAllowed(let methods, _, let captures):
+            _ = try await tenant(in: captures)
             let allowed = (methods + ["OPTIONS"]).sorted()
             guard request.method == "OPTIONS" else { throw .methodNotAllowed(allowed: allowed) }
-            var response = HTTPResponse(
-                status: 204, headers: [("Allow", allowed.joined(separator: ", "))])
-            services.allowedOrigins.permit(methods, in: &response, to: request)
+            var response = HTTPResponse.allowing(allowed)
+            services.allowedOrigins.permit(methods, in: &response, to: request.headers)
             return response
         case .found(let route, _, let captures):
-            let tenant = try await tenant(for: route, captures)
+            let tenant = try await tenant(in: captures)
             return try await route.answer(
                 RouteCall(
                     services: services, request: request, name: name, tenant: tenant,
@@ -68,11 +70,8 @@ package struct API: Sendable {
     /// The tenant that a path means.
     ///
     /// - Throws: 404 when it does not exist.
-    private func tenant(
-        for route: any Route, _ captures: [String: String]
-    ) async throws(APIError) -> TenantID {
+    private func tenant(in captures: [String: String]) async throws(APIError) -> TenantID {
         let named = captures["tenant"].map(TenantID.init) ?? .default
-        guard type(of: route).isTenants else { return .default }
         guard let tenant = named else { throw .notFound }
         // `default` exists in every ledger: most requests need no question.
         guard tenant != .default else { return tenant }
@@ -86,7 +85,10 @@ package struct API: Sendable {
         return tenant
     }
 
-    private func finish(_ response: inout HTTPResponse, _ name: RequestName) {
+    private func finish(
+        _ response: inout HTTPResponse, to headers: HTTPHeaders, _ name: RequestName
+    ) {
+        services.allowedOrigins.expose(&response, to: headers)
         response.headers.append((RequestName.header, name.text))
         // Answers hold tokens and personal data; only the published keys say that they may be kept.
         guard !response.headers.contains(where: { $0.name == "Cache-Control" }) else { return }
@@ -95,7 +97,7 @@ package struct API: Sendable {
 
     private static func template(of match: RouteMatch<any Route>) -> String {
         switch match {
-        case .found(_, let template, _), .methodNotAllowed(_, let template): template
+        case .found(_, let template, _), .methodNotAllowed(_, let template, _): template
         case .notFound: RequestObservation.unmatchedRoute
         }
     }

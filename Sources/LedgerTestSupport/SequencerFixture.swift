@@ -67,6 +67,27 @@ package struct SequencerFixture: Sendable {
                 intent: .openLedger(OpenLedger(fact))))
     }
 
+    /// Signs in, opening an account when there is none.
+    ///
+    /// - Throws: `LedgerFault`, or `ModelLedger.Unexpected` when that is refused.
+    package func signIn(_ identity: ProviderIdentity) async throws -> Caller {
+        var generator = SeededGenerator(seed: UInt64.random(in: 0...(.max)))
+        let intent = SignIn(
+            identity: identity, email: "a@example.org",
+            authenticatedAt: Timestamp(seconds: 1_000_000_000_000), createAccount: true,
+            refreshToken: digest(generator.bytes(32)), newAccount: generator.id(),
+            newIdentity: generator.id(), newSession: generator.id())
+        let result = try await sequencer.submit(
+            Command(
+                id: generator.id(), tenant: .default,
+                origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
+                intent: .signIn(intent)))
+        guard case .success(.signedIn(let grant, _)) = result else {
+            throw ModelLedger.Unexpected(result: result)
+        }
+        return Caller(account: grant.account, session: grant.session)
+    }
+
     /// A tenant's whole log, read with SQL and decoded.
     ///
     /// - Throws: what reading or decoding throws.

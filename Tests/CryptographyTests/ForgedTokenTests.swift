@@ -145,14 +145,16 @@ import Testing
         #expect(CompactJWS.header(of: good(0, encoded(header))) == nil)
     }
 
-    @Test(arguments: ["at+jwt", "AT+JWT", "application/at+jwt", "logout+jwt", "secevent+jwt"])
+    @Test(arguments: [
+        "at+jwt", "AT+JWT", "application/at+jwt", "logout+jwt", "secevent+jwt", "\u{600}+jwt",
+    ])
     func `a token of another kind is refused even when it is well signed`(type: String) {
         let token = signed(header: ["kid": Issuer.key.keyID, "typ": type])
         #expect(Issuer.fault(token) == .wrongType)
     }
 
     @Test(arguments: [
-        "", "[]", "null", "5", #""a""#, "{", #"{"a":1}{}"#, #"{"a":"\uDC00"}"#, #"{"n":1e999}"#,
+        "", "[]", "null", "5", #""a""#, "{", #"{"a":1}{}"#, #"{"a":"\uDC00"}"#, #"{"n":1e}"#,
         #"{"a":[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]}"#,
     ])
     func `a well signed payload that is no JSON object is malformed`(payload: String) {

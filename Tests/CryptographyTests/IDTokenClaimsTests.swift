@@ -38,8 +38,13 @@ import Testing
         Row(
             Claims().with("aud", #"["client-1","other"]"#).with("azp", #""other""#),
             .wrongAuthorizedParty),
-        Row(Claims().with("azp", #""other""#), .wrongAuthorizedParty),
-        Row(Claims().with("azp", #"["client-1"]"#), .wrongAuthorizedParty),
+        Row(
+            Claims().with("aud", #"["client-1","other"]"#).with("azp", #"["client-1"]"#),
+            .wrongAuthorizedParty),
+        Row(
+            Claims().with("aud", #"["client-1","client-2"]"#).with("azp", "null"),
+            .wrongAuthorizedParty),
+        Row(Claims().with("aud", #""client-3""#).with("azp", #""client-1""#), .wrongAudience),
         Row(Claims().without("exp"), .missingExpiry),
         Row(Claims().with("exp", "null"), .missingExpiry),
         Row(Claims().with("exp", #""\#(now + 60)""#), .malformed),
@@ -49,6 +54,10 @@ import Testing
         Row(Claims().with("exp", "1e300"), .malformed),
         Row(Claims().with("exp", "99999999999999999999"), .malformed),
         Row(Claims().with("exp", "true"), .malformed),
+        Row(Claims().with("exp", "1e999"), .malformed),
+        Row(Claims().with("exp", String(repeating: "9", count: 2_000)), .malformed),
+        Row(Claims().with("iat", "-1e999"), .malformed),
+        Row(Claims().with("auth_time", "1e999"), .malformed),
         Row(Claims().with("nbf", "\(now + 61)"), .notYetValid),
         Row(Claims().with("nbf", #""now""#), .malformed),
         Row(Claims().without("iat"), .missingIssuedAt),
@@ -83,7 +92,10 @@ import Testing
         Claims().with("aud", #""client-2""#),
         Claims().with("aud", #"["client-1"]"#),
         Claims().with("aud", #"["other","client-1"]"#).with("azp", #""client-2""#),
-        Claims().with("azp", #""client-2""#),
+        // Google's Android SDK names the web client as audience and the app as authorized party.
+        Claims().with("azp", #""other""#),
+        Claims().with("aud", #"["client-1"]"#).with("azp", #""other""#),
+        Claims().with("azp", #"["other"]"#),
         Claims().with("azp", "null"),
         Claims().with("exp", "\(now - 59)"),
         Claims().with("exp", "\(now + 60).25"),
@@ -92,6 +104,9 @@ import Testing
         Claims().with("iat", "\(now + 60)"),
         Claims().with("iat", "0"),
         Claims().with("auth_time", "null"),
+        Claims().with("unread", String(repeating: "9", count: 2_000)),
+        Claims().with("unread", "[1e999,-1e999]"),
+        Claims().with("exp", "\(now + 60)." + String(repeating: "0", count: 2_000)),
         Claims().with("sub", "\"\(String(repeating: "a", count: 255))\""),
         Claims().with("sub", #""00\u0031234.abc é""#),
     ]

@@ -29,7 +29,7 @@ import Testing
     @Test(arguments: [
         "", " ", "{", "}", "[1,]", "[,1]", #"{"a":1,}"#, #"{"a"}"#, #"{"a":}"#, "{a:1}", "[1 2]",
         #"{"a":1 "b":2}"#, "01", "-", "+1", "1.", ".5", "1e", "1e+", "0x1", "NaN", "Infinity",
-        "1e999", "-1e999", "tru", "nul", "TRUE", "'a'", #""a"#, #""\x""#, #""\u12g4""#, "\"\n\"",
+        "1e999x", "-e9", "tru", "nul", "TRUE", "'a'", #""a"#, #""\x""#, #""\u12g4""#, "\"\n\"",
         "\"\u{1F}\"", "1 2", "{}{}", "[1]x", "\u{FEFF}1", "/**/1",
     ])
     func `what RFC 8259 does not allow is refused`(text: String) {
@@ -67,8 +67,40 @@ import Testing
         #expect(parsed(String(repeating: "[", count: 100_000)) == nil)
     }
 
-    @Test func `numbers longer than any sensible one are refused`() {
-        #expect(parsed("0." + String(repeating: "1", count: 62)) != nil)
-        #expect(parsed("0." + String(repeating: "1", count: 63)) == nil)
+    @Test func `members are told apart by their bytes`() throws {
+        let text = #"{"\u00e9":1,"e\u0301":2,"\u212a":3,"K":4}"#
+        let members = try #require(parsed(text)?.members)
+        #expect(members["\u{E9}"] == .number(1))
+        #expect(members["e\u{301}"] == .number(2))
+        #expect(members["\u{212A}"] == .number(3))
+        #expect(members["K"] == .number(4))
+        #expect(parsed(#"{"\u212a":3}"#)?.members?["K"] == nil)
+        #expect(parsed(#"{"\u00e9":1,"é":2}"#) == nil)
+        #expect(parsed(#"{"e\u0301":1,"\#("e\u{301}")":2}"#) == nil)
+    }
+
+    @Test func `values are told apart by their bytes`() {
+        #expect(parsed(#""\u00e9""#) != .string("e\u{301}"))
+        #expect(parsed(#"["\u00e9"]"#) != .array([.string("e\u{301}")]))
+        #expect(parsed(#"{"\u00e9":1}"#) != parsed(#"{"e\u0301":1}"#))
+        #expect(parsed(#"{"\u00e9":[1]}"#) == parsed(#"{"\u00e9":[1]}"#))
+    }
+
+    @Test func `numbers of any length are read`() {
+        let ones = String(repeating: "1", count: 200_000)
+        #expect(parsed("0." + ones)?.number == 1.0 / 9)
+        #expect(parsed("1." + String(repeating: "0", count: 63))?.number == 1)
+        #expect(parsed("1e" + String(repeating: "0", count: 63) + "2")?.number == 100)
+        #expect(parsed("0." + String(repeating: "0", count: 400) + "1e402")?.number == 10)
+        #expect(parsed("1e-99999999999999999999")?.number == 0)
+        #expect(parsed("0e99999999999999999999")?.number == 0)
+        #expect(parsed("[\(ones)x]") == nil)
+    }
+
+    @Test(arguments: ["1e999", "-1e999", "1e99999999999999999999", "1e400"])
+    func `a number that overflows is read but has no value`(text: String) {
+        #expect(parsed(text) != nil)
+        #expect(parsed(text)?.number == nil)
+        #expect(parsed(String(repeating: "9", count: 200_000))?.number == nil)
     }
 }

@@ -158,6 +158,37 @@ import Testing
         #expect(fetched.body == Array(Self.document.utf8))
     }
 
+    @Test func `many silent servers don't hold up another one`() async throws {
+        let threads = BlockingThreads(countMax: JWKSFetcher.transfersMax)
+        let patience = JWKSFetcher(timeLimit: .seconds(5), threads: threads)
+        var silent: [LoopbackServer] = []
+        for _ in 0..<16 {
+            silent.append(try LoopbackServer(answer: [], closes: false))
+        }
+        let ports = silent.map(\.port)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for port in ports {
+                for _ in 0..<2 {
+                    group.addTask {
+                        await #expect(throws: JWKSFetchFault.self) {
+                            try await patience.fetch("http://127.0.0.1:\(port)/keys")
+                        }
+                    }
+                }
+            }
+            try await eventually("all to be asked") {
+                silent.allSatisfy { server in server.requests == 1 }
+            }
+            let server = try LoopbackServer(answer: answer())
+            _ = try await patience.fetch("http://127.0.0.1:\(server.port)/keys")
+            // One transfer at a time for each address: the second fetches still wait.
+            #expect(silent.allSatisfy { server in server.requests == 1 })
+            // Ends the connections, and with them the fetches.
+            silent = []
+            try await group.waitForAll()
+        }
+    }
+
     @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx"])
     func `a server that falls silent is given up`(text: String) async throws {
         let server = try LoopbackServer(answer: Array(text.utf8), closes: false)

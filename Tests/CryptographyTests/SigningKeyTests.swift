@@ -38,7 +38,7 @@ import Testing
     @Test func `a published key has no private member and checks tokens`() throws {
         let ec = TokenSigningKey.generate()
         for (text, algorithm) in [(ec.publicJWK, "ES256"), (Self.rsa.publicJWK, "RS256")] {
-            let members = try #require(JSONValue(parsing: Array(text.utf8))?.object)
+            let members = try #require(JSONValue(parsing: Array(text.utf8))?.members)
             #expect(members["use"] == .string("sig"))
             #expect(members["alg"] == .string(algorithm))
             for name in ["d", "p", "q", "dp", "dq", "qi", "k"] {
@@ -54,8 +54,8 @@ import Testing
     @Test func `an export without a private part, or with another key's, is refused`() throws {
         let one = TokenSigningKey.generate()
         let other = TokenSigningKey.generate()
-        let members = try #require(JSONValue(parsing: one.exported())?.object)
-        let otherMembers = try #require(JSONValue(parsing: other.exported())?.object)
+        let members = try #require(JSONValue(parsing: one.exported())?.members)
+        let otherMembers = try #require(JSONValue(parsing: other.exported())?.members)
         func jwk(d: String?) throws -> [UInt8] {
             let x = try #require(members["x"]?.string)
             let y = try #require(members["y"]?.string)

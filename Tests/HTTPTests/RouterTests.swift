@@ -23,7 +23,7 @@ struct RouterTests {
 
     private func allowed(_ method: String, _ path: String) -> [String]? {
         guard
-            case .methodNotAllowed(let allowed, _) =
+            case .methodNotAllowed(let allowed, _, _) =
                 Self.router.match(method: method, path: path)
         else { return nil }
         return allowed

@@ -17,8 +17,8 @@ func withServer(
     await server.stop(grace: .seconds(5))
 }
 
-/// Renders a rejection so that a test can tell which it was.
-let reject: @Sendable (HTTPRejection) -> HTTPResponse = { rejection in
+/// Renders a rejection so that a test can tell which it was, and of which request.
+let reject: @Sendable (HTTPRejection, HTTPHeaders) -> HTTPResponse = { rejection, headers in
     let status =
         switch rejection {
         case .bodyTooLarge: 413
@@ -26,8 +26,11 @@ let reject: @Sendable (HTTPRejection) -> HTTPResponse = { rejection in
         case .overloaded: 503
         case .internalFailure: 500
         case .headersTooLarge: 431
+        case .expectationUnknown: 417
         }
-    return HTTPResponse(status: status, body: Array("\(rejection)".utf8))
+    return HTTPResponse(
+        status: status, headers: headers["X-Name"].map { [("X-Name", $0)] } ?? [],
+        body: Array("\(rejection)".utf8))
 }
 
 /// Answers with what was asked.

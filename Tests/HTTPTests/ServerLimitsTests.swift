@@ -123,6 +123,30 @@ struct ServerLimitsTests {
     }
 
     @Test(arguments: [
+        ("Content-Length: 1001", 413), ("X-A: \(String(repeating: "a", count: 3000))", 431),
+        ("Content-Length: 1", 503), ("Expect: x", 417),
+        ("Transfer-Encoding: chunked", 413), ("X@A: 1", 400),
+    ])
+    func `whoever renders a rejection knows the header fields`(
+        field: String, status: Int
+    ) async throws {
+        var limits = Self.small
+        limits.requestsInFlightMax = 0
+        try await withServer(limits: limits) { server in
+            let client = try await RawClient(port: server.port)
+            try await client.send("POST / HTTP/1.1\nHost: h\nX-Name: me\n\(field)\n\n")
+            if status == 503 { try await client.send("a") }
+            if field.hasSuffix("chunked") {
+                let chunk = String(repeating: "a", count: 2000)
+                try await client.send("7d0\n\(chunk)\n0\n\n")
+            }
+            let answer = try await client.receive()
+            #expect(answer.status == status)
+            #expect(answer["X-Name"] == "me")
+        }
+    }
+
+    @Test(arguments: [
         "GET / HTTP/1.1\nHost: h\nX-A: drip",
         "POST / HTTP/1.1\nHost: h\nContent-Length: 10\n\nabc",
         "POST / HTTP/1.1\nHost: h\nTransfer-Encoding: chunked\n\n3\nabc\n",

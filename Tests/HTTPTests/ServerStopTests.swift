@@ -85,31 +85,69 @@ struct ServerStopTests {
         #expect(try await client.receiveUntilClosed().isEmpty)
     }
 
-    @Test func `an idle connection doesn't delay the stop`() async throws {
+    @Test(arguments: [
+        ("Content-Length: 5", "ab", "cde"),
+        ("Transfer-Encoding: chunked", "2\nab\n", "3\ncde\n0\n\n"),
+    ])
+    func `a body on its way is taken until the grace time is over`(
+        framing: String, first: String, rest: String
+    ) async throws {
+        let (server, client) = try await Self.serverThatReceives(framing)
+        try await client.send(first)
+        let stop = Task { await server.stop(grace: .seconds(20)) }
+        try await Self.waitUntilRefused(port: server.port)
+        try await client.send(rest)
+        let answer = try await client.receive()
+        #expect(answer.text == "POST abcde")
+        #expect(answer["Connection"] == "close")
+        await stop.value
+        #expect(try await client.receiveUntilClosed().isEmpty)
+    }
+
+    @Test func `a body that doesn't come delays the stop by the grace time only`() async throws {
+        let (server, client) = try await Self.serverThatReceives("Content-Length: 5")
+        try await client.send("ab")
+        let time = await ContinuousClock().measure { await server.stop(grace: .milliseconds(500)) }
+        #expect(time >= .milliseconds(500))
+        #expect(time < .milliseconds(2500), "it got the time that answers get to leave, too")
+        #expect(try await client.receiveUntilClosed().isEmpty)
+    }
+
+    @Test func `a client that leaves during its body delays no stop`() async throws {
+        let (server, client) = try await Self.serverThatReceives("Content-Length: 5")
+        try await client.close()
+        let time = await ContinuousClock().measure { await server.stop(grace: .seconds(20)) }
+        #expect(time < .seconds(10))
+    }
+
+    @Test(arguments: ["", "POST / HTTP/1.1\nHost: h\nContent-Length: 5\n"])
+    func `an idle connection doesn't delay the stop`(beginning: String) async throws {
         let server = try Self.gatedServer(Gate())
         let client = try await RawClient(port: server.port)
-        try await client.send("POST / HTTP/1.1\nHost: h\nContent-Length: 5\n\nab")
+        try await client.send(beginning)
         let time = await ContinuousClock().measure { await server.stop(grace: .seconds(20)) }
         #expect(time < .seconds(10))
         #expect(try await client.receiveUntilClosed().isEmpty)
     }
 
     @Test func `the port is free again when the server has stopped`() async throws {
-        let first = try Self.gatedServer(Gate())
-        let port = first.port
-        let client = try await RawClient(port: port)
-        #expect(throws: HTTPServerError.addressInUse) {
-            _ = try HTTPServer(
-                host: "127.0.0.1", port: port, limits: HTTPServerLimits(), reject: reject,
-                handler: echo)
+        // A free port can be another's before it is asked for again, but not time after time.
+        for attempt in 1...10 {
+            let first = try Self.gatedServer(Gate())
+            let port = first.port
+            let client = try await RawClient(port: port)
+            #expect(throws: HTTPServerError.addressInUse) { _ = try Self.echoServer(port: port) }
+            await first.stop(grace: .zero)
+            do {
+                let second = try Self.echoServer(port: port)
+                #expect(second.port == port)
+                #expect(try await client.receiveUntilClosed().isEmpty)
+                await second.stop(grace: .zero)
+                return
+            } catch HTTPServerError.addressInUse where attempt < 10 {
+                continue
+            }
         }
-        await first.stop(grace: .zero)
-        let second = try HTTPServer(
-            host: "127.0.0.1", port: port, limits: HTTPServerLimits(), reject: reject,
-            handler: echo)
-        #expect(second.port == port)
-        #expect(try await client.receiveUntilClosed().isEmpty)
-        await second.stop(grace: .zero)
     }
 
     @Test(arguments: ["", "localhost", "256.1.1.1", "203.0.113.7", "[::1]", "::1%lo"])
@@ -196,6 +234,23 @@ struct ServerStopTests {
         } catch RawClient.Failure.closed {
         } catch RawClient.Failure.system("send", _) {
         }
+    }
+
+    /// A server that has read the header section of a request, and the client that sent it.
+    private static func serverThatReceives(
+        _ framing: String
+    ) async throws -> (HTTPServer, RawClient) {
+        let server = try echoServer()
+        let client = try await RawClient(port: server.port)
+        try await client.send("POST / HTTP/1.1\nHost: h\nExpect: 100-continue\n\(framing)\n\n")
+        #expect(try await client.receive("the word to continue").status == 100)
+        return (server, client)
+    }
+
+    private static func echoServer(port: UInt16 = 0) throws(HTTPServerError) -> HTTPServer {
+        try HTTPServer(
+            host: "127.0.0.1", port: port, limits: HTTPServerLimits(), reject: reject,
+            handler: echo)
     }
 
     private static func gatedServer(_ gate: Gate) throws -> HTTPServer {

@@ -31,7 +31,7 @@ package struct IDTokenChecker: Sendable {
         else {
             throw .badSignature
         }
-        guard let payload = JSONValue(parsing: parsed.payload)?.object else {
+        guard let payload = JSONValue(parsing: parsed.payload)?.members else {
             throw .malformed
         }
         return try IDTokenRules(policy: policy, claims: payload, now: now).checked(nonce: nonce)
@@ -71,13 +71,14 @@ package struct IDTokenChecker: Sendable {
 
     private func algorithm(of token: ParsedJWS) throws(IDTokenFault) -> SignatureAlgorithm {
         guard
-            let algorithm = SignatureAlgorithm(rawValue: token.header.alg),
+            let algorithm = SignatureAlgorithm(exactly: token.header.alg),
             policy.algorithms.contains(algorithm)
         else {
             throw .algorithmNotAllowed
         }
         // Explicitly typed tokens are access tokens, logout tokens and the like.
-        if let type = token.header.typ?.lowercased(), type.hasSuffix("+jwt") {
+        if let type = token.header.typ?.lowercased(), type.utf8.suffix(4).elementsEqual("+jwt".utf8)
+        {
             throw .wrongType
         }
         return algorithm

@@ -1,7 +1,7 @@
 /// What a checked ID token says.
 ///
 /// All of it is personal data except the times; `description` therefore shows none of it.
-package struct IDTokenClaims: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
+package struct IDTokenClaims: Sendable, CustomStringConvertible, CustomReflectable {
     /// The issuer, one of the policy's.
     package let issuer: String
     /// The subject at that issuer: 1 to 255 UTF-8 bytes without control characters.

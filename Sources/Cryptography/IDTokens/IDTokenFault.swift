@@ -14,7 +14,7 @@ package enum IDTokenFault: String, Error, Sendable, CaseIterable {
     case wrongIssuer
     /// `aud` is missing or has none of the policy's.
     case wrongAudience
-    /// `azp` is none of the policy's, or is missing beside several audiences.
+    /// Beside several audiences, `azp` is missing or none of the policy's.
     case wrongAuthorizedParty
     /// `exp` is missing.
     case missingExpiry

@@ -48,7 +48,7 @@ struct JSONScanner {
 
     private mutating func object() throws(NotJSON) -> JSONValue {
         index += 1
-        var members: [String: JSONValue] = [:]
+        var members: JSONMembers = [:]
         skipWhitespace()
         guard !takes(UInt8(ascii: "}")) else {
             return .object(members)
@@ -61,7 +61,7 @@ struct JSONScanner {
                 throw NotJSON()
             }
             let value = try value()
-            guard members.updateValue(value, forKey: name) == nil else {
+            guard members.add(value, named: name) else {
                 throw NotJSON()
             }
             skipWhitespace()

@@ -1,16 +1,17 @@
 /// A JSON value read under rules stricter than RFC 8259, for text that comes from strangers.
 ///
 /// Refused besides malformed text: two members of one name in an object, lone surrogates, nesting
-/// deeper than `depthMax`, numbers that overflow, and a byte order mark. Decoders differ in which of
-/// two equal members they keep, and a signed token that two readers understand differently is an
-/// attack; Foundation's decoder keeps one in silence, so it can't be used here.
-package enum JSONValue: Sendable, Equatable {
+/// deeper than `depthMax`, and a byte order mark. Decoders differ in which of two equal members they
+/// keep, and a signed token that two readers understand differently is an attack; Foundation's
+/// decoder keeps one in silence, so it can't be used here. Texts are compared byte for byte.
+package enum JSONValue: Sendable {
     case null
     case bool(Bool)
+    /// A number, infinite when it overflows: what nobody reads must not condemn the rest.
     case number(Double)
     case string(String)
     case array([JSONValue])
-    case object([String: JSONValue])
+    case object(JSONMembers)
 
     /// Deepest nesting of arrays and objects that is read.
     package static let depthMax = 16
@@ -25,7 +26,7 @@ package enum JSONValue: Sendable, Equatable {
     }
 
     /// The members when this is an object.
-    package var object: [String: JSONValue]? {
+    package var members: JSONMembers? {
         if case .object(let members) = self { members } else { nil }
     }
 
@@ -39,25 +40,23 @@ package enum JSONValue: Sendable, Equatable {
         if case .string(let text) = self { text } else { nil }
     }
 
-    /// The number when this is one; always finite.
+    /// The number when this is one that does not overflow; always finite.
     package var number: Double? {
-        if case .number(let number) = self { number } else { nil }
+        if case .number(let number) = self, number.isFinite { number } else { nil }
     }
 }
 
-extension [String: JSONValue] {
-    /// Returns a member, and nil for one that is missing or null.
-    package func present(_ name: String) -> JSONValue? {
-        guard let value = self[name], value != .null else {
-            return nil
+extension JSONValue: Equatable {
+    /// Compares values, and texts byte for byte.
+    package static func == (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.number(let left), .number(let right)): left == right
+        case (.string(let left), .string(let right)): left.isExactly(right)
+        case (.array(let left), .array(let right)): left == right
+        case (.object(let left), .object(let right)): left == right
+        case (.null, _), (.bool, _), (.number, _), (.string, _), (.array, _), (.object, _): false
         }
-        return value
-    }
-}
-
-extension String {
-    /// Compares byte for byte; `==` also equates canonically equivalent texts.
-    func isExactly(_ other: String) -> Bool {
-        utf8.elementsEqual(other.utf8)
     }
 }

@@ -1,15 +1,22 @@
 internal import Foundation
 internal import Synchronization
 
-/// Threads for work that blocks: a few at a time, begun when there is work and ended after it.
+/// Threads for work that blocks, begun when there is work and ended after it.
 ///
+/// Work has a name, and of one name one piece runs at a time: what hangs there holds up nothing else.
 /// Not a dispatch queue: on Linux those share their threads with Swift's tasks, about one a core.
 final class BlockingThreads: Sendable {
     typealias Work = @Sendable () -> Void
 
+    private struct Piece {
+        let name: ExactText
+        let work: Work
+    }
+
     private struct State {
-        var running = 0
-        var waiting: [Work] = []
+        /// The names of the work that runs, one thread each.
+        var running: Set<ExactText> = []
+        var waiting: [Piece] = []
     }
 
     private let countMax: Int
@@ -20,34 +27,39 @@ final class BlockingThreads: Sendable {
         self.countMax = countMax
     }
 
-    /// Does the work on a thread of its own, or after other work when all threads have some.
-    func run(_ work: @escaping Work) {
+    /// Does the work on a thread of its own, after other work of that name or when a thread is free.
+    func run(for name: String, _ work: @escaping Work) {
+        let piece = Piece(name: ExactText(name), work: work)
         let startsThread = state.withLock { state in
-            guard state.running < countMax else {
-                state.waiting.append(work)
+            guard state.running.count < countMax, !state.running.contains(piece.name) else {
+                state.waiting.append(piece)
                 return false
             }
-            state.running += 1
+            state.running.insert(piece.name)
             return true
         }
         if startsThread {
             Thread.detachNewThread {
-                var next: Work? = work
-                while let work = next {
-                    work()
-                    next = self.takeNext()
+                var next: Piece? = piece
+                while let piece = next {
+                    piece.work()
+                    next = self.takeNext(after: piece)
                 }
             }
         }
     }
 
-    private func takeNext() -> Work? {
+    private func takeNext(after done: Piece) -> Piece? {
         state.withLock { state in
-            guard state.waiting.isEmpty else {
-                return state.waiting.removeFirst()
+            state.running.remove(done.name)
+            // One thread goes on with one piece: ending a piece frees one name and one thread.
+            let index = state.waiting.firstIndex { !state.running.contains($0.name) }
+            guard let index else {
+                return nil
             }
-            state.running -= 1
-            return nil
+            let next = state.waiting.remove(at: index)
+            state.running.insert(next.name)
+            return next
         }
     }
 }

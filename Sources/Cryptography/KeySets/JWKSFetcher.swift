@@ -8,8 +8,10 @@ package struct JWKSFetcher: Sendable {
     /// Longest fetch, in seconds, from the question to the last byte.
     package static let secondsMax = 5
 
-    /// Most transfers at a time, in the whole process; others wait, and their time runs meanwhile.
-    static let transfersMax = 8
+    /// Most transfers at a time, in the whole process and one for each address.
+    ///
+    /// Others wait, and their time runs meanwhile.
+    static let transfersMax = 64
 
     static let sharedThreads = BlockingThreads(countMax: transfersMax)
 
@@ -38,7 +40,7 @@ package struct JWKSFetcher: Sendable {
     @concurrent package func fetch(_ url: String) async throws -> FetchedKeySet {
         let deadline = ContinuousClock.now.advanced(by: timeLimit)
         let outcome = JWKSOutcome()
-        threads.run { [trustedFile] in
+        threads.run(for: url) { [trustedFile] in
             outcome.end(with: JWKSFetcher.transferred(url, deadline, trustedFile))
         }
         // libcurl keeps the limit too, but may afterwards wait for a name server that is silent.

@@ -14,13 +14,13 @@ package struct KeySet: Sendable {
     package init?(jwks: [UInt8]) {
         guard
             jwks.count <= KeySet.documentBytesMax,
-            let entries = JSONValue(parsing: jwks)?.object?["keys"]?.array,
+            let entries = JSONValue(parsing: jwks)?.members?["keys"]?.array,
             entries.count <= KeySet.keyCountMax
         else {
             return nil
         }
         keys = entries.compactMap { entry in
-            entry.object.flatMap(VerificationKey.init(members:))
+            entry.members.flatMap(VerificationKey.init(members:))
         }
     }
 
@@ -56,7 +56,7 @@ package struct KeySet: Sendable {
         guard let id else {
             return keys
         }
-        return keys.filter { key in key.keyID?.isExactly(id) ?? false }
+        return keys.filter { key in key.keyID.isExactly(id) }
     }
 
     private func only(_ candidates: [VerificationKey]) -> VerificationKey? {

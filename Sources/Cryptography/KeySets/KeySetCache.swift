@@ -1,9 +1,11 @@
 /// The key set of one provider: fetched over the network, kept, and renewed.
 ///
 /// - A key that is known is answered at once, however old the set is and whatever is under way.
-/// - Concurrent callers share one fetch.
-/// - An unknown key identifier is looked up at once, but at most once in `lookupPauseSeconds`, so
-///   that a really rotated key is found and a flood of made-up identifiers costs one request.
+/// - Concurrent callers share one fetch, and at most `waitersMax` of them wait for it.
+/// - An unknown key identifier is looked up at once, but not within `lookupPauseSeconds` of the last
+///   lookup that succeeded, so that a really rotated key is found and a flood of made-up
+///   identifiers costs one good fetch a minute.
+/// - A failed fetch is repeated after 1 second, then 2, 4 and so on up to `retryPauseSecondsMax`.
 /// - A set older than its provider said is renewed in the background, without making callers wait.
 /// - When the provider can't be reached the old keys go on being served.
 ///
@@ -12,7 +14,10 @@ package actor KeySetCache {
     /// Fetches the document at an address; must end by itself within bounded time and size.
     package typealias Fetch = @concurrent @Sendable (_ url: String) async throws -> FetchedKeySet
 
-    /// Shortest time between two lookups that unknown key identifiers cause, in seconds.
+    /// Most callers that wait for one fetch; a silent provider must not hold up every request.
+    package static let waitersMax = 128
+
+    /// Shortest time between two good lookups that unknown key identifiers cause, in seconds.
     package static let lookupPauseSeconds: Int64 = 60
 
     /// Age at which a set is renewed when the provider names none, in seconds.
@@ -24,6 +29,13 @@ package actor KeySetCache {
     /// Longest pause after failed fetches, in seconds; the first is 1 second and each one doubles.
     package static let retryPauseSecondsMax: Int64 = 60
 
+    private struct FetchUnderWay {
+        let task: Task<Bool, Never>
+        var waiterCount = 0
+        /// Whether somebody waits for a key that the set at hand lacks.
+        var isLookup = false
+    }
+
     private let url: String
     private let now: @Sendable () -> Int64
     private let fetch: Fetch
@@ -33,7 +45,7 @@ package actor KeySetCache {
     private var lastLookup: Int64?
     private var failures = 0
     private var lastFailure: Int64?
-    private var fetchUnderWay: Task<Void, Never>?
+    private var fetchUnderWay: FetchUnderWay?
 
     /// Makes an empty cache; nothing is fetched before the first question.
     ///
@@ -52,18 +64,22 @@ package actor KeySetCache {
 
     /// Returns a key set that has a key if the provider is known to have it.
     ///
-    /// The set may lack the key: then the provider has no such key, or was asked too recently.
+    /// The set may lack the key: then the provider, asked in the last `lookupPauseSeconds`, had no
+    /// such key.
     ///
     /// - Parameter keyID: The key that is wanted; nil for any.
     /// - Returns: A set with at least one key.
-    /// - Throws: `KeysUnavailable` when no set was ever had and the provider can't be reached now.
+    /// - Throws: `KeysUnavailable` when the key is unknown and the provider can't be asked now: it
+    ///   does not answer, did not a moment ago, or `waitersMax` callers wait for its answer.
     package func keys(forKeyID keyID: String?) async throws(KeysUnavailable) -> KeySet {
         if let current, current.contains(id: keyID) {
             renewIfOld()
             return current
         }
-        await lookUp()
-        guard let current else {
+        if let current, fetchUnderWay == nil, !mayLookUp {
+            return current
+        }
+        guard await isFetched(), let current else {
             throw KeysUnavailable()
         }
         return current
@@ -76,20 +92,18 @@ package actor KeySetCache {
         }
     }
 
-    /// Waits for the fetch under way, or for a new one if one is due.
-    private func lookUp() async {
-        if let fetchUnderWay {
-            await fetchUnderWay.value
-            return
+    /// Waits for the fetch under way, or for a new one; false when it fails or can't be waited for.
+    private func isFetched() async -> Bool {
+        guard var awaited = fetchUnderWay ?? (mayRetry ? startFetch() : nil) else {
+            return false
         }
-        guard current == nil ? mayRetry : mayLookUp else {
-            renewIfOld()
-            return
+        guard awaited.waiterCount < KeySetCache.waitersMax else {
+            return false
         }
-        if current != nil {
-            lastLookup = now()
-        }
-        await startFetch().value
+        awaited.waiterCount += 1
+        awaited.isLookup = current != nil
+        fetchUnderWay = awaited
+        return await awaited.task.value
     }
 
     private var mayLookUp: Bool {
@@ -108,25 +122,29 @@ package actor KeySetCache {
         return now() - lastFailure >= pause
     }
 
-    private func startFetch() -> Task<Void, Never> {
-        let task = Task {
-            finish(await KeySetCache.load(url, fetch))
-        }
-        fetchUnderWay = task
-        return task
+    private func startFetch() -> FetchUnderWay {
+        let started = FetchUnderWay(task: Task { finish(await KeySetCache.load(url, fetch)) })
+        fetchUnderWay = started
+        return started
     }
 
-    private func finish(_ loaded: (keys: KeySet, maxAgeSeconds: Int64)?) {
+    /// Takes in what a fetch gave; false when that is nothing.
+    private func finish(_ loaded: (keys: KeySet, maxAgeSeconds: Int64)?) -> Bool {
+        let isLookup = fetchUnderWay?.isLookup ?? false
         fetchUnderWay = nil
         guard let loaded else {
             failures += 1
             lastFailure = now()
-            return
+            return false
         }
         failures = 0
         lastFailure = nil
+        if isLookup {
+            lastLookup = now()
+        }
         current = loaded.keys
         freshUntil = now() + loaded.maxAgeSeconds
+        return true
     }
 
     /// Fetches and reads a set away from the actor, which goes on answering meanwhile.
@@ -147,5 +165,5 @@ package actor KeySetCache {
     }
 }
 
-/// A provider's keys were never had and can't be had now; worth a new try later.
+/// A provider can't be asked for its keys now; worth a new try later.
 package struct KeysUnavailable: Error, Sendable {}

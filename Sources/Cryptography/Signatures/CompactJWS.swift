@@ -8,7 +8,7 @@ package enum CompactJWS {
     package static let tokenBytesMax = 16_384
 
     /// The members of a header that matter here; nobody has vouched for them before `verify`.
-    package struct Header: Sendable, Equatable {
+    package struct Header: Sendable {
         /// The algorithm the token claims, which may be one that is never accepted.
         package let alg: String
         /// The key the token claims to be signed with.
@@ -39,7 +39,7 @@ package enum CompactJWS {
         allowing allowed: Set<SignatureAlgorithm>
     ) -> Bool {
         guard
-            let algorithm = SignatureAlgorithm(rawValue: parsed.header.alg),
+            let algorithm = SignatureAlgorithm(exactly: parsed.header.alg),
             allowed.contains(algorithm), key.fits(algorithm),
             // cjose reads a PSS signature at the key's length whatever its own length is.
             parsed.signature.count == key.parameters.signatureByteCount
@@ -47,5 +47,13 @@ package enum CompactJWS {
             return false
         }
         return key.handle.verifies(token)
+    }
+}
+
+extension CompactJWS.Header: Equatable {
+    /// Compares the members byte for byte.
+    package static func == (left: CompactJWS.Header, right: CompactJWS.Header) -> Bool {
+        left.alg.isExactly(right.alg) && left.kid.isExactly(right.kid)
+            && left.typ.isExactly(right.typ)
     }
 }

@@ -20,7 +20,7 @@ enum JWKParameters: Sendable, Equatable {
     private static let coordinateByteCount = 32
 
     /// Reads the public part of a JWK; nil for other kinds of keys and for weak or malformed ones.
-    init?(jwk members: [String: JSONValue]) {
+    init?(jwk members: JSONMembers) {
         func bytes(_ name: String) -> [UInt8]? {
             members[name]?.string.flatMap { Base64URL.decode($0) }
         }

@@ -30,7 +30,7 @@ extension CompactJWS.Header {
     /// Reads a header; nil when a known member has the wrong type or an extension is demanded.
     init?(json: [UInt8]) {
         guard
-            let members = JSONValue(parsing: json)?.object,
+            let members = JSONValue(parsing: json)?.members,
             // RFC 7515 section 4.1.11: what is critical and not understood must be refused.
             members["crit"] == nil,
             let algorithm = members["alg"]?.string

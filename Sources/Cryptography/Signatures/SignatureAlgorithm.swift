@@ -13,6 +13,14 @@ package enum SignatureAlgorithm: String, Sendable, CaseIterable {
     /// ECDSA on the curve P-256 with SHA-256.
     case es256 = "ES256"
 
+    /// Finds the algorithm of exactly this name.
+    init?(exactly name: String) {
+        guard let found = Self.allCases.first(where: { $0.rawValue.isExactly(name) }) else {
+            return nil
+        }
+        self = found
+    }
+
     /// Whether a key of the given kind can make such signatures.
     func fits(_ parameters: JWKParameters) -> Bool {
         switch (self, parameters) {

@@ -7,7 +7,7 @@ struct SigningKeyPair: Sendable {
     /// Wraps a private key that was just made; its public part is always sound.
     init(generated handle: JWKHandle) {
         guard
-            let members = JSONValue(parsing: handle.json())?.object,
+            let members = JSONValue(parsing: handle.json())?.members,
             let parameters = JWKParameters(jwk: members)
         else {
             preconditionFailure("a generated key can't be read back")
@@ -21,7 +21,7 @@ struct SigningKeyPair: Sendable {
     init?(privateJWK: [UInt8], algorithm: SignatureAlgorithm) {
         guard
             privateJWK.count <= KeySet.documentBytesMax,
-            let members = JSONValue(parsing: privateJWK)?.object, members["d"]?.string != nil,
+            let members = JSONValue(parsing: privateJWK)?.members, members["d"]?.string != nil,
             let parameters = JWKParameters(jwk: members), algorithm.fits(parameters),
             let handle = JWKHandle(json: privateJWK)
         else {

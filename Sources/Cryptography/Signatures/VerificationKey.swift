@@ -17,14 +17,14 @@ package final class VerificationKey: Sendable {
     package convenience init?(jwk: [UInt8]) {
         guard
             jwk.count <= KeySet.documentBytesMax,
-            let members = JSONValue(parsing: jwk)?.object
+            let members = JSONValue(parsing: jwk)?.members
         else {
             return nil
         }
         self.init(members: members)
     }
 
-    init?(members: [String: JSONValue]) {
+    init?(members: JSONMembers) {
         guard VerificationKey.isForSignatures(members) else {
             return nil
         }
@@ -36,7 +36,7 @@ package final class VerificationKey: Sendable {
         }
         var declared: SignatureAlgorithm?
         if let algorithm = members.present("alg") {
-            guard let known = algorithm.string.flatMap(SignatureAlgorithm.init(rawValue:)) else {
+            guard let known = algorithm.string.flatMap(SignatureAlgorithm.init(exactly:)) else {
                 return nil
             }
             declared = known
@@ -61,7 +61,7 @@ package final class VerificationKey: Sendable {
         algorithm.fits(parameters) && (declared == nil || declared == algorithm)
     }
 
-    private static func isForSignatures(_ members: [String: JSONValue]) -> Bool {
+    private static func isForSignatures(_ members: JSONMembers) -> Bool {
         if let use = members.present("use"), use != .string("sig") {
             return false
         }

@@ -59,7 +59,9 @@ package struct EntryDetails: Hashable, Sendable {
         /// The next field as an identifier, when it is there.
         mutating func optionalID<Kind>(_ name: String) throws(EntryFault) -> EntityID<Kind>? {
             guard let text = optional(name) else { return nil }
-            guard let id = EntityID<Kind>(canonical: text) else { throw .malformed("details.\(name)") }
+            guard let id = EntityID<Kind>(canonical: text) else {
+                throw .malformed("details.\(name)")
+            }
             return id
         }
 

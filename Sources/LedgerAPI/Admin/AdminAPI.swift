@@ -36,12 +36,17 @@ package struct AdminAPI: Sendable {
         var response =
             switch router.match(method: request.method, path: request.path) {
             case .found(let page, _, _): await answer(page)
-            case .methodNotAllowed(let allowed, _):
-                ErrorAnswer(.methodNotAllowed(allowed: allowed)).response
+            case .methodNotAllowed(let methods, _, _): other(request.method, than: methods)
             case .notFound: ErrorAnswer(.notFound).response
             }
         response.headers.append(("Cache-Control", "no-store"))
         return response
+    }
+
+    private func other(_ method: String, than methods: [String]) -> HTTPResponse {
+        let allowed = (methods + ["OPTIONS"]).sorted()
+        return method == "OPTIONS"
+            ? .allowing(allowed) : ErrorAnswer(.methodNotAllowed(allowed: allowed)).response
     }
 
     private func answer(_ page: Page) async -> HTTPResponse {
@@ -53,7 +58,8 @@ package struct AdminAPI: Sendable {
                 body: Array(await metrics().utf8))
         case .readiness:
             let readiness = await readiness()
-            return .json(readiness, status: readiness.isReady ? 200 : 503)
+            guard !readiness.isReady else { return .json(readiness) }
+            return .json(readiness, status: 503, headers: ErrorAnswer(.notReady).headers)
         case .health:
             return HealthRoute.response
         }

@@ -1,6 +1,11 @@
 internal import HTTP
 
 extension HTTPResponse {
+    /// The answer to OPTIONS: the methods that a path has.
+    static func allowing(_ methods: [String]) -> HTTPResponse {
+        HTTPResponse(status: 204, headers: [("Allow", methods.joined(separator: ", "))])
+    }
+
     /// An answer whose body is JSON.
     static func json(
         _ body: some JSONWritable, status: Int = 200,

@@ -139,6 +139,8 @@ extension ErrorAnswer {
             case .overloaded: Self(LedgerFault.overloaded)
             case .internalFailure: .internalError
             case .headersTooLarge: Self(431, .invalidRequest, "The header section is too large")
+            case .expectationUnknown:
+                Self(417, .invalidRequest, "Nothing but 100-continue can be expected")
             }
     }
 

@@ -2,12 +2,12 @@ internal import Cryptography
 
 /// An object of a configuration file whose every member must be known; remembers where it stands.
 struct StrictObject {
-    let members: [String: JSONValue]
+    let members: JSONMembers
     /// Where it stands, such as `tenants.acme`; empty for the whole file.
     let place: String
 
     init(_ value: JSONValue, at place: String) throws(ProvidersFileFault) {
-        guard let members = value.object else {
+        guard let members = value.members else {
             throw ProvidersFileFault(place.isEmpty ? "the file" : place, "must be an object")
         }
         self.members = members

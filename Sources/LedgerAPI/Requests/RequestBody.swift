@@ -11,7 +11,7 @@ struct RequestBody {
     /// The longest nonce that a body may carry, in bytes.
     static let nonceBytesMax = 1024
 
-    private let members: [String: JSONValue]
+    private let members: JSONMembers
 
     /// Reads the body; an empty one stands for `{}` where the route says so.
     init(_ request: HTTPRequest, mayBeEmpty: Bool = false) throws(APIError) {
@@ -28,7 +28,7 @@ struct RequestBody {
             throw .invalidRequest(
                 RequestFlaw("The body is not valid JSON or names a member twice"))
         }
-        guard let members = value.object else {
+        guard let members = value.members else {
             throw .invalidRequest(RequestFlaw("The body must be a JSON object"))
         }
         guard !value.holdsNUL else {

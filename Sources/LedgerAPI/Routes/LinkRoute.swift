@@ -14,10 +14,14 @@ struct LinkRoute: Route {
     /// come to it.
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let caller = try call.caller()
-        let key = try IdempotencyHeader.read(call.request.headers)
-        let body = try RequestBody(call.request)
-        let idToken = try body.text("id_token", bytesMax: RequestBody.tokenBytesMax)
-        let nonce = try body.optionalText("nonce", bytesMax: RequestBody.nonceBytesMax)
+        let (key, idToken, nonce) = try await call.read(for: caller) { () throws(APIError) in
+            let key = try IdempotencyHeader.read(call.request.headers)
+            let body = try RequestBody(call.request)
+            return (
+                key, try body.text("id_token", bytesMax: RequestBody.tokenBytesMax),
+                try body.optionalText("nonce", bytesMax: RequestBody.nonceBytesMax)
+            )
+        }
         guard let provider = call.provider else {
             _ = try await call.identities(of: caller)
             throw .refused(.unsupportedProvider)

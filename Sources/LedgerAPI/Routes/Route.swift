@@ -47,6 +47,23 @@ struct RouteCall: Sendable {
         return claims.caller
     }
 
+    /// Reads what a caller sends.
+    ///
+    /// The access token comes first in the contract's order, and so does its session; only a flaw
+    /// makes it necessary to ask, since otherwise the command asks.
+    ///
+    /// - Throws: what reading throws, or 401 when the caller's session has ended.
+    func read<Value>(
+        for caller: Caller, _ read: () throws(APIError) -> Value
+    ) async throws(APIError) -> Value {
+        do {
+            return try read()
+        } catch {
+            _ = try await identities(of: caller)
+            throw error
+        }
+    }
+
     /// Carries a command out.
     ///
     /// - Throws: the refusal or the fault that it ends as.

@@ -10,8 +10,10 @@ struct SignOutRoute: Route {
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let caller = try call.caller()
-        let body = try RequestBody(call.request, mayBeEmpty: true)
-        let everywhere = try body.optionalFlag("everywhere") ?? false
+        let everywhere = try await call.read(for: caller) { () throws(APIError) in
+            let body = try RequestBody(call.request, mayBeEmpty: true)
+            return try body.optionalFlag("everywhere") ?? false
+        }
         _ = try await call.submit(
             .signOut(SignOut(caller: caller, scope: everywhere ? .everywhere : .session)))
         return .json(bytes: Self.done)

@@ -14,8 +14,9 @@ struct UnlinkRoute: Route {
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let caller = try call.caller()
-        let key = try IdempotencyHeader.read(call.request.headers)
-        let identity = try identity(call.request)
+        let (key, identity) = try await call.read(for: caller) { () throws(APIError) in
+            (try IdempotencyHeader.read(call.request.headers), try self.identity(call.request))
+        }
         guard let provider = call.provider else {
             _ = try await call.identities(of: caller)
             throw .refused(.providerNotLinked)

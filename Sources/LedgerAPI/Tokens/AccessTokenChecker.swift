@@ -14,7 +14,7 @@ struct AccessTokenChecker: Sendable {
         guard let header = CompactJWS.header(of: token), header.typ == AccessTokens.type,
             let keyID = header.kid, let key = keys.key(id: keyID, for: .es256),
             let payload = CompactJWS.verify(token, with: key, allowing: [.es256]),
-            let members = JSONValue(parsing: payload)?.object,
+            let members = JSONValue(parsing: payload)?.members,
             isExactly(members["iss"], issuer), isExactly(members["aud"], audience),
             let account = members["sub"]?.string.flatMap({ AccountID($0) }),
             let session = members["sid"]?.string.flatMap({ SessionID($0) }),

@@ -24,7 +24,9 @@ struct RoleGrants {
     static let runtime = RoleGrants(
         grants: tables.map { table in
             switch table {
-            case "events": Grant(rights: "SELECT, INSERT", table: table)
+            // Disclosures and keys are evidence too: nothing of today erases one.
+            case "events", "disclosures", "account_keys":
+                Grant(rights: "SELECT, INSERT", table: table)
             case "ledger_head": Grant(rights: "SELECT, INSERT, UPDATE", table: table)
             case "ledger_migrations": Grant(rights: "SELECT", table: table)
             default: Grant(rights: "SELECT, INSERT, UPDATE, DELETE", table: table)

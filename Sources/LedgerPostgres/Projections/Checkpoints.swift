@@ -26,7 +26,10 @@ enum Checkpoints {
         """
         SELECT h.tenant_id, n.name, p.position, h.next_position
         FROM ledger_head h CROSS JOIN unnest($1::text[], $2::int[]) AS n (name, version)
-        LEFT JOIN projections p ON p.tenant_id = h.tenant_id AND p.name = n.name
+        LEFT JOIN LATERAL (
+            SELECT * FROM projections
+            WHERE tenant_id = h.tenant_id AND name = n.name
+            OFFSET 0) p ON true
         WHERE p.position IS NULL
             OR (p.position < h.next_position AND p.failure IS NULL AND p.version = n.version)
         ORDER BY h.tenant_id, p.position NULLS FIRST

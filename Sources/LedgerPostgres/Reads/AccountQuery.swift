@@ -49,11 +49,14 @@ enum AccountQuery {
             Call(readIdentities, [.texts(tenants), .uuids(accounts)]),
         ])
         var identities = Array(repeating: [LinkedIdentity](), count: batch.count)
+        var damaged: Set<Int> = []
         for row in 0..<results[1].rowCount {
+            let index = Int(try results[1].int8(row, 0)) - 1
             guard let provider = ProviderName(try results[1].text(row, 2)) else {
-                throw BatchFault.damaged("user_providers.provider")
+                damaged.insert(index)
+                continue
             }
-            identities[Int(try results[1].int8(row, 0)) - 1].append(
+            identities[index].append(
                 LinkedIdentity(
                     id: IdentityID(bits: try results[1].uuid(row, 1)), provider: provider,
                     email: try results[1].optionalText(row, 3),
@@ -64,8 +67,12 @@ enum AccountQuery {
         for row in 0..<results[0].rowCount {
             let index = Int(try results[0].int8(row, 0)) - 1
             guard try results[0].bool(row, 1) else { continue }
-            answers[index] =
-                try results[0].bool(row, 2) ? .identities(identities[index]) : .behind
+            if damaged.contains(index) {
+                answers[index] = .damaged
+            } else {
+                answers[index] =
+                    try results[0].bool(row, 2) ? .identities(identities[index]) : .behind
+            }
         }
         return answers
     }

@@ -18,6 +18,8 @@ package final class AccountReads: AccountReader {
         case sessionEnded
         /// The projection has not folded the account's last event yet.
         case behind
+        /// A row of the account holds what no version of this program wrote.
+        case damaged
     }
 
     /// Reads in one query at the most.
@@ -59,6 +61,9 @@ package final class AccountReads: AccountReader {
             switch try answer.get() {
             case .identities(let identities): return .success(identities)
             case .sessionEnded: return .failure(.sessionEnded)
+            case .damaged:
+                onFault("a row of user_providers is unreadable")
+                throw .internalFailure
             case .behind:
                 guard ContinuousClock.now < deadline else { throw .unavailable }
                 try? await Task.sleep(for: Self.pause)

@@ -10,7 +10,7 @@ import Postgres
 /// 3. Write everything and commit.
 struct BatchDecider: Sendable {
     struct Outcome {
-        let results: [Result<Reply, Refusal>]
+        let answers: [Sequencer.Answer]
         let eventCount: Int
     }
 
@@ -27,13 +27,13 @@ struct BatchDecider: Sendable {
         var load = BatchLoad(keys: keys, signInWindowSeconds: signInWindowSeconds(keys.tenants))
         let loaded = try pipeline(load.calls, on: connection)
         try load.read(loaded, keyring: keyring)
-        let results = try decide(commands, in: load.tenants, at: load.now)
+        let answers = try decide(commands, in: load.tenants, at: load.now)
         let batches = load.tenants.values.sorted { $0.tenant < $1.tenant }
         let calls = try writes(of: batches, at: load.now)
         // Nothing to write is still a transaction to end: its lock must go.
         _ = try pipeline(calls + [Call(.commit)], on: connection)
         return Outcome(
-            results: results, eventCount: batches.reduce(0) { $0 + $1.recordings.count })
+            answers: answers, eventCount: batches.reduce(0) { $0 + $1.recordings.count })
     }
 
     private func pipeline(
@@ -53,17 +53,22 @@ struct BatchDecider: Sendable {
 
     private func decide(
         _ commands: [Command], in tenants: [TenantID: TenantBatch], at now: Timestamp
-    ) throws(BatchFault) -> [Result<Reply, Refusal>] {
+    ) throws(BatchFault) -> [Sequencer.Answer] {
         let recorder = Recorder(leafHash: leafHash, digest: sha256, random: SecureRandom.bytes)
-        var results: [Result<Reply, Refusal>] = []
-        results.reserveCapacity(commands.count)
+        var answers: [Sequencer.Answer] = []
+        answers.reserveCapacity(commands.count)
         for command in commands {
             guard let batch = tenants[command.tenant] else {
-                results.append(.failure(.unknownTenant))
+                answers.append(.success(.failure(.unknownTenant)))
                 continue
             }
             let rules = policy(command.tenant) ?? TenantPolicy(providers: [])
             let decision = command.decide(given: batch.state, at: now, under: rules)
+            guard batch.canDisclose(decision) else {
+                // Only this command's account is damaged, so only this command is answered so.
+                answers.append(.failure(.internalFailure))
+                continue
+            }
             do {
                 let recorded = try recorder.record(
                     decision, of: command, into: &batch.state, at: now)
@@ -71,9 +76,9 @@ struct BatchDecider: Sendable {
             } catch {
                 throw .fold(error)
             }
-            results.append(decision.result)
+            answers.append(.success(decision.result))
         }
-        return results
+        return answers
     }
 
     private func writes(

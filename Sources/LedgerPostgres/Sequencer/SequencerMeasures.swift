@@ -17,8 +17,8 @@ package struct SequencerStatistics: Sendable {
     package var events = 0
     /// Commands answered with a fault.
     package var failedCommands = 0
-    /// Batches that were tried again command by command.
-    package var batchesRetriedSingly = 0
+    /// Batches that were tried again in halves.
+    package var batchesSplit = 0
     /// How many transactions took at most each bound, and one more count for longer ones.
     package var commitCounts = Array(repeating: 0, count: commitSecondsBounds.count + 1)
     /// The time of all transactions together, in seconds.
@@ -53,7 +53,7 @@ final class SequencerMeasures: Sendable {
         state.withLock { $0.failedCommands += commands }
     }
 
-    func retriedSingly() {
-        state.withLock { $0.batchesRetriedSingly += 1 }
+    func split() {
+        state.withLock { $0.batchesSplit += 1 }
     }
 }

@@ -23,6 +23,17 @@ final class TenantBatch {
                 tenant: tenant, nextPosition: firstPosition, lastRecordedAt: lastRecordedAt))
     }
 
+    /// Whether every account that a decision tells something about has a key to keep it under.
+    func canDisclose(_ decision: Decision) -> Bool {
+        var opened: Set<AccountID> = changes.accountsOpened
+        for draft in decision.drafts {
+            guard let account = draft.event.fact.accounts.first else { continue }
+            if case .accountOpened = draft.event { opened.insert(account) }
+            guard opened.contains(account) || accountKeys[account] != nil else { return false }
+        }
+        return true
+    }
+
     /// Takes in what one command appended and changed.
     func add(_ recorded: [Recording], effects: [Decision.Effect]) {
         recordings.append(contentsOf: recorded)

@@ -85,7 +85,9 @@ extension TenantVerification {
             let differing: String? =
                 if try result.text(row, 1) != identity.provider.description {
                     "provider"
-                } else if let disclosed = check.personal.providerIDs[id], subject != disclosed {
+                } else if let disclosed = check.personal.providerIDs[id],
+                    !isExactly(subject, disclosed)
+                {
                     "provider_id"
                 } else if try result.optionalUUID(row, 3) != identity.account?.bits {
                     "account_id"
@@ -154,4 +156,10 @@ extension TenantVerification {
             add(.sessions, session.openedPosition, "the row of session \(session.id) is missing")
         }
     }
+}
+
+/// Whether two texts are the same bytes: `==` calls texts equal that Unicode calls equivalent.
+func isExactly(_ one: String?, _ other: String?) -> Bool {
+    guard let one, let other else { return one == nil && other == nil }
+    return one.utf8.elementsEqual(other.utf8)
 }

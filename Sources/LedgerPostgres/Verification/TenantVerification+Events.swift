@@ -26,19 +26,30 @@ extension TenantVerification {
         if EntryEncoding.encode(event.recorded) != row.entry {
             add(.entries, position, "the entry is not in canonical form")
         }
-        var disclosed = DisclosedValues()
-        do throws(LogDamage) {
-            disclosed = try opened.open(event.recorded)
-        } catch {
-            add(.disclosures, position, error.fault)
-        }
-        if disclosures != nil {
-            let digests = event.recorded.disclosureDigests.count
-            report.count(.disclosures, Int64(digests))
-            report.withheldDisclosures += Int64(digests - disclosed.count)
-        }
+        let disclosed = disclose(event.recorded, from: &opened)
         guard foldFault == nil else { return }
         try fold(event, disclosed, on: connection)
+    }
+
+    /// Opens an event's disclosures: no event of today erases one, so each digest must have its own.
+    private mutating func disclose(
+        _ recorded: RecordedEvent, from opened: inout DisclosurePage
+    ) -> DisclosedValues {
+        guard disclosures != nil else { return DisclosedValues() }
+        let digests = recorded.disclosureDigests.count
+        report.count(.disclosures, Int64(digests))
+        do throws(LogDamage) {
+            let disclosed = try opened.open(recorded)
+            let withheld = digests - disclosed.count
+            if withheld > 0 {
+                report.withheldDisclosures += Int64(withheld)
+                add(.disclosures, recorded.position, "\(withheld) disclosures are missing")
+            }
+            return disclosed
+        } catch {
+            add(.disclosures, recorded.position, error.fault)
+            return DisclosedValues()
+        }
     }
 
     private mutating func checkGap(before position: LogPosition) {
@@ -74,6 +85,7 @@ extension TenantVerification {
             return
         }
         report.count(.fold)
+        if case .accountOpened = recorded.event { report.count(.links) }
         command.take(recorded)
         personal.take(recorded, disclosed)
         try audit?.compare(

@@ -73,11 +73,13 @@ extension TenantVerification {
                 if try result.text(row, 2) != link.provider.description {
                     "provider"
                 } else if opens,
-                    try result.optionalText(row, 3) != check.personal.providerIDs[key.identity]
+                    !isExactly(
+                        try result.optionalText(row, 3), check.personal.providerIDs[key.identity])
                 {
                     "provider_id"
                 } else if opens,
-                    try result.optionalText(row, 4) != check.personal.emails[key.identity]
+                    !isExactly(
+                        try result.optionalText(row, 4), check.personal.emails[key.identity])
                 {
                     "email"
                 } else if try result.timestamp(row, 5) != link.linkedAt.microseconds {

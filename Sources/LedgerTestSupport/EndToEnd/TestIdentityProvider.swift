@@ -33,7 +33,7 @@ package final class TestIdentityProvider: Sendable {
         self.keys = keys
         server = try HTTPServer(
             host: "127.0.0.1", port: 0, limits: HTTPServerLimits(),
-            reject: { _ in HTTPResponse(status: 400) },
+            reject: { _, _ in HTTPResponse(status: 400) },
             handler: { _ in keys.answer() })
     }
 

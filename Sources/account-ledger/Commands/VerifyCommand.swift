@@ -31,14 +31,14 @@ enum VerifyCommand {
     }
 
     private static func text(of report: VerificationReport) -> String {
-        var text = "\(report.tenants) tenants, \(report.events) events\n"
+        var text = "tenants: \(report.tenants), events: \(report.events)\n"
         for check in VerificationCheck.allCases {
             let name = check.rawValue
             let padding = String(repeating: " ", count: max(1, 16 - name.count))
             text += "  \(name)\(padding)\(report.counts[check] ?? 0) checked\n"
         }
         if report.opensDisclosures {
-            text += "\(report.withheldDisclosures) disclosures withheld: erased or never kept\n"
+            text += "\(report.withheldDisclosures) disclosures withheld\n"
         } else {
             text += "disclosures and columns made of them not checked: LEDGER_KEYS is not set\n"
         }

@@ -43,7 +43,7 @@ struct DevelopmentIdentityProvider: Sendable {
         switch router.match(method: request.method, path: request.path) {
         case .notFound:
             return .failure(404, "NOT_FOUND", "There is nothing at this path")
-        case .methodNotAllowed(let allowed, _):
+        case .methodNotAllowed(let allowed, _, _):
             var response = HTTPResponse.failure(
                 405, "METHOD_NOT_ALLOWED", "This path has other methods")
             response.headers.append((name: "Allow", value: allowed.joined(separator: ", ")))

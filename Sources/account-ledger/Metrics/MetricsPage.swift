@@ -35,7 +35,7 @@ struct MetricsPage: Sendable {
         page.single(
             "ledger_batches_retried_total", .counter,
             "Batches that were tried again command by command.",
-            Double(statistics.batchesRetriedSingly))
+            Double(statistics.batchesSplit))
         page.begin("ledger_batch_size", .summary, "Commands in one transaction.")
         page.sample("ledger_batch_size_sum", Double(statistics.commands))
         page.sample("ledger_batch_size_count", Double(statistics.batches))

@@ -5,7 +5,7 @@ import Synchronization
 /// Stands in for handlers that need to know the port before they can be made.
 final class LateHandler: Sendable {
     typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
-    typealias Reject = @Sendable (HTTPRejection) -> HTTPResponse
+    typealias Reject = @Sendable (HTTPRejection, HTTPHeaders) -> HTTPResponse
 
     /// A type of its own and not a tuple: closures that a generic lock lends in and out of itself are
     /// wrapped once more at each access, and every request would cost more than the one before it.
@@ -28,8 +28,8 @@ final class LateHandler: Sendable {
     }
 
     /// Answers what the server itself refuses.
-    func reject(_ rejection: HTTPRejection) -> HTTPResponse {
-        handlers.withLock { $0?.reject }?(rejection) ?? Self.starting
+    func reject(_ rejection: HTTPRejection, _ headers: HTTPHeaders) -> HTTPResponse {
+        handlers.withLock { $0?.reject }?(rejection, headers) ?? Self.starting
     }
 
     private static var starting: HTTPResponse {

@@ -1,4 +1,5 @@
 import HTTP
+import LedgerAPI
 
 /// A listening server whose handler is given to it later.
 struct Listener: Sendable {
@@ -12,10 +13,13 @@ struct Listener: Sendable {
     /// - Throws: `Fault` that names the setting.
     init(_ address: ListenAddress, of setting: Setting) throws(Fault) {
         let handler = LateHandler()
+        var limits = HTTPServerLimits()
+        // Handlers that all wait for somebody must not make the process look dead.
+        limits.alwaysAdmittedPaths = API.healthPaths
         do throws(HTTPServerError) {
             server = try HTTPServer(
-                host: address.host, port: address.port, limits: HTTPServerLimits(),
-                reject: { handler.reject($0) }, handler: { await handler.answer($0) })
+                host: address.host, port: address.port, limits: limits,
+                reject: { handler.reject($0, $1) }, handler: { await handler.answer($0) })
         } catch {
             throw Fault("\(setting.name): \(error)")
         }

@@ -7,7 +7,10 @@ struct OpenedTenants: Sendable {
     private static let statement = Statement(
         "opened_tenants",
         """
-        SELECT tenant_id, entry FROM events WHERE position = 0 ORDER BY tenant_id
+        SELECT h.tenant_id, e.entry FROM ledger_head h
+        CROSS JOIN LATERAL (
+            SELECT entry FROM events WHERE tenant_id = h.tenant_id AND position = 0 OFFSET 0) e
+        ORDER BY h.tenant_id
         """)
 
     /// The first event of each tenant that has one.

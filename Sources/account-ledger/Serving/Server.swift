@@ -33,10 +33,14 @@ struct Server: Sendable {
         admin = try Listener(configuration.adminListen, of: .adminListen)
         self.api = api
         let base = "http://\(api.address)"
-        issuer = configuration.issuer ?? base
+        // The same for every process of one ledger, whatever port each has.
+        issuer =
+            configuration.issuer
+            ?? "account-ledger:" + (opened.facts[.default]?.tokenKey ?? keys.token.keyID)
         let played =
             configuration.mode == .development
-            ? try PlayedProvider.all(keys: configuration.keys, base: issuer) : []
+            ? try PlayedProvider.all(
+                keys: configuration.keys, base: configuration.issuer ?? base) : []
         let tenants =
             given
             ?? TenantSetup.development(
@@ -54,9 +58,6 @@ struct Server: Sendable {
     ///
     /// - Throws: `Fault` when the tenants can't be had or don't fit.
     func run(untilAsked: () async -> Void) async throws {
-        if configuration.issuer == nil, configuration.mode == .production {
-            log.write(.warning, "LEDGER_ISSUER is not set", ["issuer": .text(issuer)])
-        }
         try await workers.run {
             try await openDefaultTenant()
             answerRequests()
@@ -107,12 +108,12 @@ struct Server: Sendable {
                 }
                 return await contract.handle(request)
             },
-            reject: { contract.reject($0) })
+            reject: { contract.reject($0, $1) })
         let metrics = MetricsPage(requests: requests, workers: workers)
         let pages = AdminAPI(
             metrics: { await metrics.text() }, readiness: { await probe.check() })
         admin.handler.set(
-            answer: { await pages.handle($0) }, reject: { contract.reject($0) })
+            answer: { await pages.handle($0) }, reject: { contract.reject($0, $1) })
     }
 
     private func services(probe: ReadinessProbe, requests: RequestMetrics) -> APIServices {

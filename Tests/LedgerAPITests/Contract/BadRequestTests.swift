@@ -132,6 +132,34 @@ struct BadRequestTests {
         #expect(answer.summary == "404 PROVIDER_NOT_LINKED")
     }
 
+    @Test(arguments: [
+        ("POST", "/v1/auth/link/google", "{}", "application/json", ""),
+        ("POST", "/v1/auth/link/google", "", "application/json", ""),
+        ("POST", "/v1/auth/link/google", "{\"id_token\":\"a\"}", "text/plain", ""),
+        ("POST", "/v1/auth/link/google", "{\"id_token\":\"a\"}", "application/json", "é"),
+        ("DELETE", "/v1/auth/link/apple", "", "", "é"),
+        ("DELETE", "/v1/auth/link/apple?identity_id=x", "", "", "k"),
+        ("POST", "/v1/auth/sign-out", "[]", "application/json", ""),
+        ("POST", "/v1/auth/sign-out", "{}", "text/plain", ""),
+    ])
+    func `an ended session comes before a flaw`(
+        method: String, target: String, body: String, type: String, key: String
+    ) async throws {
+        let service = try TestService()
+        let person = try await service.signIn("apple", "ada")
+        var headers: [(name: String, value: String)] = [("Content-Type", type)]
+        if !key.isEmpty { headers.append(("Idempotency-Key", key)) }
+        func send() async throws -> Answer {
+            try await service.send(
+                method, target, body, token: person.accessToken, headers: headers, isTyped: true)
+        }
+        #expect([400, 415].contains(try await send().status))
+        _ = try await service.send("POST", "/v1/auth/sign-out", token: person.accessToken)
+        let answer = try await send()
+        #expect(answer.summary == "401 INVALID_ACCESS_TOKEN")
+        #expect(answer["WWW-Authenticate"] == "Bearer error=\"invalid_token\"")
+    }
+
     private func expect(_ row: Row) async throws {
         let service = try TestService()
         let person = try await service.signIn("apple", "ada")

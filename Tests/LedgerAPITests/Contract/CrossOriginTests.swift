@@ -1,3 +1,4 @@
+import HTTP
 import LedgerAPI
 import Testing
 
@@ -48,7 +49,17 @@ struct CrossOriginTests {
                 "GET", "/v1/account", headers: [("Origin", origin)])
             #expect(answer.status == 401)
             #expect(answer["Access-Control-Allow-Origin"] == origin)
-            #expect(answer["Access-Control-Expose-Headers"] == "X-Request-Id, Retry-After")
+            #expect(answer["Access-Control-Expose-Headers"] 
+                    == "X-Request-Id, Retry-After, WWW-Authenticate")
+            #expect(answer["Vary"] == "Origin")
+        }
+    }
+
+    @Test func `what the server itself refuses is readable`() throws {
+        let service = try service()
+        for rejection in HTTPRejection.allCases {
+            let answer = Answer(service.api.reject(rejection, ["Origin": Self.allowed]))
+            #expect(answer["Access-Control-Allow-Origin"] == Self.allowed)
             #expect(answer["Vary"] == "Origin")
         }
     }
@@ -75,6 +86,17 @@ struct CrossOriginTests {
         ("*", false), ("null", false), ("a.example", false), ("https://a.example/", false),
         ("https://", false), ("ftp://a.example", false), ("https://A.example", false),
         ("https://*.example", false), ("https://u@a.example", false),
+        ("https://a.example.", true), ("https://a-b.x1:8443", true), ("http://127.0.0.1:80", false),
+        ("http://127.0.0.1:8080", true), ("https://localhost", true), ("http://a:443", true),
+        ("https://[x", false), ("https://[::1", false), ("https://::1", false),
+        ("https://[::1]x", false), ("https://[]", false), ("https://[1.2.3.4]", false),
+        ("https://[0:0:0:0:0:0:0:1]", false), ("https://[::ffff:1.2.3.4]", false),
+        ("https://x]", false), ("https://a:b", false), ("https://a:", false),
+        ("https://a:0", false), ("https://a:08443", false), ("https://a:65536", false),
+        ("https://a:443", false), ("https://a:1:2", false), ("https://:8443", false),
+        ("https://a..example", false), ("https://.a", false), ("https://.", false),
+        ("https://1.2.3.256", false), ("https://1.2.3", false), ("https://a.1", false),
+        ("https://\(String(repeating: "a", count: 64)).example", false),
     ])
     func `a list names origins and nothing else`(list: String, isGood: Bool) {
         #expect((AllowedOrigins(list) != nil) == isGood)

@@ -30,9 +30,12 @@ struct RoutingTests {
             ("GET", "/.well-known/jwks.json"),
         ]
         for (method, path) in requests {
-            let answer = try await service.send(
-                method, "/t/\(tenant)\(path)", token: person.accessToken)
-            #expect(answer.summary == "404 NOT_FOUND")
+            for method in [method, "OPTIONS", "PATCH"] {
+                let answer = try await service.send(
+                    method, "/t/\(tenant)\(path)", token: person.accessToken)
+                #expect(answer.summary == "404 NOT_FOUND")
+                #expect(answer["Allow"] == nil)
+            }
         }
     }
 
@@ -109,17 +112,28 @@ struct RoutingTests {
         (HTTPRejection.bodyTooLarge, "413 PAYLOAD_TOO_LARGE"),
         (.malformed, "400 INVALID_REQUEST"), (.overloaded, "503 UNAVAILABLE"),
         (.internalFailure, "500 INTERNAL"), (.headersTooLarge, "431 INVALID_REQUEST"),
+        (.expectationUnknown, "417 INVALID_REQUEST"),
     ])
     func `what the server refuses has an error body, too`(
         rejection: HTTPRejection, summary: String
     ) throws {
         let service = try TestService()
-        let answer = Answer(service.api.reject(rejection))
+        let answer = Answer(service.api.reject(rejection, [:]))
         #expect(answer.summary == summary)
         #expect(answer["Content-Type"] == "application/json")
         #expect(answer["Cache-Control"] == "no-store")
         #expect(RequestID(answer["X-Request-Id"] ?? "") != nil)
         #expect(answer["Retry-After"] == (rejection == .overloaded ? "1" : nil))
         #expect(service.observer.observations.map(\.route) == ["rejected"])
+    }
+
+    @Test(arguments: HTTPRejection.allCases)
+    func `what the server refuses keeps the name that the client gave`(
+        rejection: HTTPRejection
+    ) throws {
+        let service = try TestService()
+        let answer = Answer(service.api.reject(rejection, ["x-request-id": "mine-1"]))
+        #expect(answer["X-Request-Id"] == "mine-1")
+        #expect(service.observer.observations.map(\.requestID) == ["mine-1"])
     }
 }

@@ -12,7 +12,7 @@ struct AccountTests {
         #expect(answer.json.keys.sorted() == ["identities", "linked_providers", "user_id"])
         #expect(answer.text("user_id") == person.userID)
         #expect(answer.providers == ["google", "apple"])
-        let identities = (answer.json["identities"]?.array ?? []).compactMap(\.object)
+        let identities = (answer.json["identities"]?.array ?? []).compactMap(\.members)
         try #require(identities.count == 2)
         #expect(identities[0].keys.sorted() == ["identity_id", "linked_at", "provider"])
         #expect(

@@ -113,7 +113,7 @@ struct IdempotencyTests {
         _ = try await service.link("apple", subject: "a2", by: person)
         _ = try await service.link("apple", subject: "a3", by: person)
         let identities = try await service.account(person.accessToken).json["identities"]?.array
-        let ids = (identities ?? []).compactMap { $0.object?["identity_id"]?.string }
+        let ids = (identities ?? []).compactMap { $0.members?["identity_id"]?.string }
         try #require(ids.count == 3)
         let first = try await service.unlink(
             "apple", by: person, key: "k", query: "?identity_id=\(ids[1])")

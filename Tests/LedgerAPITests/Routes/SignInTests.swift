@@ -123,7 +123,7 @@ struct SignInTests {
         let later = try await service.signIn(
             "apple", "ada", claims: ["email": "\"new@example.com\""])
         let account = try await service.account(later.accessToken)
-        let identity = try #require(account.json["identities"]?.array?.first?.object)
+        let identity = try #require(account.json["identities"]?.array?.first?.members)
         #expect(identity["email"] == .string("new@example.com"))
     }
 }

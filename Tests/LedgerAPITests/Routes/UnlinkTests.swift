@@ -90,7 +90,7 @@ struct UnlinkTests {
         #expect(unnamed.summary == "400 INVALID_REQUEST")
         #expect(unnamed.body.contains("\"details\":{\"parameter\":\"identity_id\"}"))
         let identities = try await service.account(person.accessToken).json["identities"]?.array
-        let second = try #require(identities?.last?.object?["identity_id"]?.string)
+        let second = try #require(identities?.last?.members?["identity_id"]?.string)
         for query in ["?identity_id=x", "?identity_id=\(second)&identity_id=\(second)"] {
             let answer = try await service.unlink("apple", by: person, query: query)
             #expect(answer.summary == "400 INVALID_REQUEST")

@@ -6,13 +6,13 @@ struct Answer {
     let status: Int
     let headers: [(name: String, value: String)]
     let body: String
-    let json: [String: JSONValue]
+    let json: JSONMembers
 
     init(_ response: HTTPResponse) {
         status = response.status
         headers = response.headers
         body = String(decoding: response.body, as: UTF8.self)
-        json = JSONValue(parsing: response.body)?.object ?? [:]
+        json = JSONValue(parsing: response.body)?.members ?? [:]
     }
 
     /// The value of the only header with this name.
@@ -25,9 +25,9 @@ struct Answer {
 
     var providers: [String]? { json["linked_providers"]?.array?.compactMap(\.string) }
 
-    var code: String? { json["error"]?.object?["code"]?.string }
+    var code: String? { json["error"]?.members?["code"]?.string }
 
-    var message: String? { json["error"]?.object?["message"]?.string ?? text("message") }
+    var message: String? { json["error"]?.members?["message"]?.string ?? text("message") }
 
     /// Status and code in one line, for tables.
     var summary: String { "\(status) \(code ?? "OK")" }

@@ -15,7 +15,7 @@ struct AccessTokenTests {
         let key = try #require(keys.key(id: header.kid))
         let payload = try #require(
             CompactJWS.verify(person.accessToken, with: key, allowing: [.es256]))
-        let claims = try #require(JSONValue(parsing: payload)?.object)
+        let claims = try #require(JSONValue(parsing: payload)?.members)
         let now = Double(service.clock.now.seconds)
         #expect(
             claims.keys.sorted() == [

@@ -46,13 +46,14 @@ import Testing
         }
     }
 
-    @Test func `a destroyed disclosure is counted and is no finding of the log`() async throws {
+    @Test func `a missing disclosure is counted and found`() async throws {
         try await HistoryFixture.with { history in
             try await history.damage("DELETE FROM disclosures WHERE position = 10")
             let report = try await history.verify()
             // The address and the user agent of the sign-out.
             #expect(report.withheldDisclosures == 2)
-            #expect(report.findings.allSatisfy { $0.check == .accountAudit })
+            #expect(report.findings.first?.check == .disclosures)
+            #expect(report.findings.first?.position == LogPosition(10))
         }
     }
 

@@ -18,6 +18,13 @@ import Testing
         if let id { #expect(id.description == text.lowercased()) }
     }
 
+    /// A value of 16-byte alignment that lives across an await is what Swift 6.3.1 crashes on.
+    @Test func `an identifier wants no more alignment than a word`() {
+        #expect(MemoryLayout<AccountID>.alignment == 8)
+        #expect(MemoryLayout<Command>.alignment == 8)
+        #expect(MemoryLayout<Result<Reply, Refusal>>.alignment == 8)
+    }
+
     @Test func `a new identifier is a UUIDv7 of its time`() throws {
         // The example of RFC 9562, appendix A.6.
         let time = Timestamp(microseconds: 0x017F_22E2_79B0 * 1000)

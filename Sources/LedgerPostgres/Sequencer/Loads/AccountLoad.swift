@@ -84,9 +84,9 @@ enum AccountLoad {
         into batch: TenantBatch, keyring: WrappingKeyring
     ) throws {
         let account = Account(
-            id: id, openedPosition: LogPosition(try result.int8(row, 2)),
-            nextSequence: try result.int8(row, 3), lastLeaf: try result.digest(row, 4),
-            lastPosition: LogPosition(try result.int8(row, 5)), links: links)
+            id: id, openedPosition: LogPosition(try result.count(row, 2)),
+            nextSequence: try result.count(row, 3), lastLeaf: try result.digest(row, 4),
+            lastPosition: LogPosition(try result.count(row, 5)), links: links)
         batch.state.ledger.load(account)
         batch.loadedSequences[id] = account.nextSequence
         if let wrappingKey = try result.optionalText(row, 6),
@@ -108,7 +108,7 @@ enum AccountLoad {
         let link = Account.Link(
             identity: IdentityID(bits: bits), provider: provider,
             linkedAt: Timestamp(microseconds: try result.timestamp(row, 11)),
-            position: LogPosition(try result.int8(row, 12)))
+            position: LogPosition(try result.count(row, 12)))
         batch.subjects[link.identity] = subject
         batch.state.ledger.load(
             Identity(

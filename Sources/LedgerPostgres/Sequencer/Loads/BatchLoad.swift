@@ -113,6 +113,13 @@ extension [TenantID: TenantBatch] {
 }
 
 extension QueryResult {
+    /// A position or a sequence; damage when no log can have come that far.
+    func count(_ row: Int, _ column: Int) throws -> Int64 {
+        let value = try int8(row, column)
+        guard (0...1 << 62).contains(value) else { throw BatchFault.damaged("a position") }
+        return value
+    }
+
     /// A provider's name; damage when it breaks the grammar.
     func provider(_ row: Int, _ column: Int) throws -> ProviderName {
         guard let name = ProviderName(try text(row, column)) else {

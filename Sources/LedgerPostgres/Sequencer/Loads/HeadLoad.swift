@@ -35,7 +35,7 @@ enum HeadLoad {
                 throw BatchFault.damaged("ledger_head.tenant_id")
             }
             tenants[tenant] = TenantBatch(
-                tenant: tenant, firstPosition: LogPosition(try result.int8(row, 1)),
+                tenant: tenant, firstPosition: LogPosition(try result.count(row, 1)),
                 lastRecordedAt: Timestamp(microseconds: try result.timestamp(row, 2)))
         }
     }

@@ -41,7 +41,7 @@ enum IdentityLoad {
                     account: try result.optionalUUID(row, 4).map(AccountID.init(bits:)),
                     lastAccount: AccountID(bits: try result.uuid(row, 5)),
                     linkedAt: Timestamp(microseconds: try result.timestamp(row, 6)),
-                    linkedPosition: LogPosition(try result.int8(row, 7))))
+                    linkedPosition: LogPosition(try result.count(row, 7))))
         }
     }
 }

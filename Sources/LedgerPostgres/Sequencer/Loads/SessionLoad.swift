@@ -30,7 +30,7 @@ enum SessionLoad {
                 identity: IdentityID(bits: try result.uuid(row, 3)),
                 authenticatedAt: Timestamp(microseconds: try result.timestamp(row, 4)),
                 openedAt: Timestamp(microseconds: try result.timestamp(row, 5)),
-                openedPosition: LogPosition(try result.int8(row, 6)),
+                openedPosition: LogPosition(try result.count(row, 6)),
                 endedPosition: try result.optionalInt8(row, 7).map(LogPosition.init))
             batch.state.ledger.load(session)
             batch.state.refreshTokens[session.id] = RefreshTokenState(

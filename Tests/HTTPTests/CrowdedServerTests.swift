@@ -1,0 +1,126 @@
+import HTTP
+import Testing
+
+/// What still works when somebody takes all there is.
+@Suite(.timeLimit(.minutes(1)))
+struct CrowdedServerTests {
+    @Test func `a path that is always admitted is answered when no slot is free`() async throws {
+        var limits = HTTPServerLimits()
+        limits.requestsInFlightMax = 1
+        limits.alwaysAdmittedPaths = ["/healthz"]
+        let gate = Gate()
+        let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
+            if request.path == "/held" { await gate.pass() }
+            await Task.yield()
+            return await echo(request)
+        }
+        try await withServer(limits: limits, handler: handler) { server in
+            let held = try await RawClient(port: server.port)
+            try await held.send("GET /held HTTP/1.1\nHost: h\n\n")
+            try await gate.waitForArrivals(1)
+            let client = try await RawClient(port: server.port)
+            for _ in 0..<3 {
+                for (target, status) in [("/healthz?a=1", 200), ("/healthz/", 503), ("/", 503)] {
+                    try await client.send("GET \(target) HTTP/1.1\nHost: h\n\n")
+                    #expect(try await client.receive(target).status == status)
+                }
+            }
+            gate.open()
+            #expect(try await held.receive().status == 200)
+            // What was always admitted has left no place behind that others could take.
+            try await client.send("GET /last HTTP/1.1\nHost: h\n\n")
+            #expect(try await client.receive().status == 200)
+        }
+    }
+
+    @Test func `a request that is always admitted is waited for, too`() async throws {
+        var limits = HTTPServerLimits()
+        limits.requestsInFlightMax = 1
+        limits.alwaysAdmittedPaths = ["/healthz"]
+        let gate = Gate()
+        let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
+            await gate.pass()
+            return await echo(request)
+        }
+        let server = try HTTPServer(
+            host: "127.0.0.1", port: 0, limits: limits, reject: reject, handler: handler)
+        let client = try await RawClient(port: server.port)
+        try await client.send("GET /healthz HTTP/1.1\nHost: h\n\n")
+        try await gate.waitForArrivals(1)
+        await server.stop(grace: .milliseconds(50))
+        #expect(try await client.receive().status == 503)
+        gate.open()
+    }
+
+    @Test(arguments: ["", "G", "GET /drip HTTP/1.1"])
+    func `a new connection without a request line is cut early`(beginning: String) async throws {
+        var limits = HTTPServerLimits()
+        limits.firstRequestLineTimeMax = .milliseconds(200)
+        try await withServer(limits: limits) { server in
+            let client = try await RawClient(port: server.port)
+            // The limit on silence, 30 seconds, can't be what ends it within the client's patience.
+            try await client.sendBytes(Array(beginning.utf8))
+            #expect(try await client.receiveUntilClosed().isEmpty)
+        }
+    }
+
+    @Test func `a connection that has served a request may be silent for longer`() async throws {
+        var limits = HTTPServerLimits()
+        limits.firstRequestLineTimeMax = .milliseconds(100)
+        try await withServer(limits: limits) { server in
+            let client = try await RawClient(port: server.port)
+            try await client.send("GET / HTTP/1.1\nHost: h\n\n")
+            #expect(try await client.receive().status == 200)
+            // A connection that came later is cut meanwhile: time has passed for this one as well.
+            let later = try await RawClient(port: server.port)
+            #expect(try await later.receiveUntilClosed().isEmpty)
+            try await client.send("GET / HTTP/1.1\nHost: h\n\n")
+            #expect(try await client.receive().status == 200)
+        }
+    }
+
+    @Test(arguments: [1, 2])
+    func `silent connections keep nobody out`(threads: Int) async throws {
+        var limits = HTTPServerLimits()
+        limits.connectionsMax = 8
+        limits.threads = threads
+        limits.firstRequestLineTimeMax = .seconds(30)
+        try await withServer(limits: limits) { server in
+            let served = try await RawClient(port: server.port)
+            try await served.send("GET /served HTTP/1.1\nHost: h\n\n")
+            #expect(try await served.receive().status == 200)
+            var silent: [RawClient] = []
+            for _ in 0..<50 { silent.append(try await RawClient(port: server.port)) }
+            let client = try await RawClient(port: server.port)
+            try await client.send("GET /new HTTP/1.1\nHost: h\n\n")
+            #expect(try await client.receive()["X-Path"] == "/new")
+            // The silent ones go first.
+            try await served.send("GET /again HTTP/1.1\nHost: h\n\n")
+            #expect(try await served.receive()["X-Path"] == "/again")
+            for client in silent { try await client.close() }
+        }
+    }
+
+    @Test func `connections at rest keep nobody out, and those at work stay`() async throws {
+        var limits = HTTPServerLimits()
+        limits.connectionsMax = 4
+        limits.threads = 1
+        let gate = Gate()
+        let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
+            if request.path == "/held" { await gate.pass() }
+            return await echo(request)
+        }
+        try await withServer(limits: limits, handler: handler) { server in
+            let held = try await RawClient(port: server.port)
+            try await held.send("GET /held HTTP/1.1\nHost: h\n\n")
+            try await gate.waitForArrivals(1)
+            for _ in 0..<10 {
+                let client = try await RawClient(port: server.port)
+                try await client.send("GET /rests HTTP/1.1\nHost: h\n\n")
+                #expect(try await client.receive().status == 200)
+            }
+            gate.open()
+            #expect(try await held.receive()["X-Path"] == "/held")
+        }
+    }
+}
