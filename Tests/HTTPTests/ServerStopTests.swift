@@ -109,7 +109,7 @@ struct ServerStopTests {
         try await client.send("ab")
         let time = await ContinuousClock().measure { await server.stop(grace: .milliseconds(500)) }
         #expect(time >= .milliseconds(500))
-        #expect(time < .milliseconds(2500), "it got the time that answers get to leave, too")
+        #expect(time < .seconds(10))
         #expect(try await client.receiveUntilClosed().isEmpty)
     }
 

@@ -14,13 +14,16 @@ struct LinkRoute: Route {
     /// come to it.
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let caller = try call.caller()
-        let (key, idToken, nonce) = try await call.read(for: caller) { () throws(APIError) in
-            let key = try IdempotencyHeader.read(call.request.headers)
+        let key: String?
+        let idToken: String
+        let nonce: String?
+        do {
+            key = try IdempotencyHeader.read(call.request.headers)
             let body = try RequestBody(call.request)
-            return (
-                key, try body.text("id_token", bytesMax: RequestBody.tokenBytesMax),
-                try body.optionalText("nonce", bytesMax: RequestBody.nonceBytesMax)
-            )
+            idToken = try body.text("id_token", bytesMax: RequestBody.tokenBytesMax)
+            nonce = try body.optionalText("nonce", bytesMax: RequestBody.nonceBytesMax)
+        } catch {
+            throw await call.answer(to: error, by: caller)
         }
         guard let provider = call.provider else {
             _ = try await call.identities(of: caller)

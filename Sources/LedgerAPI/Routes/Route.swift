@@ -47,20 +47,16 @@ struct RouteCall: Sendable {
         return claims.caller
     }
 
-    /// Reads what a caller sends.
+    /// What a caller is told whose request breaks a rule: 401 when the caller's session has ended,
+    /// since the access token comes first in the contract's order.
     ///
-    /// The access token comes first in the contract's order, and so does its session; only a flaw
-    /// makes it necessary to ask, since otherwise the command asks.
-    ///
-    /// - Throws: what reading throws, or 401 when the caller's session has ended.
-    func read<Value>(
-        for caller: Caller, _ read: () throws(APIError) -> Value
-    ) async throws(APIError) -> Value {
+    /// Only a flaw makes it necessary to ask; else the command asks.
+    func answer(to flaw: APIError, by caller: Caller) async -> APIError {
         do {
-            return try read()
-        } catch {
             _ = try await identities(of: caller)
-            throw error
+            return flaw
+        } catch {
+            return error
         }
     }
 

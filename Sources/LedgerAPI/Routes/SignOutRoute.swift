@@ -10,9 +10,12 @@ struct SignOutRoute: Route {
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let caller = try call.caller()
-        let everywhere = try await call.read(for: caller) { () throws(APIError) in
+        let everywhere: Bool
+        do {
             let body = try RequestBody(call.request, mayBeEmpty: true)
-            return try body.optionalFlag("everywhere") ?? false
+            everywhere = try body.optionalFlag("everywhere") ?? false
+        } catch {
+            throw await call.answer(to: error, by: caller)
         }
         _ = try await call.submit(
             .signOut(SignOut(caller: caller, scope: everywhere ? .everywhere : .session)))

@@ -14,8 +14,13 @@ struct UnlinkRoute: Route {
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let caller = try call.caller()
-        let (key, identity) = try await call.read(for: caller) { () throws(APIError) in
-            (try IdempotencyHeader.read(call.request.headers), try self.identity(call.request))
+        let key: String?
+        let identity: IdentityID?
+        do {
+            key = try IdempotencyHeader.read(call.request.headers)
+            identity = try self.identity(call.request)
+        } catch {
+            throw await call.answer(to: error, by: caller)
         }
         guard let provider = call.provider else {
             _ = try await call.identities(of: caller)

@@ -49,7 +49,8 @@ struct CrossOriginTests {
                 "GET", "/v1/account", headers: [("Origin", origin)])
             #expect(answer.status == 401)
             #expect(answer["Access-Control-Allow-Origin"] == origin)
-            #expect(answer["Access-Control-Expose-Headers"] 
+            #expect(
+                answer["Access-Control-Expose-Headers"]
                     == "X-Request-Id, Retry-After, WWW-Authenticate")
             #expect(answer["Vary"] == "Origin")
         }
