@@ -41,6 +41,8 @@ package final class RunningProcess: Sendable {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: executable)
         process.arguments = arguments
+        // The checkout may lie where another login, such as that of a Postgres server, may not go.
+        process.currentDirectoryURL = URL(fileURLWithPath: "/")
         let inherited = ProcessInfo.processInfo.environment
         let kept = ["PATH", "HOME", "LANG", "LD_LIBRARY_PATH"].reduce(into: [:]) {
             $0[$1] = inherited[$1]
