@@ -121,14 +121,7 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
     }
 
     private static let recorder = Recorder(
-        leafHash: { InMemoryLedger.digest(SHA256.leafHash($0)) },
-        digest: { InMemoryLedger.digest(SHA256.hash($0)) },
-        random: { SecureRandom.bytes($0) })
-
-    private static func digest(_ bytes: [UInt8]) -> Digest {
-        guard let digest = Digest(bytes) else { preconditionFailure("SHA-256 has 32 bytes") }
-        return digest
-    }
+        leafHash: leafHash, digest: sha256, random: { SecureRandom.bytes($0) })
 }
 
 extension InMemoryLedger.Tenant {

@@ -18,12 +18,12 @@ package struct CommandLineTool: Sendable {
     }
 
     /// Where the executable is: beside the test bundle, unless `ACCOUNT_LEDGER_BINARY` says otherwise.
-    package static var executable: URLPath {
+    package static var executable: String {
         if let path = ProcessInfo.processInfo.environment["ACCOUNT_LEDGER_BINARY"] {
-            return URLPath(path)
+            return path
         }
         let bundle = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        return URLPath(bundle.appendingPathComponent("account-ledger").path)
+        return bundle.appendingPathComponent("account-ledger").path
     }
 
     /// Runs a subcommand to its end.
@@ -33,19 +33,10 @@ package struct CommandLineTool: Sendable {
         _ arguments: [String], within limit: Duration = .seconds(60)
     ) async throws -> Outcome {
         let process = try RunningProcess(
-            executable: Self.executable.path, arguments: arguments, environment: environment)
+            executable: Self.executable, arguments: arguments, environment: environment)
         let status = try await process.exitStatus(within: limit)
         return Outcome(
             status: status, output: process.output.text, errors: process.errors.text)
-    }
-}
-
-/// A path to a file.
-package struct URLPath: Sendable {
-    package let path: String
-
-    init(_ path: String) {
-        self.path = path
     }
 }
 

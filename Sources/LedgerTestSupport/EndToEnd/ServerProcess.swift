@@ -17,7 +17,7 @@ package final class ServerProcess: Sendable {
     /// - Throws: `TestTimeout` with what the server said instead.
     package static func start(_ environment: [String: String]) async throws -> ServerProcess {
         let process = try RunningProcess(
-            executable: CommandLineTool.executable.path, arguments: ["serve"],
+            executable: CommandLineTool.executable, arguments: ["serve"],
             environment: environment)
         do {
             let ready = try await eventually("the server to be ready", within: .seconds(30)) {
