@@ -46,7 +46,7 @@ package final class AccountReads: AccountReader {
         self.onFault = onFault
         session = Postgres.Session(
             url: url, applicationName: "account-ledger reader", statementDeadline: .seconds(8)
-        ) { try $0.execute(Sequencer.settings) }
+        ) { try $0.execute(PostgresBatchStore.settings) }
     }
 
     package func identities(

@@ -1,5 +1,5 @@
+import Cryptography
 package import Ledger
-import Postgres
 
 /// What a sequencer needs to know.
 package struct SequencerConfiguration: Sendable {
@@ -29,15 +29,15 @@ package final class Sequencer: CommandQueue {
 
     typealias Answer = Result<Result<Reply, Refusal>, LedgerFault>
 
-    private let configuration: SequencerConfiguration
+    private let batchLimit: Int
     private let queue: BatchQueue<Pending>
-    private let session: Postgres.Session
+    private let store: any BatchStore
     private let decider: BatchDecider
     private let onCommit: @Sendable () -> Void
     private let onFault: @Sendable (String) -> Void
     private let measures = SequencerMeasures()
 
-    /// Makes a sequencer; ``run()`` has to be called for it to work.
+    /// Makes a sequencer on Postgres; ``run()`` has to be called for it to work.
     ///
     /// - Parameters:
     ///   - configuration: where the database is, and limits.
@@ -45,40 +45,32 @@ package final class Sequencer: CommandQueue {
     ///   - keyring: wraps the keys of new accounts.
     ///   - onCommit: called after each commit that appended; must not block.
     ///   - onFault: called with one line, free of personal data, for each failed batch.
-    package init(
+    package convenience init(
         configuration: SequencerConfiguration,
         policy: @escaping @Sendable (TenantID) -> TenantPolicy?, keyring: WrappingKeyring,
         onCommit: @escaping @Sendable () -> Void, onFault: @escaping @Sendable (String) -> Void
     ) {
-        self.configuration = configuration
-        self.onCommit = onCommit
-        self.onFault = onFault
-        queue = BatchQueue(limit: configuration.queueLimit)
-        decider = BatchDecider(policy: policy, keyring: keyring)
-        session = Postgres.Session(
-            url: configuration.url, applicationName: "account-ledger sequencer",
-            statementDeadline: .seconds(8)
-        ) { try $0.execute(Self.settings) }
+        let decider = BatchDecider(policy: policy, random: SecureRandom.bytes)
+        self.init(
+            queueLimit: configuration.queueLimit, batchLimit: configuration.batchLimit,
+            store: PostgresBatchStore(
+                url: configuration.url, keyring: keyring,
+                signInWindowSeconds: decider.signInWindowSeconds),
+            decider: decider, onCommit: onCommit, onFault: onFault)
     }
 
-    /// A frozen process must not hold a tenant, and every statement is a lookup of few keys.
-    ///
-    /// A plan made while a table is young stays when it has grown, so the statements leave the planner
-    /// no choice: no scans, no joins of whole tables, and each key looked up by itself
-    /// (`LATERAL ... OFFSET 0` is not flattened into a join that could be turned around).
-    static let settings = """
-        SET idle_in_transaction_session_timeout = '2s';
-        SET lock_timeout = '5s';
-        SET statement_timeout = '5s';
-        SET plan_cache_mode = force_generic_plan;
-        SET enable_seqscan = off;
-        SET enable_hashjoin = off;
-        SET enable_mergejoin = off;
-        SET enable_memoize = off;
-        SET jit = off;
-        SELECT set_config('synchronous_commit', 'on', false)
-         WHERE current_setting('synchronous_commit') IN ('off', 'local');
-        """
+    /// Makes a sequencer on any store.
+    init(
+        queueLimit: Int, batchLimit: Int, store: any BatchStore, decider: BatchDecider,
+        onCommit: @escaping @Sendable () -> Void, onFault: @escaping @Sendable (String) -> Void
+    ) {
+        self.batchLimit = batchLimit
+        self.store = store
+        self.decider = decider
+        self.onCommit = onCommit
+        self.onFault = onFault
+        queue = BatchQueue(limit: queueLimit)
+    }
 
     /// How the sequencer is doing.
     package var statistics: SequencerStatistics {
@@ -97,21 +89,9 @@ package final class Sequencer: CommandQueue {
     /// Works until ``close()`` was called and everything accepted before has been answered.
     package func run() async {
         while await queue.wait() {
-            do {
-                // Stays on the connection's thread while commands keep coming.
-                try await session.run { connection in
-                    while true {
-                        let batch = self.queue.take(max: self.configuration.batchLimit)
-                        if batch.isEmpty { return }
-                        self.process(batch, on: connection)
-                        guard connection.isUsable else { return }
-                    }
-                }
-            } catch {
-                fail(queue.take(max: configuration.queueLimit), with: .unavailable, because: error)
-            }
+            await process(queue.take(max: batchLimit))
         }
-        await session.close()
+        await store.close()
     }
 
     /// Refuses new commands and lets ``run()`` end.
@@ -119,14 +99,19 @@ package final class Sequencer: CommandQueue {
         queue.close()
     }
 
-    private func process(_ batch: [Pending], on connection: Connection) {
+    private func process(_ batch: [Pending]) async {
+        guard !batch.isEmpty else { return }
         let start = ContinuousClock.now
+        let commands = batch.map(\.command)
         do throws(BatchFault) {
-            let results = try decider.carryOut(batch.map(\.command), on: connection)
+            let outcome = try await store.transact(BatchKeys(commands)) {
+                [decider] loaded throws(BatchFault) in
+                try decider.decide(commands, in: loaded)
+            }
             measures.committed(
-                commands: batch.count, events: results.eventCount, in: ContinuousClock.now - start)
-            if results.eventCount > 0 { onCommit() }
-            for (pending, answer) in zip(batch, results.answers) {
+                commands: batch.count, events: outcome.eventCount, in: ContinuousClock.now - start)
+            if outcome.eventCount > 0 { onCommit() }
+            for (pending, answer) in zip(batch, outcome.answers) {
                 if case .failure(let fault) = answer {
                     fail([pending], with: fault, because: BatchFault.damaged("an account's key"))
                 } else {
@@ -134,12 +119,11 @@ package final class Sequencer: CommandQueue {
                 }
             }
         } catch {
-            recover(batch, from: error, on: connection)
+            await recover(batch, from: error)
         }
     }
 
-    private func recover(_ batch: [Pending], from fault: BatchFault, on connection: Connection) {
-        connection.rollBack()
+    private func recover(_ batch: [Pending], from fault: BatchFault) async {
         guard fault.isOfOneCommand else {
             return fail(batch, with: .unavailable, because: fault)
         }
@@ -150,55 +134,15 @@ package final class Sequencer: CommandQueue {
         // for each of its neighbours.
         measures.split()
         let middle = batch.count / 2
-        for half in [Array(batch[..<middle]), Array(batch[middle...])] {
-            if connection.isUsable {
-                process(half, on: connection)
-            } else {
-                fail(half, with: .unavailable, because: fault)
-            }
-        }
+        await process(Array(batch[..<middle]))
+        await process(Array(batch[middle...]))
     }
 
-    private func fail(
-        _ batch: [Pending], with fault: LedgerFault, because error: any Error
-    ) {
-        guard !batch.isEmpty else { return }
+    private func fail(_ batch: [Pending], with fault: LedgerFault, because error: BatchFault) {
         measures.failed(commands: batch.count)
         onFault("\(batch.count) commands failed: \(error)")
         for pending in batch {
             pending.answer.resume(returning: .failure(fault))
-        }
-    }
-}
-
-/// Why a batch was not carried out.
-enum BatchFault: Error, CustomStringConvertible {
-    case postgres(PostgresError)
-    /// The model contradicts itself: what it decided cannot follow on the state.
-    case fold(FoldFault)
-    /// What the database holds cannot be read; says where.
-    case damaged(String)
-
-    var description: String {
-        switch self {
-        case .postgres(let error): error.description
-        case .fold(let fault): "decided what cannot follow: \(fault)"
-        case .damaged(let place): "unreadable: \(place)"
-        }
-    }
-
-    /// Whether the fault may be one command's, so that the others deserve a try of their own.
-    ///
-    /// Not when the outcome is unknown, nor when the database has no time or room for anybody.
-    var isOfOneCommand: Bool {
-        switch self {
-        case .fold, .damaged, .postgres(.unexpectedResult): true
-        case .postgres(.connectionFailed), .postgres(.connectionLost), .postgres(.timedOut): false
-        case .postgres(.server(let error)):
-            switch error.state {
-            case .lockNotAvailable, .idleInTransactionTimeout, .readOnlyTransaction: false
-            default: !["08", "40", "53", "57", "58"].contains(error.state.conditionClass)
-            }
         }
     }
 }

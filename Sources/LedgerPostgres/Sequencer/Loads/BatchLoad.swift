@@ -34,7 +34,7 @@ struct BatchLoad {
             } catch let fault as BatchFault {
                 throw fault
             } catch let error as PostgresError {
-                throw .postgres(error)
+                throw BatchFault(error)
             } catch {
                 throw .damaged("a loaded row")
             }

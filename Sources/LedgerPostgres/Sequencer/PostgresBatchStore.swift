@@ -1,0 +1,112 @@
+import Ledger
+import Postgres
+
+/// Carries batches out on one connection, each in one transaction of two round trips.
+///
+/// The first locks and loads, the second writes and commits. The statements after the lock are
+/// statements of their own, so that under READ COMMITTED each sees every commit before it.
+final class PostgresBatchStore: BatchStore {
+    private let session: Postgres.Session
+    private let keyring: WrappingKeyring
+    private let signInWindowSeconds: @Sendable (Set<TenantID>) -> Int64
+
+    /// Describes the store; nothing is connected yet.
+    ///
+    /// - Parameters:
+    ///   - url: the runtime role's URL.
+    ///   - keyring: wraps the keys of new accounts.
+    ///   - signInWindowSeconds: how far back sign-ins are counted for these tenants.
+    init(
+        url: String, keyring: WrappingKeyring,
+        signInWindowSeconds: @escaping @Sendable (Set<TenantID>) -> Int64
+    ) {
+        session = Postgres.Session(
+            url: url, applicationName: "account-ledger sequencer", statementDeadline: .seconds(8)
+        ) { try $0.execute(Self.settings) }
+        self.keyring = keyring
+        self.signInWindowSeconds = signInWindowSeconds
+    }
+
+    /// A frozen process must not hold a tenant, and every statement is a lookup of few keys.
+    ///
+    /// A plan made while a table is young stays when it has grown, so the statements leave the planner
+    /// no choice: no scans, no joins of whole tables, and each key looked up by itself
+    /// (`LATERAL ... OFFSET 0` is not flattened into a join that could be turned around).
+    static let settings = """
+        SET idle_in_transaction_session_timeout = '2s';
+        SET lock_timeout = '5s';
+        SET statement_timeout = '5s';
+        SET plan_cache_mode = force_generic_plan;
+        SET enable_seqscan = off;
+        SET enable_hashjoin = off;
+        SET enable_mergejoin = off;
+        SET enable_memoize = off;
+        SET jit = off;
+        SELECT set_config('synchronous_commit', 'on', false)
+         WHERE current_setting('synchronous_commit') IN ('off', 'local');
+        """
+
+    func transact(
+        _ keys: BatchKeys,
+        _ decide: @escaping @Sendable (LoadedBatch) throws(BatchFault) -> BatchOutcome
+    ) async throws(BatchFault) -> BatchOutcome {
+        do {
+            return try await session.run { connection in
+                try self.transact(keys, on: connection, decide)
+            }
+        } catch let fault as BatchFault {
+            throw fault
+        } catch let error as PostgresError {
+            throw BatchFault(error)
+        } catch {
+            throw .store("the connection could not be prepared", isOfOneCommand: false)
+        }
+    }
+
+    func close() async {
+        await session.close()
+    }
+
+    /// A transaction that this leaves open is rolled back by the session.
+    private func transact(
+        _ keys: BatchKeys, on connection: Connection,
+        _ decide: (LoadedBatch) throws(BatchFault) -> BatchOutcome
+    ) throws -> BatchOutcome {
+        var load = BatchLoad(keys: keys, signInWindowSeconds: signInWindowSeconds(keys.tenants))
+        try load.read(try connection.pipeline(load.calls), keyring: keyring)
+        let outcome = try decide(LoadedBatch(now: load.now, tenants: load.tenants))
+        let batches = load.tenants.values.sorted { $0.tenant < $1.tenant }
+        // Nothing to write is still a transaction to end: its lock must go.
+        _ = try connection.pipeline(try writes(of: batches, at: load.now) + [Call(.commit)])
+        return outcome
+    }
+
+    private func writes(
+        of batches: [TenantBatch], at now: Timestamp
+    ) throws(BatchFault) -> [Call] {
+        var secrets = SecretWrites(keyring: keyring)
+        for batch in batches {
+            try secrets.add(batch)
+        }
+        return EventWrites.calls(for: batches) + AccountWrites.calls(for: batches)
+            + IdentityWrites.calls(for: batches) + SessionWrites.calls(for: batches)
+            + OperationalWrites.calls(for: batches, at: now) + secrets.calls
+    }
+}
+
+extension BatchFault {
+    /// Tells what one command may be to blame for from what hits everybody.
+    init(_ error: PostgresError) {
+        let isOfOneCommand =
+            switch error {
+            case .unexpectedResult: true
+            case .connectionFailed, .connectionLost, .timedOut: false
+            case .server(let error):
+                switch error.state {
+                case .lockNotAvailable, .idleInTransactionTimeout, .readOnlyTransaction: false
+                default: !["08", "40", "53", "57", "58"].contains(error.state.conditionClass)
+                }
+            }
+        self = .store(error.description, isOfOneCommand: isOfOneCommand)
+    }
+}
