@@ -46,8 +46,10 @@ let package = Package(
         .target(
             name: "Migrations", path: "migrations",
             resources: [
-                .embedInCode("V001_ledger.sql"), .embedInCode("guard_triggers.sql"),
-                .embedInCode("guard_event_triggers.sql"), .embedInCode("guard_findings.sql"),
+                .embedInCode("V001_ledger.sql"),
+                .embedInCode("V002_attempts_in_accounts.sql"),
+                .embedInCode("guard_triggers.sql"), .embedInCode("guard_event_triggers.sql"),
+                .embedInCode("guard_findings.sql"),
             ]),
         .target(
             name: "LedgerPostgres",

@@ -65,6 +65,11 @@ package struct DecisionState: Sendable {
         self.ledger = ledger
     }
 
+    /// Drops the attempts of an account that no budget counts any more.
+    package mutating func forgetAttempts(of account: AccountID, upTo time: Timestamp) {
+        attempts[account] = attempts[account]?.filter { $0.value > time }
+    }
+
     /// The caller's account, when the session lives.
     func account(of caller: Caller, at now: Timestamp) -> Account? {
         guard let session = ledger.sessions[caller.session], session.account == caller.account,

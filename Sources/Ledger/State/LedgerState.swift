@@ -30,6 +30,16 @@ package struct LedgerState: Sendable {
         accounts[account.id] = account
     }
 
+    /// Adds a loaded link to its loaded account, in linking order; false when it is there already.
+    package mutating func load(_ link: Account.Link, of account: AccountID) -> Bool {
+        guard let links = accounts[account]?.links,
+            !links.contains(where: { $0.identity == link.identity })
+        else { return false }
+        let place = links.firstIndex { $0.position > link.position } ?? links.endIndex
+        accounts[account]?.links.insert(link, at: place)
+        return true
+    }
+
     /// Adds a loaded identity.
     package mutating func load(_ identity: Identity) {
         identities[identity.id] = identity

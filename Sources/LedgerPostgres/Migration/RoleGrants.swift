@@ -15,7 +15,7 @@ struct RoleGrants {
     /// Every table of the ledger; a migration that adds one adds it here.
     static let tables = [
         "events", "ledger_head", "ledger_migrations", "disclosures", "account_keys", "accounts",
-        "identities", "sessions", "recent_attempts", "idempotency_records", "projections",
+        "identities", "sessions", "idempotency_records", "projections",
         "user_providers", "account_audit",
     ]
     private static let functions = ["ledger_expect(bigint, bigint, text)"]

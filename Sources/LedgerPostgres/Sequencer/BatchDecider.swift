@@ -37,6 +37,7 @@ struct BatchDecider: Sendable {
                 let recorded = try recorder.record(
                     decision, of: command, into: &batch.state, at: loaded.now)
                 batch.add(recorded, effects: decision.effects)
+                forgetAttempts(after: decision.effects, in: batch, at: loaded.now, rules)
             } catch {
                 throw .fold(error)
             }
@@ -45,6 +46,18 @@ struct BatchDecider: Sendable {
         return BatchOutcome(
             answers: answers,
             eventCount: loaded.tenants.values.reduce(0) { $0 + $1.recordings.count })
+    }
+
+    /// An account's attempts are kept with the account, so what a budget no longer counts has to go
+    /// when there is something new to keep.
+    private func forgetAttempts(
+        after effects: [Decision.Effect], in batch: TenantBatch, at now: Timestamp,
+        _ rules: TenantPolicy
+    ) {
+        for case .attempted(let account, _, _) in effects {
+            batch.state.forgetAttempts(
+                of: account, upTo: now.adding(seconds: -rules.linkBudget.windowSeconds))
+        }
     }
 }
 

@@ -4,40 +4,41 @@ import Ledger
 struct BatchKeys {
     /// Keys of subjects: parallel columns.
     struct Subjects {
-        var tenants: [String] = []
-        var providers: [String] = []
-        var providerIDs: [String] = []
+        var tenants: [TenantID] = []
+        var subjects: [ProviderIdentity] = []
 
         mutating func add(_ tenant: TenantID, _ subject: ProviderIdentity) {
-            tenants.append(tenant.description)
-            providers.append(subject.provider.description)
-            providerIDs.append(subject.providerID)
+            tenants.append(tenant)
+            subjects.append(subject)
         }
     }
 
-    /// Keys of rows named by one identifier: parallel columns.
-    struct Identifiers {
-        var tenants: [String] = []
+    /// Keys of sessions: parallel columns.
+    struct Sessions {
+        var tenants: [TenantID] = []
         var ids: [UInt128] = []
 
-        mutating func add<Kind>(_ tenant: TenantID, _ id: EntityID<Kind>) {
-            tenants.append(tenant.description)
+        mutating func add(_ tenant: TenantID, _ id: SessionID) {
+            tenants.append(tenant)
             ids.append(id.bits)
         }
     }
 
+    /// Keys of idempotency records: parallel columns.
+    struct Scopes {
+        var tenants: [TenantID] = []
+        var scopes: [IdempotencyScope] = []
+    }
+
     private(set) var tenants: Set<TenantID> = []
     private(set) var newTenants: Set<TenantID> = []
-    /// Subjects that commands claim.
+    /// Subjects that commands claim; the accounts that hold them belong to them.
     private(set) var subjects = Subjects()
     /// The ones among them whose sign-ins are counted.
     private(set) var signInSubjects = Subjects()
-    private(set) var sessions = Identifiers()
-    private(set) var accounts = Identifiers()
-    /// Accounts whose budget is asked.
-    private(set) var budgets = Identifiers()
-    private(set) var idempotency = Identifiers()
-    private(set) var idempotencyScopes: [[UInt8]] = []
+    /// Sessions that commands come through; their accounts belong to them.
+    private(set) var sessions = Sessions()
+    private(set) var idempotency = Scopes()
 
     init(_ commands: [Command]) {
         for command in commands {
@@ -55,31 +56,24 @@ struct BatchKeys {
             subjects.add(tenant, intent.identity)
             signInSubjects.add(tenant, intent.identity)
         case .linkProvider(let intent):
-            add(intent.caller, tenant)
-            budgets.add(tenant, intent.caller.account)
+            sessions.add(tenant, intent.caller.session)
             add(intent.idempotency, tenant)
             if case .proved(let subject, _) = intent.credential {
                 subjects.add(tenant, subject)
             }
         case .unlinkProvider(let intent):
-            add(intent.caller, tenant)
-            budgets.add(tenant, intent.caller.account)
+            sessions.add(tenant, intent.caller.session)
             add(intent.idempotency, tenant)
         case .signOut(let intent):
-            add(intent.caller, tenant)
+            sessions.add(tenant, intent.caller.session)
         case .refreshSession(let intent):
             sessions.add(tenant, intent.session)
         }
     }
 
-    private mutating func add(_ caller: Caller, _ tenant: TenantID) {
-        sessions.add(tenant, caller.session)
-        accounts.add(tenant, caller.account)
-    }
-
     private mutating func add(_ key: IdempotencyKey?, _ tenant: TenantID) {
         guard let key else { return }
-        idempotency.add(tenant, key.scope.account)
-        idempotencyScopes.append(key.scope.digest.bytes)
+        idempotency.tenants.append(tenant)
+        idempotency.scopes.append(key.scope)
     }
 }

@@ -72,8 +72,9 @@ final class PostgresBatchStore: BatchStore {
         _ keys: BatchKeys, on connection: Connection,
         _ decide: (LoadedBatch) throws(BatchFault) -> BatchOutcome
     ) throws -> BatchOutcome {
-        var load = BatchLoad(keys: keys, signInWindowSeconds: signInWindowSeconds(keys.tenants))
-        try load.read(try connection.pipeline(load.calls), keyring: keyring)
+        var load = BatchLoad(
+            keys: keys, signInWindowSeconds: signInWindowSeconds(keys.tenants), keyring: keyring)
+        try load.read(try connection.pipeline(load.calls))
         let outcome = try decide(LoadedBatch(now: load.now, tenants: load.tenants))
         let batches = load.tenants.values.sorted { $0.tenant < $1.tenant }
         // Nothing to write is still a transaction to end: its lock must go.

@@ -1,14 +1,6 @@
 import Postgres
 
-/// What one round of a sweeper deleted.
-package struct SweepReport: Hashable, Sendable {
-    /// Answers of idempotency keys that had lapsed.
-    package var answers = 0
-    /// Attempts that no budget counts any more.
-    package var attempts = 0
-}
-
-/// Deletes what budgets and idempotency keys need not remember any longer.
+/// Deletes what idempotency keys need not remember any longer.
 ///
 /// Several processes may each run one: rows that another transaction holds are left for the next round.
 package final class Sweeper: Sendable {
@@ -16,7 +8,7 @@ package final class Sweeper: Sendable {
     package static let pause = Duration.seconds(60)
     /// Rows in one transaction at the most.
     private static let batchLimit: Int64 = 1_000
-    /// Transactions for one table in one round at the most.
+    /// Transactions in one round at the most.
     private static let batchesMax = 1_000
 
     // The lock is what keeps a row that is written again meanwhile from being deleted.
@@ -33,36 +25,16 @@ package final class Sweeper: Sendable {
           AND idempotency_records.scope = lapsed.scope
         """)
 
-    private static let attempts = Statement(
-        "sweep_attempts",
-        """
-        WITH lapsed AS (
-            SELECT tenant_id, account_id, action, provider, digest FROM recent_attempts
-            WHERE attempted_at <= statement_timestamp() - make_interval(secs => $1::bigint)
-            LIMIT $2 FOR UPDATE SKIP LOCKED)
-        DELETE FROM recent_attempts USING lapsed
-        WHERE recent_attempts.tenant_id = lapsed.tenant_id
-          AND recent_attempts.account_id = lapsed.account_id
-          AND recent_attempts.action = lapsed.action
-          AND recent_attempts.provider = lapsed.provider
-          AND recent_attempts.digest = lapsed.digest
-        """)
-
     private let session: Session
-    private let attemptSeconds: Int64
     private let onFault: @Sendable (String) -> Void
 
     /// Makes a sweeper; ``run()`` has to be called for it to work.
     ///
     /// - Parameters:
     ///   - url: the runtime role's URL.
-    ///   - attemptSeconds: the longest window of any budget.
     ///   - onFault: called with one line, free of personal data, for each round that failed.
-    package init(
-        url: String, attemptSeconds: Int64, onFault: @escaping @Sendable (String) -> Void
-    ) {
+    package init(url: String, onFault: @escaping @Sendable (String) -> Void) {
         session = Session(url: url, applicationName: "account-ledger sweeper")
-        self.attemptSeconds = attemptSeconds
         self.onFault = onFault
     }
 
@@ -82,21 +54,14 @@ package final class Sweeper: Sendable {
 
     /// Sweeps one round.
     ///
+    /// - Returns: how many answers of idempotency keys it deleted.
     /// - Throws: `PostgresError`; what was deleted before stays deleted.
-    package func sweep() async throws -> SweepReport {
-        var report = SweepReport()
-        report.answers = try await sweep(
-            Self.answers, olderThanSeconds: Int64(IdempotencyLoad.hours) * 3_600)
-        report.attempts = try await sweep(Self.attempts, olderThanSeconds: attemptSeconds)
-        return report
-    }
-
-    private func sweep(_ statement: Statement, olderThanSeconds seconds: Int64) async throws -> Int
-    {
+    package func sweep() async throws -> Int {
+        let seconds = Int64(IdempotencyLoad.hours) * 3_600
         var total = 0
         for _ in 0..<Self.batchesMax where !Task.isCancelled {
             let count = try await session.run { connection in
-                try connection.query(statement, [.int8(seconds), .int8(Self.batchLimit)])
+                try connection.query(Self.answers, [.int8(seconds), .int8(Self.batchLimit)])
                     .rowsAffected
             }
             total += count

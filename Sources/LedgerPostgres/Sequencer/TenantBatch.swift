@@ -10,13 +10,17 @@ final class TenantBatch {
     var loadedSequences: [AccountID: Int64] = [:]
     /// The provider's own names of the identities that were loaded or named in this batch.
     var subjects: [IdentityID: ProviderIdentity] = [:]
-    var accountKeys: [AccountID: AccountKey] = [:]
+    var keys: BatchAccountKeys
 
     var recordings: [Recording] = []
     var changes = BatchChanges()
 
-    init(tenant: TenantID, firstPosition: LogPosition, lastRecordedAt: Timestamp) {
+    init(
+        tenant: TenantID, firstPosition: LogPosition, lastRecordedAt: Timestamp,
+        keyring: WrappingKeyring
+    ) {
         self.tenant = tenant
+        keys = BatchAccountKeys(tenant: tenant, keyring: keyring)
         self.firstPosition = firstPosition
         state = DecisionState(
             ledger: LedgerState(
@@ -29,7 +33,7 @@ final class TenantBatch {
         for draft in decision.drafts {
             guard let account = draft.event.fact.accounts.first else { continue }
             if case .accountOpened = draft.event { opened.insert(account) }
-            guard opened.contains(account) || accountKeys[account] != nil else { return false }
+            guard opened.contains(account) || keys[account] != nil else { return false }
         }
         return true
     }
@@ -55,12 +59,6 @@ struct Opener: Hashable {
     let identity: IdentityID
 }
 
-/// Where a budget remembers an attempt.
-struct AttemptPlace: Hashable {
-    let account: AccountID
-    let attempt: DecisionState.Attempt
-}
-
 /// Which rows a batch has to write, gathered while it is decided; their content is the final state.
 struct BatchChanges {
     private(set) var accountsOpened: Set<AccountID> = []
@@ -74,7 +72,6 @@ struct BatchChanges {
     /// Sessions that the batch itself opened are not meant: they are written as they are in the end.
     private(set) var openersEnded: [Opener: LogPosition] = [:]
     private(set) var sessionsRefreshed: Set<SessionID> = []
-    private(set) var attempts: Set<AttemptPlace> = []
     private(set) var answers: [IdempotencyScope] = []
 
     /// - Parameters:
@@ -116,8 +113,7 @@ struct BatchChanges {
     mutating func add(_ effect: Decision.Effect) {
         switch effect {
         case .identityNamed(_, let identity): identitiesNamed.insert(identity)
-        case .attempted(let account, let attempt, _):
-            attempts.insert(AttemptPlace(account: account, attempt: attempt))
+        case .attempted(let account, _, _): accountsTouched.insert(account)
         case .refreshTokens(let session, _): sessionsRefreshed.insert(session)
         case .answered(let scope, _): answers.append(scope)
         }

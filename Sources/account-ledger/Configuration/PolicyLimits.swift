@@ -12,7 +12,8 @@ struct PolicyLimits: Sendable {
 
     init(_ environment: Environment) throws(Fault) {
         linkBudget = Budget(
-            limit: Int(try environment.number(.linkLimit, in: 1...100_000)),
+            // Each attempt inside the window is kept in the account's row.
+            limit: Int(try environment.number(.linkLimit, in: 1...1_000)),
             windowSeconds: try environment.number(.linkWindowSeconds, in: 1...86_400))
         signInBudget = Budget(
             limit: Int(try environment.number(.signInLimit, in: 1...1_000_000)),

@@ -28,9 +28,9 @@ struct Workers: Sendable {
         reads = AccountReads(url: url) { text in
             log.write(.error, "reader fault", ["detail": .text(text)])
         }
-        sweeper = Sweeper(
-            url: url, attemptSeconds: configuration.limits.linkBudget.windowSeconds
-        ) { text in log.write(.warning, "sweeper fault", ["detail": .text(text)]) }
+        sweeper = Sweeper(url: url) { text in
+            log.write(.warning, "sweeper fault", ["detail": .text(text)])
+        }
         self.projector = projector
     }
 

@@ -38,7 +38,7 @@ import Testing
             ]
             #expect(Set(narrow).isSubset(of: rights))
             let others = rights.filter { !narrow.contains($0) }
-            #expect(others.count >= 8)
+            #expect(others.count >= 7)
             for table in others { #expect(table.hasSuffix(":rawd"), "\(table)") }
             let calls = try await database.asRuntime.texts("SELECT ledger_expect(1, 1, 'x')::text")
             #expect(calls == ["1"])

@@ -5,12 +5,14 @@ import Postgres
 struct BatchLoad {
     private let keys: BatchKeys
     private let signInWindowSeconds: Int64
+    private let keyring: WrappingKeyring
     /// What was loaded; a tenant without a head row does not exist.
     private(set) var tenants: [TenantID: TenantBatch] = [:]
     /// The database's clock, read after the lock.
     private(set) var now = Timestamp(microseconds: 0)
 
-    init(keys: BatchKeys, signInWindowSeconds: Int64) {
+    init(keys: BatchKeys, signInWindowSeconds: Int64, keyring: WrappingKeyring) {
+        self.keyring = keyring
         self.keys = keys
         self.signInWindowSeconds = signInWindowSeconds
     }
@@ -18,19 +20,19 @@ struct BatchLoad {
     /// A statement together with what reads its result.
     private struct Step {
         let call: Call
-        let read: (inout BatchLoad, QueryResult, WrappingKeyring) throws -> Void
+        let read: (inout BatchLoad, QueryResult) throws -> Void
     }
 
-    /// The statements, in the order in which ``read(_:keyring:)`` wants their results.
+    /// The statements, in the order in which ``read(_:)`` wants their results.
     var calls: [Call] { steps.map(\.call) }
 
     /// Takes the results in.
     ///
     /// - Throws: `BatchFault.damaged` when a row holds what no version of this program wrote.
-    mutating func read(_ results: [QueryResult], keyring: WrappingKeyring) throws(BatchFault) {
+    mutating func read(_ results: [QueryResult]) throws(BatchFault) {
         for (step, result) in zip(steps, results) {
             do {
-                try step.read(&self, result, keyring)
+                try step.read(&self, result)
             } catch let fault as BatchFault {
                 throw fault
             } catch let error as PostgresError {
@@ -42,58 +44,48 @@ struct BatchLoad {
     }
 
     private var steps: [Step] {
-        var steps = [Step(call: Call(Self.begin)) { _, _, _ in }]
+        var steps = [Step(call: Call(Self.begin)) { _, _ in }]
         if !keys.newTenants.isEmpty {
-            steps.append(Step(call: HeadLoad.make(keys.newTenants)) { _, _, _ in })
+            steps.append(Step(call: HeadLoad.make(keys.newTenants)) { _, _ in })
         }
         steps.append(
-            Step(call: HeadLoad.lock(keys.tenants)) { load, result, _ in
-                try HeadLoad.read(result, into: &load.tenants)
+            Step(call: HeadLoad.lock(keys.tenants)) { load, result in
+                try HeadLoad.read(result, into: &load.tenants, keyring: load.keyring)
             })
         steps.append(
-            Step(call: Call(HeadLoad.clock)) { load, result, _ in
+            Step(call: Call(HeadLoad.clock)) { load, result in
                 load.now = Timestamp(microseconds: try result.timestamp(0, 0))
             })
-        if !keys.subjects.tenants.isEmpty {
+        if !keys.sessions.ids.isEmpty {
             steps.append(
-                Step(call: IdentityLoad.call(keys.subjects)) { load, result, _ in
-                    try IdentityLoad.read(result, into: load.tenants)
+                Step(call: CallerLoad.call(keys.sessions)) { load, result in
+                    try CallerLoad.read(result, of: load.keys.sessions, into: load.tenants)
                 })
         }
-        if !keys.sessions.tenants.isEmpty {
+        if !keys.subjects.subjects.isEmpty {
             steps.append(
-                Step(call: SessionLoad.call(keys.sessions)) { load, result, _ in
-                    try SessionLoad.read(result, into: load.tenants)
+                Step(call: SubjectLoad.call(keys.subjects)) { load, result in
+                    try SubjectLoad.read(result, of: load.keys.subjects, into: load.tenants)
                 })
         }
-        steps.append(
-            Step(call: AccountLoad.call(keys)) { load, result, keyring in
-                try AccountLoad.read(result, into: load.tenants, keyring: keyring)
-            })
         return steps + operationalSteps
     }
 
     private var operationalSteps: [Step] {
         var steps: [Step] = []
-        if !keys.signInSubjects.tenants.isEmpty {
+        if !keys.signInSubjects.subjects.isEmpty {
             let call = SignInCountLoad.call(
                 keys.signInSubjects, windowSeconds: signInWindowSeconds)
             steps.append(
-                Step(call: call) { load, result, _ in
-                    try SignInCountLoad.read(result, into: load.tenants)
+                Step(call: call) { load, result in
+                    try SignInCountLoad.read(
+                        result, of: load.keys.signInSubjects, into: load.tenants)
                 })
         }
-        if !keys.budgets.tenants.isEmpty {
+        if !keys.idempotency.scopes.isEmpty {
             steps.append(
-                Step(call: AttemptLoad.call(keys.budgets)) { load, result, _ in
-                    try AttemptLoad.read(result, into: load.tenants)
-                })
-        }
-        if !keys.idempotencyScopes.isEmpty {
-            let call = IdempotencyLoad.call(keys.idempotency, scopes: keys.idempotencyScopes)
-            steps.append(
-                Step(call: call) { load, result, _ in
-                    try IdempotencyLoad.read(result, into: load.tenants)
+                Step(call: IdempotencyLoad.call(keys.idempotency)) { load, result in
+                    try IdempotencyLoad.read(result, of: load.keys.idempotency, into: load.tenants)
                 })
         }
         return steps
@@ -102,17 +94,17 @@ struct BatchLoad {
     private static let begin = Statement("begin_batch", "BEGIN ISOLATION LEVEL READ COMMITTED")
 }
 
-extension [TenantID: TenantBatch] {
-    /// The tenant's batch that a loaded row belongs to.
-    func batch(_ result: QueryResult, _ row: Int) throws -> TenantBatch {
-        guard let tenant = TenantID(try result.text(row, 0)), let batch = self[tenant] else {
-            throw BatchFault.damaged("tenant_id of a loaded row")
-        }
-        return batch
-    }
-}
-
 extension QueryResult {
+    /// Which of the keys that were asked for, counted from 0, a row belongs to: its first column.
+    func keyIndex(_ row: Int) throws -> Int { Int(try int8(row, 0)) - 1 }
+
+    /// A provider's own name of somebody; damage when it breaks the limits.
+    func subject(_ row: Int, _ column: Int, at provider: ProviderName) throws -> ProviderIdentity {
+        guard let subject = ProviderIdentity(provider: provider, providerID: try text(row, column))
+        else { throw BatchFault.damaged("identities.provider_id") }
+        return subject
+    }
+
     /// A position or a sequence; damage when no log can have come that far.
     func count(_ row: Int, _ column: Int) throws -> Int64 {
         let value = try int8(row, column)

@@ -29,14 +29,17 @@ enum HeadLoad {
         Call(lockHeads, [.texts(tenants.sorted().map(\.description))])
     }
 
-    static func read(_ result: QueryResult, into tenants: inout [TenantID: TenantBatch]) throws {
+    static func read(
+        _ result: QueryResult, into tenants: inout [TenantID: TenantBatch], keyring: WrappingKeyring
+    ) throws {
         for row in 0..<result.rowCount {
             guard let tenant = TenantID(try result.text(row, 0)) else {
                 throw BatchFault.damaged("ledger_head.tenant_id")
             }
             tenants[tenant] = TenantBatch(
                 tenant: tenant, firstPosition: LogPosition(try result.count(row, 1)),
-                lastRecordedAt: Timestamp(microseconds: try result.timestamp(row, 2)))
+                lastRecordedAt: Timestamp(microseconds: try result.timestamp(row, 2)),
+                keyring: keyring)
         }
     }
 }

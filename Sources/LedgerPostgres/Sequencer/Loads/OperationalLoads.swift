@@ -7,8 +7,9 @@ enum SignInCountLoad {
     private static let statement = Statement(
         "count_sign_ins",
         """
-        SELECT k.tenant_id, i.identity_id, s.count, s.earliest
-        FROM unnest($1::text[], $2::text[], $3::text[]) AS k (tenant_id, provider, provider_id)
+        SELECT k.n, i.identity_id, s.count, s.earliest
+        FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY
+             AS k (tenant_id, provider, provider_id, n)
         CROSS JOIN LATERAL (
             SELECT identity_id FROM identities
             WHERE tenant_id = k.tenant_id AND provider = k.provider
@@ -21,55 +22,25 @@ enum SignInCountLoad {
         WHERE s.count > 0
         """)
 
-    static func call(_ subjects: BatchKeys.Subjects, windowSeconds: Int64) -> Call {
+    static func call(_ keys: BatchKeys.Subjects, windowSeconds: Int64) -> Call {
         Call(
             statement,
             [
-                .texts(subjects.tenants), .texts(subjects.providers), .texts(subjects.providerIDs),
-                .int8(windowSeconds),
+                .texts(keys.tenants.map(\.description)),
+                .texts(keys.subjects.map(\.provider.description)),
+                .texts(keys.subjects.map(\.providerID)), .int8(windowSeconds),
             ])
     }
 
-    static func read(_ result: QueryResult, into tenants: [TenantID: TenantBatch]) throws {
+    static func read(
+        _ result: QueryResult, of keys: BatchKeys.Subjects, into tenants: [TenantID: TenantBatch]
+    ) throws {
         for row in 0..<result.rowCount {
-            let batch = try tenants.batch(result, row)
+            guard let batch = tenants[keys.tenants[try result.keyIndex(row)]] else { continue }
             batch.state.signIns[IdentityID(bits: try result.uuid(row, 1))] =
                 DecisionState.SignInCount(
                     count: Int(try result.int8(row, 2)),
                     earliest: Timestamp(microseconds: try result.timestamp(row, 3)))
-        }
-    }
-}
-
-/// What the budgets of the callers' accounts remember.
-enum AttemptLoad {
-    private static let statement = Statement(
-        "load_attempts",
-        """
-        SELECT r.tenant_id, r.account_id, r.action, r.provider, r.digest, r.outcome, r.attempted_at
-        FROM unnest($1::text[], $2::uuid[]) AS k (tenant_id, account_id)
-        CROSS JOIN LATERAL (
-            SELECT * FROM recent_attempts
-            WHERE tenant_id = k.tenant_id AND account_id = k.account_id
-            OFFSET 0) r
-        """)
-
-    static func call(_ keys: BatchKeys.Identifiers) -> Call {
-        Call(statement, [.texts(keys.tenants), .uuids(keys.ids)])
-    }
-
-    static func read(_ result: QueryResult, into tenants: [TenantID: TenantBatch]) throws {
-        for row in 0..<result.rowCount {
-            let batch = try tenants.batch(result, row)
-            guard
-                let action = DecisionState.Attempt.Action(rawValue: try result.text(row, 2))
-            else { throw BatchFault.damaged("recent_attempts.action") }
-            let attempt = DecisionState.Attempt(
-                action: action, provider: try result.provider(row, 3),
-                digest: try result.digest(row, 4), outcome: try result.text(row, 5))
-            let account = AccountID(bits: try result.uuid(row, 1))
-            batch.state.attempts[account, default: [:]][attempt] = Timestamp(
-                microseconds: try result.timestamp(row, 6))
         }
     }
 }
@@ -82,8 +53,9 @@ enum IdempotencyLoad {
     private static let statement = Statement(
         "load_idempotency",
         """
-        SELECT r.tenant_id, r.account_id, r.scope, r.fingerprint, r.answer
-        FROM unnest($1::text[], $2::uuid[], $3::bytea[]) AS k (tenant_id, account_id, scope)
+        SELECT k.n, r.fingerprint, r.answer
+        FROM unnest($1::text[], $2::uuid[], $3::bytea[]) WITH ORDINALITY
+             AS k (tenant_id, account_id, scope, n)
         CROSS JOIN LATERAL (
             SELECT * FROM idempotency_records
             WHERE tenant_id = k.tenant_id AND account_id = k.account_id AND scope = k.scope
@@ -91,21 +63,26 @@ enum IdempotencyLoad {
         WHERE r.answered_at > statement_timestamp() - make_interval(hours => \(hours))
         """)
 
-    static func call(_ keys: BatchKeys.Identifiers, scopes: [[UInt8]]) -> Call {
-        Call(statement, [.texts(keys.tenants), .uuids(keys.ids), .byteses(scopes)])
+    static func call(_ keys: BatchKeys.Scopes) -> Call {
+        Call(
+            statement,
+            [
+                .texts(keys.tenants.map(\.description)), .uuids(keys.scopes.map(\.account.bits)),
+                .byteses(keys.scopes.map(\.digest.bytes)),
+            ])
     }
 
-    static func read(_ result: QueryResult, into tenants: [TenantID: TenantBatch]) throws {
+    static func read(
+        _ result: QueryResult, of keys: BatchKeys.Scopes, into tenants: [TenantID: TenantBatch]
+    ) throws {
         for row in 0..<result.rowCount {
-            let batch = try tenants.batch(result, row)
-            let scope = IdempotencyScope(
-                account: AccountID(bits: try result.uuid(row, 1)),
-                digest: try result.digest(row, 2))
-            guard let answer = StoredAnswer(text: try result.text(row, 4)) else {
+            let index = try result.keyIndex(row)
+            guard let batch = tenants[keys.tenants[index]] else { continue }
+            guard let answer = StoredAnswer(text: try result.text(row, 2)) else {
                 throw BatchFault.damaged("idempotency_records.answer")
             }
-            batch.state.idempotency[scope] = DecisionState.IdempotencyRecord(
-                fingerprint: try result.digest(row, 3), answer: answer)
+            batch.state.idempotency[keys.scopes[index]] = DecisionState.IdempotencyRecord(
+                fingerprint: try result.digest(row, 1), answer: answer)
         }
     }
 }

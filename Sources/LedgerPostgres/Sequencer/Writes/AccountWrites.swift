@@ -7,9 +7,9 @@ enum AccountWrites {
         "insert_accounts",
         """
         INSERT INTO accounts (tenant_id, account_id, opened_position, next_seq, last_leaf,
-            last_position)
+            last_position, attempts)
         SELECT * FROM unnest($1::text[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bytea[],
-            $6::bigint[])
+            $6::bigint[], $7::bytea[])
         """)
 
     private static let updateAccounts = Statement(
@@ -17,10 +17,12 @@ enum AccountWrites {
         """
         WITH written AS (
             UPDATE accounts a
-            SET next_seq = k.next_seq, last_leaf = k.last_leaf, last_position = k.last_position
+            SET next_seq = k.next_seq, last_leaf = k.last_leaf, last_position = k.last_position,
+                attempts = k.attempts
             FROM unnest($1::text[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bytea[],
-                $6::bigint[])
-                AS k (tenant_id, account_id, loaded_seq, next_seq, last_leaf, last_position)
+                $6::bigint[], $7::bytea[])
+                AS k (tenant_id, account_id, loaded_seq, next_seq, last_leaf, last_position,
+                    attempts)
             CROSS JOIN LATERAL (
                 SELECT ctid FROM accounts
                 WHERE tenant_id = k.tenant_id AND account_id = k.account_id
@@ -28,7 +30,7 @@ enum AccountWrites {
                 OFFSET 0) place
             WHERE a.ctid = place.ctid
             RETURNING 1)
-        SELECT ledger_expect(count(*), $7::bigint, 'accounts') FROM written
+        SELECT ledger_expect(count(*), $8::bigint, 'accounts') FROM written
         """)
 
     private struct Columns {
@@ -39,20 +41,22 @@ enum AccountWrites {
         var sequences: [Int64] = []
         var leaves: [[UInt8]] = []
         var positions: [Int64] = []
+        var attempts: [[UInt8]?] = []
 
-        mutating func add(_ tenant: TenantID, _ account: Account, origin: Int64) {
-            tenants.append(tenant.description)
+        mutating func add(_ batch: TenantBatch, _ account: Account, origin: Int64) {
+            tenants.append(batch.tenant.description)
             ids.append(account.id.bits)
             origins.append(origin)
             sequences.append(account.nextSequence)
             leaves.append(account.lastLeaf.bytes)
             positions.append(account.lastPosition.value)
+            attempts.append(batch.state.attempts[account.id].flatMap(AttemptList.encode))
         }
 
         var parameters: [Parameter] {
             [
                 .texts(tenants), .uuids(ids), .int8s(origins), .int8s(sequences),
-                .byteses(leaves), .int8s(positions),
+                .byteses(leaves), .int8s(positions), .optionalByteses(attempts),
             ]
         }
     }
@@ -64,9 +68,9 @@ enum AccountWrites {
             for id in batch.changes.accountsTouched {
                 guard let account = batch.state.ledger.accounts[id] else { continue }
                 if let loaded = batch.loadedSequences[id] {
-                    touched.add(batch.tenant, account, origin: loaded)
+                    touched.add(batch, account, origin: loaded)
                 } else {
-                    opened.add(batch.tenant, account, origin: account.openedPosition.value)
+                    opened.add(batch, account, origin: account.openedPosition.value)
                 }
             }
         }

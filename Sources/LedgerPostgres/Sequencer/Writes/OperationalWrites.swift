@@ -1,19 +1,8 @@
 import Ledger
 import Postgres
 
-/// What a batch leaves beside the log: what budgets remember, and the answers of idempotency keys.
+/// What a batch leaves beside the log: the answers of idempotency keys.
 enum OperationalWrites {
-    private static let rememberAttempts = Statement(
-        "remember_attempts",
-        """
-        INSERT INTO recent_attempts (tenant_id, account_id, action, provider, digest, outcome,
-            attempted_at)
-        SELECT * FROM unnest($1::text[], $2::uuid[], $3::text[], $4::text[], $5::bytea[],
-            $6::text[], $7::timestamptz[])
-        ON CONFLICT (tenant_id, account_id, action, provider, digest, outcome)
-        DO UPDATE SET attempted_at = excluded.attempted_at
-        """)
-
     // A key whose answer has lapsed but is not swept yet takes the new one.
     private static let rememberAnswers = Statement(
         "remember_answers",
@@ -28,34 +17,7 @@ enum OperationalWrites {
         """)
 
     static func calls(for batches: [TenantBatch], at now: Timestamp) -> [Call] {
-        [attempts(batches), answers(batches, at: now)].compactMap(\.self)
-    }
-
-    private static func attempts(_ batches: [TenantBatch]) -> Call? {
-        var tenants: [String] = []
-        var accounts: [UInt128] = []
-        var attempts: [DecisionState.Attempt] = []
-        var times: [Int64] = []
-        for batch in batches {
-            for place in batch.changes.attempts {
-                guard let time = batch.state.attempts[place.account]?[place.attempt] else {
-                    continue
-                }
-                tenants.append(batch.tenant.description)
-                accounts.append(place.account.bits)
-                attempts.append(place.attempt)
-                times.append(time.microseconds)
-            }
-        }
-        guard !attempts.isEmpty else { return nil }
-        return Call(
-            rememberAttempts,
-            [
-                .texts(tenants), .uuids(accounts), .texts(attempts.map(\.action.rawValue)),
-                .texts(attempts.map(\.provider.description)),
-                .byteses(attempts.map(\.digest.bytes)), .texts(attempts.map(\.outcome)),
-                .timestamps(times),
-            ])
+        [answers(batches, at: now)].compactMap(\.self)
     }
 
     private static func answers(_ batches: [TenantBatch], at now: Timestamp) -> Call? {

@@ -40,7 +40,7 @@ struct SecretWrites {
             guard let key = AccountKey.generate(),
                 let wrapped = keyring.wrap(key, tenant: batch.tenant, account: id)
             else { throw .damaged("the wrapping key") }
-            batch.accountKeys[id] = key
+            batch.keys.add(key, of: id)
             keyTenants.append(batch.tenant.description)
             keyAccounts.append(id.bits)
             wrappingKeys.append(wrapped.wrappingKey)
@@ -48,7 +48,7 @@ struct SecretWrites {
         }
         for recording in batch.recordings where !recording.disclosures.isEmpty {
             guard let about = recording.recorded.accounts.first?.id,
-                let key = batch.accountKeys[about]
+                let key = batch.keys[about]
             else { throw .damaged("the key of an account") }
             let position = recording.recorded.position
             tenants.append(batch.tenant.description)

@@ -1,0 +1,46 @@
+import Ledger
+
+/// The keys of the accounts that a batch touches; unwrapped when they are asked for, since most
+/// commands about an account disclose nothing about it.
+struct BatchAccountKeys {
+    private enum Key {
+        case wrapped([UInt8], wrappingKey: String)
+        case open(AccountKey)
+        /// No wrapping key opens it.
+        case unreadable
+    }
+
+    private let tenant: TenantID
+    private let keyring: WrappingKeyring
+    private var keys: [AccountID: Key] = [:]
+
+    init(tenant: TenantID, keyring: WrappingKeyring) {
+        self.tenant = tenant
+        self.keyring = keyring
+    }
+
+    /// Takes a key as the store has it.
+    mutating func load(_ wrapped: [UInt8], wrappingKey: String, of account: AccountID) {
+        keys[account] = .wrapped(wrapped, wrappingKey: wrappingKey)
+    }
+
+    /// Takes the key of an account that the batch opens.
+    mutating func add(_ key: AccountKey, of account: AccountID) {
+        keys[account] = .open(key)
+    }
+
+    /// An account's key; nil when it has none that can be read.
+    subscript(account: AccountID) -> AccountKey? {
+        mutating get {
+            switch keys[account] {
+            case .open(let key): return key
+            case .unreadable, nil: return nil
+            case .wrapped(let wrapped, let wrappingKey):
+                let key = keyring.unwrap(
+                    wrapped, wrappingKey: wrappingKey, tenant: tenant, account: account)
+                keys[account] = key.map(Key.open) ?? .unreadable
+                return key
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Ledger
+import Postgres
+
+/// The columns that tell everything about an account: itself, its key, and one of its links a row.
+///
+/// Both loads of a batch end with them, so an account comes in as many rows as it has links.
+struct AccountColumns {
+    /// The columns' SQL, for a statement in which `a` has the account, `w` its key and `l` a link.
+    static let selected = """
+        a.account_id, a.opened_position, a.next_seq, a.last_leaf, a.last_position, a.attempts,
+        w.wrapping_key, w.wrapped_key, l.identity_id, l.provider, l.provider_id, l.linked_at,
+        l.linked_position
+        """
+
+    /// Joins key and links to an account `a` of the tenant `k.tenant_id`, each found by itself.
+    static let joined = """
+        LEFT JOIN LATERAL (
+            SELECT * FROM account_keys
+            WHERE tenant_id = k.tenant_id AND account_id = a.account_id
+            OFFSET 0) w ON true
+        LEFT JOIN LATERAL (
+            SELECT * FROM identities
+            WHERE tenant_id IS NOT DISTINCT FROM k.tenant_id AND account_id = a.account_id
+            OFFSET 0) l ON true
+        """
+
+    private let result: QueryResult
+    private let first: Int
+
+    /// - Parameters:
+    ///   - result: the rows.
+    ///   - first: the column where these columns begin.
+    init(_ result: QueryResult, from first: Int) {
+        self.result = result
+        self.first = first
+    }
+
+    /// Takes in what a row tells of its account; a row without one is left.
+    func read(_ row: Int, into batch: TenantBatch) throws {
+        guard let bits = try result.optionalUUID(row, first) else { return }
+        let id = AccountID(bits: bits)
+        if batch.loadedSequences[id] == nil { try readAccount(id, row, into: batch) }
+        try readLink(row, of: id, into: batch)
+    }
+
+    private func readAccount(_ id: AccountID, _ row: Int, into batch: TenantBatch) throws {
+        let sequence = try result.count(row, first + 2)
+        batch.state.ledger.load(
+            Account(
+                id: id, openedPosition: LogPosition(try result.count(row, first + 1)),
+                nextSequence: sequence, lastLeaf: try result.digest(row, first + 3),
+                lastPosition: LogPosition(try result.count(row, first + 4)), links: []))
+        batch.loadedSequences[id] = sequence
+        if let attempts = try result.optionalBytes(row, first + 5) {
+            guard let attempts = AttemptList.decode(attempts) else {
+                throw BatchFault.damaged("accounts.attempts")
+            }
+            batch.state.attempts[id] = attempts
+        }
+        if let wrappingKey = try result.optionalText(row, first + 6),
+            let wrapped = try result.optionalBytes(row, first + 7)
+        {
+            batch.keys.load(wrapped, wrappingKey: wrappingKey, of: id)
+        }
+    }
+
+    private func readLink(_ row: Int, of account: AccountID, into batch: TenantBatch) throws {
+        guard let bits = try result.optionalUUID(row, first + 8) else { return }
+        let provider = try result.provider(row, first + 9)
+        let link = Account.Link(
+            identity: IdentityID(bits: bits), provider: provider,
+            linkedAt: Timestamp(microseconds: try result.timestamp(row, first + 11)),
+            position: LogPosition(try result.count(row, first + 12)))
+        guard batch.state.ledger.load(link, of: account) else { return }
+        batch.subjects[link.identity] = try result.subject(row, first + 10, at: provider)
+        batch.state.ledger.load(
+            Identity(
+                id: link.identity, provider: provider, account: account, lastAccount: account,
+                linkedAt: link.linkedAt, linkedPosition: link.position))
+    }
+}
