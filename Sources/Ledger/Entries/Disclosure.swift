@@ -25,9 +25,13 @@ package struct Disclosure: Hashable, Sendable {
     /// The unpadded base64url form of `["<salt>","<name>","<value>"]`, the form that is hashed and kept.
     package func encoded(salt: [UInt8]) -> [UInt8] {
         precondition(salt.count == Self.saltBytes, "a salt has 128 bits")
-        var json: [UInt8] = Array("[\"".utf8)
+        var json: [UInt8] = []
+        json.reserveCapacity(64 + value.utf8.count)
+        json.append(contentsOf: "[\"".utf8)
         appendBase64URL(salt, to: &json)
-        json.append(contentsOf: "\",\"\(name.rawValue)\",".utf8)
+        json.append(contentsOf: "\",\"".utf8)
+        json.append(contentsOf: name.rawValue.utf8)
+        json.append(contentsOf: "\",".utf8)
         appendJSONText(value, to: &json)
         json.append(UInt8(ascii: "]"))
         var text: [UInt8] = []

@@ -92,7 +92,7 @@ private struct EntryWriter {
     }
 
     mutating func digest(_ digest: Digest) {
-        appendBase64URL(digest.bytes, to: &bytes)
+        digest.appendBase64URL(to: &bytes)
     }
 
     mutating func actor(_ actor: Actor) {

@@ -9,6 +9,8 @@ package struct Recording: Sendable {
 
 /// Turns decisions into recordings: gives each event its place, its time and its digests.
 package struct Recorder {
+    private static let idBytes = 16
+
     private let leafHash: HashFunction
     private let digest: HashFunction
     private let random: @Sendable (Int) -> [UInt8]
@@ -56,11 +58,14 @@ package struct Recorder {
         let accounts = draft.event.fact.accounts
         let disclosures =
             accounts.isEmpty ? [] : draft.disclosures + command.origin.disclosures
-        let committed = commit(to: disclosures)
-        let bytes = random(16)
+        // One draw for the event's identifier and all salts: each draw costs more than its bytes.
+        let bytes = random(Self.idBytes + disclosures.count * Disclosure.saltBytes)
+        let committed = commit(to: disclosures, salts: bytes.dropFirst(Self.idBytes))
         let recorded = RecordedEvent(
             tenant: ledger.tenant, position: ledger.nextPosition,
-            id: EventID(at: recordedAt, random: bytes.reduce(0) { $0 << 8 | UInt128($1) }),
+            id: EventID(
+                at: recordedAt,
+                random: bytes.prefix(Self.idBytes).reduce(0) { $0 << 8 | UInt128($1) }),
             recordedAt: recordedAt, actor: draft.actor, command: command.id,
             request: command.origin.request, accounts: accounts.map { ledger.reference(to: $0) },
             disclosureDigests: committed.map(\.digest), event: draft.event)
@@ -73,18 +78,17 @@ package struct Recorder {
     /// Salts and hashes disclosures; sorted by the text of their digests, so that the order of the
     /// digests tells nothing (RFC 9901, section 4.2.4.1).
     private func commit(
-        to disclosures: [Disclosure]
-    ) -> [(digest: Digest, text: String, encoded: [UInt8])] {
-        guard !disclosures.isEmpty else { return [] }
-        let salts = random(disclosures.count * Disclosure.saltBytes)
-        return disclosures.enumerated().map { index, disclosure in
-            let start = index * Disclosure.saltBytes
-            let encoded = disclosure.encoded(
-                salt: Array(salts[start..<start + Disclosure.saltBytes]))
-            let digest = digest(encoded)
-            return (digest: digest, text: digest.description, encoded: encoded)
+        to disclosures: [Disclosure], salts: ArraySlice<UInt8>
+    ) -> [(digest: Digest, encoded: [UInt8])] {
+        var committed: [(digest: Digest, encoded: [UInt8])] = []
+        committed.reserveCapacity(disclosures.count)
+        for (index, disclosure) in disclosures.enumerated() {
+            let salt = salts.dropFirst(index * Disclosure.saltBytes).prefix(Disclosure.saltBytes)
+            let encoded = disclosure.encoded(salt: Array(salt))
+            committed.append((digest: digest(encoded), encoded: encoded))
         }
-        .sorted { $0.text < $1.text }
+        committed.sort { $0.digest.sortsAsText(before: $1.digest) }
+        return committed
     }
 }
 

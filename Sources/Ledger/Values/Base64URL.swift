@@ -1,28 +1,41 @@
-private let alphabet = Array(
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-
-/// The unpadded base64url form of some bytes (RFC 4648, section 5).
-func base64URLEncode(_ bytes: [UInt8]) -> String {
-    var text: [UInt8] = []
-    text.reserveCapacity((bytes.count * 4 + 2) / 3)
-    appendBase64URL(bytes, to: &text)
-    return String(decoding: text, as: UTF8.self)
-}
-
 /// Appends the unpadded base64url form to bytes that are being written.
 func appendBase64URL(_ bytes: [UInt8], to text: inout [UInt8]) {
-    var buffer: UInt32 = 0
-    var bitCount = 0
-    for byte in bytes {
-        buffer = buffer << 8 | UInt32(byte)
-        bitCount += 8
-        while bitCount >= 6 {
-            bitCount -= 6
-            text.append(alphabet[Int(buffer >> UInt32(bitCount)) & 0x3F])
+    text.append(addingCapacity: (bytes.count * 4 + 2) / 3) { text in
+        let wholeCount = bytes.count / 3 * 3
+        for index in stride(from: 0, to: wholeCount, by: 3) {
+            let group =
+                UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8
+                | UInt32(bytes[index + 2])
+            text.append(base64URLDigit(group >> 18))
+            text.append(base64URLDigit(group >> 12))
+            text.append(base64URLDigit(group >> 6))
+            text.append(base64URLDigit(group))
+        }
+        switch bytes.count - wholeCount {
+        case 1:
+            let group = UInt32(bytes[wholeCount]) << 16
+            text.append(base64URLDigit(group >> 18))
+            text.append(base64URLDigit(group >> 12))
+        case 2:
+            let group = UInt32(bytes[wholeCount]) << 16 | UInt32(bytes[wholeCount + 1]) << 8
+            text.append(base64URLDigit(group >> 18))
+            text.append(base64URLDigit(group >> 12))
+            text.append(base64URLDigit(group >> 6))
+        default: break
         }
     }
-    if bitCount > 0 {
-        text.append(alphabet[Int(buffer << UInt32(6 - bitCount)) & 0x3F])
+}
+
+/// The character for the lowest six bits; computed, because looking it up in a table costs more.
+@inline(__always)
+func base64URLDigit(_ bits: UInt32) -> UInt8 {
+    let value = UInt8(truncatingIfNeeded: bits) & 0x3F
+    switch value {
+    case 0..<26: return value + UInt8(ascii: "A")
+    case 26..<52: return value - 26 + UInt8(ascii: "a")
+    case 52..<62: return value - 52 + UInt8(ascii: "0")
+    case 62: return UInt8(ascii: "-")
+    default: return UInt8(ascii: "_")
     }
 }
 

@@ -45,6 +45,48 @@ package struct Digest: Hashable, Sendable, CustomStringConvertible {
         return bytes
     }
 
+    /// Appends the unpadded base64url form to bytes that are being written.
+    func appendBase64URL(to bytes: inout [UInt8]) {
+        bytes.append(addingCapacity: 43) { text in
+            // Forty-two digits of six bits each, and the last four bits with two zeros after them.
+            for index in 0..<42 {
+                text.append(base64URLDigit(sextet(index)))
+            }
+            text.append(base64URLDigit(UInt32(truncatingIfNeeded: words.fourth) << 2))
+        }
+    }
+
+    /// Whether the base64url form sorts before another's, byte by byte.
+    func sortsAsText(before other: Digest) -> Bool {
+        for index in 0..<42 {
+            let digits = (base64URLDigit(sextet(index)), base64URLDigit(other.sextet(index)))
+            if digits.0 != digits.1 { return digits.0 < digits.1 }
+        }
+        return base64URLDigit(UInt32(truncatingIfNeeded: words.fourth) << 2)
+            < base64URLDigit(UInt32(truncatingIfNeeded: other.words.fourth) << 2)
+    }
+
+    /// Six bits, counted from the most significant end; they may lie across two words.
+    @inline(__always)
+    private func sextet(_ index: Int) -> UInt32 {
+        let bit = index * 6
+        let offset = UInt64(bit & 63)
+        let word = word(bit >> 6)
+        guard offset > 58 else { return UInt32(truncatingIfNeeded: word >> (58 - offset)) & 0x3F }
+        let next = self.word((bit >> 6) + 1)
+        return UInt32(truncatingIfNeeded: word << (offset - 58) | next >> (122 - offset)) & 0x3F
+    }
+
+    @inline(__always)
+    private func word(_ index: Int) -> UInt64 {
+        switch index {
+        case 0: words.first
+        case 1: words.second
+        case 2: words.third
+        default: words.fourth
+        }
+    }
+
     /// Reads the unpadded base64url form of 43 characters.
     package init?(base64URL text: some StringProtocol) {
         guard let bytes = base64URLDecode(text) else { return nil }
@@ -52,7 +94,11 @@ package struct Digest: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The unpadded base64url form.
-    package var description: String { base64URLEncode(bytes) }
+    package var description: String {
+        var text: [UInt8] = []
+        appendBase64URL(to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
 }
 
 /// Hashes bytes with SHA-256; passed in, because the model does no cryptography of its own.

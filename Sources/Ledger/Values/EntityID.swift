@@ -56,13 +56,15 @@ package struct EntityID<Kind>: Hashable, Sendable, Comparable, CustomStringConve
 
     /// Appends the text form to bytes that are being written.
     package func appendText(to bytes: inout [UInt8]) {
-        for index in 0..<32 {
-            if index == 8 || index == 12 || index == 16 || index == 20 {
-                bytes.append(UInt8(ascii: "-"))
+        bytes.append(addingCapacity: 36) { text in
+            for index in 0..<32 {
+                if index == 8 || index == 12 || index == 16 || index == 20 {
+                    text.append(UInt8(ascii: "-"))
+                }
+                let word = index < 16 ? high : low
+                let shift = UInt64(60 - 4 * (index & 15))
+                text.append(hexDigit(UInt8(truncatingIfNeeded: word >> shift) & 0xF))
             }
-            let word = index < 16 ? high : low
-            let shift = UInt64(60 - 4 * (index & 15))
-            bytes.append(hexDigit(UInt8(truncatingIfNeeded: word >> shift) & 0xF))
         }
     }
 

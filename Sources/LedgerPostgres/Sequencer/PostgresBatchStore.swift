@@ -41,6 +41,7 @@ final class PostgresBatchStore: BatchStore {
         SET enable_hashjoin = off;
         SET enable_mergejoin = off;
         SET enable_memoize = off;
+        SET enable_bitmapscan = off;
         SET jit = off;
         SELECT set_config('synchronous_commit', 'on', false)
          WHERE current_setting('synchronous_commit') IN ('off', 'local');

@@ -102,7 +102,7 @@ package final class Sequencer: CommandQueue {
     private func process(_ batch: [Pending]) async {
         guard !batch.isEmpty else { return }
         let start = ContinuousClock.now
-        let commands = batch.map(\.command)
+        let commands = batch.map { $0.command }
         do throws(BatchFault) {
             let outcome = try await store.transact(BatchKeys(commands)) {
                 [decider] loaded throws(BatchFault) in

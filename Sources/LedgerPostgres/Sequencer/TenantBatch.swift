@@ -78,7 +78,7 @@ struct BatchChanges {
     ///   - recorded: the event.
     ///   - ledger: the state after the command that it belongs to.
     mutating func add(_ recorded: RecordedEvent, in ledger: LedgerState) {
-        accountsTouched.formUnion(recorded.accounts.map(\.id))
+        accountsTouched.formUnion(recorded.accounts.map { $0.id })
         let position = recorded.position
         switch recorded.event {
         case .accountOpened(let fact): accountsOpened.insert(fact.account)

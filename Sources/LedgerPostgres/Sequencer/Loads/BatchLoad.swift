@@ -24,7 +24,7 @@ struct BatchLoad {
     }
 
     /// The statements, in the order in which ``read(_:)`` wants their results.
-    var calls: [Call] { steps.map(\.call) }
+    var calls: [Call] { steps.map { $0.call } }
 
     /// Takes the results in.
     ///

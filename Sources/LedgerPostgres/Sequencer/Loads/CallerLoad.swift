@@ -24,7 +24,7 @@ enum CallerLoad {
         """)
 
     static func call(_ sessions: BatchKeys.Sessions) -> Call {
-        Call(statement, [.texts(sessions.tenants.map(\.description)), .uuids(sessions.ids)])
+        Call(statement, [.texts(sessions.tenants.map { $0.description }), .uuids(sessions.ids)])
     }
 
     static func read(
@@ -35,7 +35,9 @@ enum CallerLoad {
         for row in 0..<result.rowCount {
             guard let batch = tenants[sessions.tenants[try result.keyIndex(row)]] else { continue }
             let id = SessionID(bits: try result.uuid(row, 1))
-            if batch.state.refreshTokens[id] == nil { try readSession(id, result, row, into: batch) }
+            if batch.state.refreshTokens[id] == nil {
+                try readSession(id, result, row, into: batch)
+            }
             try account.read(row, into: batch)
         }
     }

@@ -22,11 +22,11 @@ enum HeadLoad {
     static let clock = Statement("read_clock", "SELECT clock_timestamp()")
 
     static func make(_ tenants: Set<TenantID>) -> Call {
-        Call(makeHeads, [.texts(tenants.sorted().map(\.description))])
+        Call(makeHeads, [.texts(tenants.sorted().map { $0.description })])
     }
 
     static func lock(_ tenants: Set<TenantID>) -> Call {
-        Call(lockHeads, [.texts(tenants.sorted().map(\.description))])
+        Call(lockHeads, [.texts(tenants.sorted().map { $0.description })])
     }
 
     static func read(

@@ -26,9 +26,9 @@ enum SignInCountLoad {
         Call(
             statement,
             [
-                .texts(keys.tenants.map(\.description)),
-                .texts(keys.subjects.map(\.provider.description)),
-                .texts(keys.subjects.map(\.providerID)), .int8(windowSeconds),
+                .texts(keys.tenants.map { $0.description }),
+                .texts(keys.subjects.map { $0.provider.description }),
+                .texts(keys.subjects.map { $0.providerID }), .int8(windowSeconds),
             ])
     }
 
@@ -67,8 +67,9 @@ enum IdempotencyLoad {
         Call(
             statement,
             [
-                .texts(keys.tenants.map(\.description)), .uuids(keys.scopes.map(\.account.bits)),
-                .byteses(keys.scopes.map(\.digest.bytes)),
+                .texts(keys.tenants.map { $0.description }),
+                .uuids(keys.scopes.map { $0.account.bits }),
+                .byteses(keys.scopes.map { $0.digest.bytes }),
             ])
     }
 

@@ -28,9 +28,9 @@ enum SubjectLoad {
         Call(
             statement,
             [
-                .texts(subjects.tenants.map(\.description)),
-                .texts(subjects.subjects.map(\.provider.description)),
-                .texts(subjects.subjects.map(\.providerID)),
+                .texts(subjects.tenants.map { $0.description }),
+                .texts(subjects.subjects.map { $0.provider.description }),
+                .texts(subjects.subjects.map { $0.providerID }),
             ])
     }
 

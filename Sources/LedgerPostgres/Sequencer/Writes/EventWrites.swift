@@ -32,24 +32,27 @@ enum EventWrites {
         let moved = batches.filter { !$0.recordings.isEmpty }
         guard !moved.isEmpty else { return [] }
         let recordings = moved.flatMap(\.recordings)
-        let events = recordings.map(\.recorded)
+        let events = recordings.map { $0.recorded }
         let insert = Call(
             insertEvents,
             [
-                .texts(events.map(\.tenant.description)), .int8s(events.map(\.position.value)),
-                .uuids(events.map(\.id.bits)), .texts(events.map(\.event.name.rawValue)),
-                .timestamps(events.map(\.recordedAt.microseconds)),
+                .texts(events.map { $0.tenant.description }),
+                .int8s(events.map { $0.position.value }),
+                .uuids(events.map { $0.id.bits }), .texts(events.map { $0.event.name.rawValue }),
+                .timestamps(events.map { $0.recordedAt.microseconds }),
                 .optionalUUIDs(events.map { $0.accounts.first?.id.bits }),
                 .optionalInt8s(events.map { $0.accounts.first?.sequence }),
-                .uuids(events.map(\.command.bits)), .optionalUUIDs(events.map { $0.request?.bits }),
-                .texts(events.map(\.actor.columnText)), .byteses(recordings.map(\.entry)),
+                .uuids(events.map { $0.command.bits }),
+                .optionalUUIDs(events.map { $0.request?.bits }),
+                .texts(events.map { $0.actor.columnText }), .byteses(recordings.map { $0.entry }),
             ])
         let move = Call(
             moveHeads,
             [
-                .texts(moved.map(\.tenant.description)), .int8s(moved.map(\.firstPosition.value)),
-                .int8s(moved.map(\.state.ledger.nextPosition.value)),
-                .timestamps(moved.map(\.state.ledger.lastRecordedAt.microseconds)),
+                .texts(moved.map { $0.tenant.description }),
+                .int8s(moved.map { $0.firstPosition.value }),
+                .int8s(moved.map { $0.state.ledger.nextPosition.value }),
+                .timestamps(moved.map { $0.state.ledger.lastRecordedAt.microseconds }),
                 .int8(Int64(moved.count)),
             ])
         return [insert, move]

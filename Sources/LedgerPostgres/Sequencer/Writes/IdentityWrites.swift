@@ -46,12 +46,12 @@ enum IdentityWrites {
 
         var parameters: [Parameter] {
             [
-                .texts(tenants), .texts(subjects.map(\.provider.description)),
-                .texts(subjects.map(\.providerID)), .uuids(identities.map(\.id.bits)),
+                .texts(tenants), .texts(subjects.map { $0.provider.description }),
+                .texts(subjects.map { $0.providerID }), .uuids(identities.map { $0.id.bits }),
                 .optionalUUIDs(identities.map { $0.account?.bits }),
-                .uuids(identities.map(\.lastAccount.bits)),
-                .timestamps(identities.map(\.linkedAt.microseconds)),
-                .int8s(identities.map(\.linkedPosition.value)),
+                .uuids(identities.map { $0.lastAccount.bits }),
+                .timestamps(identities.map { $0.linkedAt.microseconds }),
+                .int8s(identities.map { $0.linkedPosition.value }),
             ]
         }
     }

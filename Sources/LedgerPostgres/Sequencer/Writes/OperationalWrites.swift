@@ -36,8 +36,9 @@ enum OperationalWrites {
         return Call(
             rememberAnswers,
             [
-                .texts(tenants), .uuids(scopes.map(\.account.bits)),
-                .byteses(scopes.map(\.digest.bytes)), .byteses(records.map(\.fingerprint.bytes)),
+                .texts(tenants), .uuids(scopes.map { $0.account.bits }),
+                .byteses(scopes.map { $0.digest.bytes }),
+                .byteses(records.map { $0.fingerprint.bytes }),
                 .texts(records.map { $0.answer.text ?? "" }), .timestamp(now.microseconds),
             ])
     }

@@ -91,14 +91,14 @@ enum SessionWrites {
         return Call(
             insertSessions,
             [
-                .texts(tenants), .uuids(sessions.map(\.id.bits)),
-                .uuids(sessions.map(\.account.bits)), .uuids(sessions.map(\.identity.bits)),
-                .timestamps(sessions.map(\.authenticatedAt.microseconds)),
-                .timestamps(sessions.map(\.openedAt.microseconds)),
-                .int8s(sessions.map(\.openedPosition.value)),
+                .texts(tenants), .uuids(sessions.map { $0.id.bits }),
+                .uuids(sessions.map { $0.account.bits }), .uuids(sessions.map { $0.identity.bits }),
+                .timestamps(sessions.map { $0.authenticatedAt.microseconds }),
+                .timestamps(sessions.map { $0.openedAt.microseconds }),
+                .int8s(sessions.map { $0.openedPosition.value }),
                 .optionalInt8s(sessions.map { $0.endedPosition?.value }),
-                .byteses(tokens.map(\.current.bytes)), .int4s(tokens.map(\.generation)),
-                .timestamps(tokens.map(\.expiresAt.microseconds)),
+                .byteses(tokens.map { $0.current.bytes }), .int4s(tokens.map { $0.generation }),
+                .timestamps(tokens.map { $0.expiresAt.microseconds }),
             ])
     }
 
@@ -118,12 +118,12 @@ enum SessionWrites {
         return Call(
             refreshSessions,
             [
-                .texts(tenants), .uuids(ids), .byteses(tokens.map(\.current.bytes)),
+                .texts(tenants), .uuids(ids), .byteses(tokens.map { $0.current.bytes }),
                 .optionalByteses(tokens.map { $0.preceding?.digest.bytes }),
                 .optionalByteses(tokens.map { $0.preceding?.sealedSuccessor }),
                 .optionalTimestamps(tokens.map { $0.preceding?.exchangedAt.microseconds }),
-                .int4s(tokens.map(\.generation)),
-                .timestamps(tokens.map(\.expiresAt.microseconds)), .int8(Int64(ids.count)),
+                .int4s(tokens.map { $0.generation }),
+                .timestamps(tokens.map { $0.expiresAt.microseconds }), .int8(Int64(ids.count)),
             ])
     }
 
