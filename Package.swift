@@ -46,8 +46,9 @@ let package = Package(
         .target(
             name: "Migrations", path: "migrations",
             resources: [
-                .embedInCode("V001_ledger.sql"), .embedInCode("guard_triggers.sql"),
-                .embedInCode("guard_event_triggers.sql"), .embedInCode("guard_findings.sql"),
+                .embedInCode("V001_ledger.sql"), .embedInCode("V003_projection_tables.sql"),
+                .embedInCode("guard_triggers.sql"), .embedInCode("guard_event_triggers.sql"),
+                .embedInCode("guard_findings.sql"),
             ]),
         .target(
             name: "LedgerPostgres",

@@ -4,7 +4,8 @@ package enum MigrationScripts {
     ///
     /// The file name of version 7 begins with `V007_`; a file that was ever released is never edited.
     package static let ordered: [(file: String, sql: [UInt8])] = [
-        ("V001_ledger.sql", PackageResources.V001_ledger_sql)
+        ("V001_ledger.sql", PackageResources.V001_ledger_sql),
+        ("V003_projection_tables.sql", PackageResources.V003_projection_tables_sql),
     ]
 
     /// Makes the triggers of append-only level 1 anew after drift.
