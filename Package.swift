@@ -48,6 +48,7 @@ let package = Package(
             resources: [
                 .embedInCode("V001_ledger.sql"),
                 .embedInCode("V002_attempts_in_accounts.sql"),
+                .embedInCode("V003_projection_tables.sql"),
                 .embedInCode("guard_triggers.sql"), .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),
             ]),

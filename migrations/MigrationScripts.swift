@@ -6,6 +6,7 @@ package enum MigrationScripts {
     package static let ordered: [(file: String, sql: [UInt8])] = [
         ("V001_ledger.sql", PackageResources.V001_ledger_sql),
         ("V002_attempts_in_accounts.sql", PackageResources.V002_attempts_in_accounts_sql),
+        ("V003_projection_tables.sql", PackageResources.V003_projection_tables_sql),
     ]
 
     /// Makes the triggers of append-only level 1 anew after drift.

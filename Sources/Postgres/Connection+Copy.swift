@@ -26,6 +26,50 @@ extension Connection {
         if let first { throw PostgresError.server(first) }
     }
 
+    /// Bytes of a copy that are handed over at once.
+    private static let copyPieceBytes = 256 * 1024
+
+    /// Sends rows through a `COPY ... FROM STDIN (FORMAT binary)`.
+    ///
+    /// - Throws: `.server` when the server refuses the statement or a row: then none was written.
+    ///   `.unexpectedResult`, before anything is sent, for a value that Postgres cannot store.
+    ///   `.connectionLost` and `.timedOut` close the connection.
+    package func copyIn(_ sql: String, _ rows: inout CopyRows) throws(PostgresError) {
+        try unsafe rows.withBytes { (bytes: UnsafeRawBufferPointer) throws(PostgresError) in
+            let handle = try sendScript(sql)
+            let deadline = callDeadline
+            var first: ServerError?
+            while true {
+                try awaitResult(handle, until: deadline)
+                guard let result = handle.nextResult() else { break }
+                switch result.status {
+                case PGRES_COPY_IN: unsafe try send(bytes, handle: handle, until: deadline)
+                case PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: break
+                case PGRES_FATAL_ERROR:
+                    let error = try refusal(from: result, handle: handle)
+                    first = first ?? error
+                default: throw confused("no COPY FROM STDIN")
+                }
+            }
+            if let first { throw .server(first) }
+        }
+    }
+
+    private func send(
+        _ bytes: UnsafeRawBufferPointer, handle: ConnectionHandle,
+        until deadline: ContinuousClock.Instant
+    ) throws(PostgresError) {
+        var start = 0
+        while start < bytes.count {
+            let end = min(start + Self.copyPieceBytes, bytes.count)
+            let piece = unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+            guard unsafe handle.sendCopy(piece) else { throw lost(handle) }
+            while handle.flush() == 1 { try exchange(handle, until: deadline) }
+            start = end
+        }
+        guard handle.endCopy() else { throw lost(handle) }
+    }
+
     private func readCopy(
         _ handle: ConnectionHandle, _ onChunk: (Span<UInt8>) throws -> Void
     ) throws {

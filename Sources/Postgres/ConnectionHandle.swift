@@ -81,6 +81,15 @@ internal import CLibPQ
         }
     }
 
+    /// Queues a piece of a copy; what the socket does not take at once is kept until flushed.
+    func sendCopy(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        unsafe PQputCopyData(
+            pointer, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count))
+            == 1
+    }
+
+    func endCopy() -> Bool { unsafe PQputCopyEnd(pointer, nil) == 1 }
+
     // MARK: Receiving
 
     /// Writes what is queued as far as the socket takes it: 0 all, 1 not yet all, -1 failed.

@@ -50,6 +50,26 @@ package actor Session {
         return try body(connection)
     }
 
+    /// As ``run(_:)``, but a transaction that the body leaves open stays open for the next call.
+    ///
+    /// For one caller that has the session to itself. A body that goes on with a transaction has to
+    /// see whether it is still open: a connection that was lost in between has been replaced.
+    ///
+    /// - Throws: as ``run(_:)``, after rolling back.
+    package func step<Value: Sendable>(
+        _ body: @Sendable (Connection) throws -> Value
+    ) throws -> Value {
+        let connection = try liveConnection()
+        do {
+            let value = try body(connection)
+            if !connection.isUsable { close() }
+            return value
+        } catch {
+            settle(connection)
+            throw error
+        }
+    }
+
     /// Closes the connection; the next call makes a new one.
     package func close() {
         connection?.close()

@@ -28,6 +28,12 @@ import Glibc
         unsafe start = .allocate(byteCount: capacity, alignment: 16)
     }
 
+    /// Takes the last bytes away again.
+    mutating func removeLast(_ bytes: Int) {
+        precondition(bytes <= count, "no more bytes than there are")
+        count -= bytes
+    }
+
     /// Makes room for more bytes, doubling so that appending stays cheap.
     mutating func reserve(_ bytes: Int) {
         guard capacity - count < bytes else { return }

@@ -32,7 +32,7 @@ package struct DisclosedValues: Hashable, Sendable {
     }
 
     /// Adds a disclosure; false when its name is there already.
-    mutating func add(_ disclosure: Disclosure) -> Bool {
+    package mutating func add(_ disclosure: Disclosure) -> Bool {
         guard self[disclosure.name] == nil else { return false }
         switch disclosure.name {
         case .clientIP: clientIP = disclosure.value

@@ -1,40 +1,65 @@
-import Ledger
+package import Ledger
 import Postgres
 
 /// One event as projections see it: decoded once, with what it still discloses.
-struct DisclosedEvent: Sendable {
-    let recorded: RecordedEvent
-    let disclosed: DisclosedValues
+package struct DisclosedEvent: Sendable {
+    package let recorded: RecordedEvent
+    package let disclosed: DisclosedValues
 
-    var position: LogPosition { recorded.position }
+    /// Pairs an event with what it still discloses.
+    package init(recorded: RecordedEvent, disclosed: DisclosedValues) {
+        self.recorded = recorded
+        self.disclosed = disclosed
+    }
+
+    package var position: LogPosition { recorded.position }
 }
 
 /// A page of the log for folding: events without a gap, and what stopped the reading, if anything
 /// did.
-struct LogPage: Sendable {
-    let from: LogPosition
-    let events: [DisclosedEvent]
+package struct LogPage: Sendable {
+    package let from: LogPosition
+    package let events: [DisclosedEvent]
     /// Damage at the position after the last event.
-    let damage: LogDamage?
+    package let damage: LogDamage?
+
+    /// Collects the events from a position on.
+    package init(from: LogPosition, events: [DisclosedEvent], damage: LogDamage?) {
+        self.from = from
+        self.events = events
+        self.damage = damage
+    }
 
     /// The position after the last event.
-    var end: LogPosition { LogPosition(from.value + Int64(events.count)) }
+    package var end: LogPosition { LogPosition(from.value + Int64(events.count)) }
 
     /// Whether a fold at this position can go on with this page.
     func covers(_ position: LogPosition) -> Bool {
         position >= from && (position < end || (position == end && damage != nil))
     }
 
+    /// The most events of one page.
+    static let eventsMax = 4_000
+
+    private static let entries = Statement(
+        "log_page_entries",
+        """
+        SELECT position, entry FROM events
+        WHERE tenant_id = $1 AND position >= $2 ORDER BY position LIMIT $3
+        """)
+
     /// Reads a page that begins at a position which the head has passed.
     ///
-    /// The limit is cut to `LogReader.pageMax`.
+    /// The limit is cut to ``eventsMax``.
     static func read(
         from: LogPosition, in tenant: TenantID, limit: Int, disclosures: DisclosureReader,
         on connection: Connection
     ) throws(PostgresError) -> LogPage {
-        let limit = min(limit, LogReader.pageMax)
+        let limit = min(limit, eventsMax)
         let results = try connection.pipeline([
-            LogReader.entriesCall(from: from, in: tenant, limit: limit),
+            Call(
+                entries,
+                [.text(tenant.description), .int8(from.value), .int8(Int64(limit))]),
             DisclosureReader.call(from: from, count: limit, in: tenant),
         ])
         guard results.count == 2 else { throw .unexpectedResult("no page") }

@@ -11,11 +11,13 @@ struct RoleGrants {
 
     let grants: [Grant]
     let mayCallFunctions: Bool
+    /// Whether it writes the tables behind the read models.
+    var mayFold = false
 
     /// Every table of the ledger; a migration that adds one adds it here.
     static let tables = [
         "events", "ledger_head", "ledger_migrations", "disclosures", "account_keys", "accounts",
-        "identities", "sessions", "idempotency_records", "projections",
+        "identities", "sessions", "idempotency_records", "projections", "projection_tables",
         "user_providers", "account_audit",
     ]
     private static let functions = ["ledger_expect(bigint, bigint, text)"]
@@ -28,15 +30,18 @@ struct RoleGrants {
             case "events", "disclosures", "account_keys":
                 Grant(rights: "SELECT, INSERT", table: table)
             case "ledger_head": Grant(rights: "SELECT, INSERT, UPDATE", table: table)
-            case "ledger_migrations": Grant(rights: "SELECT", table: table)
+            case "ledger_migrations", "projection_tables", "user_providers", "account_audit":
+                Grant(rights: "SELECT", table: table)
             default: Grant(rights: "SELECT, INSERT, UPDATE, DELETE", table: table)
             }
-        }, mayCallFunctions: true)
+        }, mayCallFunctions: true, mayFold: true)
 
     /// Auditing: columns with personal data are left out by naming the others, so that one which a
     /// migration adds stays hidden until it is named here.
     static let auditor = RoleGrants(
-        grants: ["events", "ledger_head", "ledger_migrations", "projections"].map {
+        grants: [
+            "events", "ledger_head", "ledger_migrations", "projections", "projection_tables",
+        ].map {
             Grant(rights: "SELECT", table: $0)
         } + [
             Grant(
@@ -78,12 +83,36 @@ struct RoleGrants {
         if mayCallFunctions {
             script += "GRANT EXECUTE ON FUNCTION \(Self.list(Self.functions)) TO \(role);\n"
         }
-        return script
+        return script + Self.foldingScript(name, isAllowed: mayFold)
+    }
+
+    /// Sets the rights on the tables behind the read models, which come and go with rebuilds.
+    private static func foldingScript(_ name: String, isAllowed: Bool) -> String {
+        let role = quoteLiteral(name)
+        let grant =
+            isAllowed
+            ? """
+            EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON public.%I TO %I', place, \(role));
+            """ : ""
+        return """
+            DO $folding$
+            DECLARE
+                place text;
+            BEGIN
+                FOR place IN SELECT name || '_' || generation FROM public.projection_tables LOOP
+                    EXECUTE format('REVOKE ALL ON public.%I FROM %I CASCADE', place, \(role));
+                    \(grant)
+                END LOOP;
+            END
+            $folding$;
+
+            """
     }
 
     /// Takes from one role all that it was given for itself; what its groups have stays.
     static func revocation(from name: String) -> String {
-        revocation(fromQuoted: quoteIdentifier(name))
+        revocation(fromQuoted: quoteIdentifier(name)) + "\n"
+            + foldingScript(name, isAllowed: false)
     }
 
     private static func revocation(fromQuoted role: String) -> String {

@@ -1,25 +1,33 @@
-import Ledger
+package import Ledger
 
 /// The rows that a page of events adds to `account_audit`.
-struct AccountAuditFold {
+package struct AccountAuditFold {
     /// One linked identity; its name is unknown where only the providers' names were loaded.
-    struct Link: Hashable {
-        let identity: IdentityID?
-        let provider: String
+    package struct Link: Hashable, Sendable {
+        package let identity: IdentityID?
+        package let provider: String
+
+        /// Names a linked identity.
+        package init(identity: IdentityID?, provider: String) {
+            self.identity = identity
+            self.provider = provider
+        }
     }
 
     /// Where an account's history stands before the next event.
-    struct Standing: Hashable {
+    package struct Standing: Hashable, Sendable {
         /// The `account_seq` that the account's next row must have.
-        var nextSequence: Int64 = 0
+        package var nextSequence: Int64 = 0
         /// In linking order; see ``Link/identity``.
-        var links: [Link] = []
+        package private(set) var links: [Link] = []
         /// The linked providers in linking order, each named once.
-        private(set) var providers: [String] = []
+        package private(set) var providers: [String] = []
 
-        init() {}
+        /// An account without rows.
+        package init() {}
 
-        init(nextSequence: Int64, links: [Link]) {
+        /// An account with rows.
+        package init(nextSequence: Int64, links: [Link]) {
             self.nextSequence = nextSequence
             self.links = links
             nameProviders()
@@ -51,6 +59,12 @@ struct AccountAuditFold {
     /// Accounts as the table leaves them; an account that is not here has no rows yet.
     var standings: [AccountID: Standing] = [:]
     private(set) var rows: [AuditRow] = []
+
+    /// Hands the rows out and begins to collect anew.
+    mutating func takeRows() -> [AuditRow] {
+        defer { rows.removeAll(keepingCapacity: true) }
+        return rows
+    }
 
     /// Takes one event in.
     ///

@@ -1,24 +1,24 @@
-import Ledger
+package import Ledger
 
 /// A row of `account_audit`: one event as one of the accounts that it touches sees it.
-struct AuditRow: Hashable, Sendable {
-    let account: AccountID
-    let sequence: Int64
-    let position: LogPosition
-    let event: EventID
-    let recordedAt: Timestamp
-    let type: String
-    let outcome: String
-    let reason: String?
-    let actor: String
-    let provider: String?
-    let identity: IdentityID?
-    let session: SessionID?
-    let request: RequestID?
+package struct AuditRow: Hashable, Sendable {
+    package let account: AccountID
+    package let sequence: Int64
+    package let position: LogPosition
+    package let event: EventID
+    package let recordedAt: Timestamp
+    package let type: String
+    package let outcome: String
+    package let reason: String?
+    package let actor: String
+    package let provider: String?
+    package let identity: IdentityID?
+    package let session: SessionID?
+    package let request: RequestID?
     /// Only on the row of the account that caused the event.
-    let clientIP: String?
-    let providersBefore: [String]
-    let providersAfter: [String]
+    package let clientIP: String?
+    package let providersBefore: [String]
+    package let providersAfter: [String]
 }
 
 extension AuditRow {

@@ -1,145 +1,184 @@
 import Ledger
 import Postgres
 
-/// The statements over `projections`: where each projection of each tenant stands.
+/// The statements over `projections`: where each table of each tenant stands.
 enum Checkpoints {
-    /// A projection that has not folded everything.
-    struct Behind {
-        let tenant: TenantID
-        let name: ProjectionName
-        /// The next position that it folds, as it was read without a lock.
-        let position: LogPosition
-        /// The tenant's head when that was read.
-        let head: LogPosition
-        let isNew: Bool
-    }
-
-    /// A checkpoint whose row this transaction has locked.
-    struct Lease {
-        let position: LogPosition
-        let version: Int32
-        let failure: String?
-    }
-
     private static let behind = Statement(
         "projections_behind",
         """
-        SELECT h.tenant_id, n.name, p.position, h.next_position
-        FROM ledger_head h CROSS JOIN unnest($1::text[], $2::int[]) AS n (name, version)
+        SELECT h.tenant_id, t.name, t.generation, t.version, p.position, h.next_position
+        FROM ledger_head h CROSS JOIN projection_tables t
         LEFT JOIN LATERAL (
             SELECT * FROM projections
-            WHERE tenant_id = h.tenant_id AND name = n.name
+            WHERE tenant_id = h.tenant_id AND name = t.name AND generation = t.generation
             OFFSET 0) p ON true
-        WHERE p.position IS NULL
-            OR (p.position < h.next_position AND p.failure IS NULL AND p.version = n.version)
-        ORDER BY h.tenant_id, p.position NULLS FIRST
+        WHERE t.state <> 'building' AND (p.position IS NULL
+            OR (p.position < h.next_position AND p.failure IS NULL AND p.version = t.version))
+        ORDER BY h.tenant_id, p.position NULLS FIRST, t.name, t.generation
         """)
 
+    // The table may have been dropped meanwhile; its checkpoints must not come back.
     private static let make = Statement(
         "make_projections",
         """
-        INSERT INTO projections (tenant_id, name, version)
-        SELECT * FROM unnest($1::text[], $2::text[], $3::int[]) ON CONFLICT DO NOTHING
+        INSERT INTO projections (tenant_id, name, generation, version)
+        SELECT n.tenant_id, t.name, t.generation, t.version
+        FROM unnest($1::text[], $2::text[], $3::int[]) AS n (tenant_id, name, generation)
+        JOIN projection_tables t ON t.name = n.name AND t.generation = n.generation
+        ON CONFLICT DO NOTHING
         """)
+
+    private static func locking(_ name: String, _ how: String) -> Statement {
+        Statement(
+            name,
+            """
+            SELECT p.name, p.generation, p.position, p.version, p.failure FROM projections p
+            WHERE p.tenant_id = $1 AND (p.name, p.generation) IN
+                (SELECT * FROM unnest($2::text[], $3::int[]))
+            ORDER BY p.name, p.generation \(how)
+            """)
+    }
 
     // Where another process holds the row there is nothing to wait for: it is doing the work.
-    private static let lease = Statement(
-        "lease_projection",
-        """
-        SELECT position, version, failure FROM projections
-        WHERE tenant_id = $1 AND name = $2 FOR UPDATE SKIP LOCKED
-        """)
-
-    private static let lock = Statement(
-        "lock_projection",
-        """
-        SELECT position, version, failure FROM projections
-        WHERE tenant_id = $1 AND name = $2 FOR UPDATE
-        """)
+    private static let lease = locking("lease_projections", "FOR UPDATE OF p SKIP LOCKED")
+    private static let lock = locking("lock_projections", "FOR UPDATE OF p")
+    private static let read = locking("read_projections", "")
 
     private static let move = Statement(
-        "move_projection",
+        "move_projections",
         """
         WITH written AS (
-            UPDATE projections
-            SET position = $3, version = $4, failure = $5, updated_at = clock_timestamp()
-            WHERE tenant_id = $1 AND name = $2 RETURNING 1)
-        SELECT ledger_expect(count(*), 1, 'projections') FROM written
+            UPDATE projections p
+            SET position = n.position, version = n.version, failure = n.failure,
+                updated_at = clock_timestamp()
+            FROM unnest($2::text[], $3::int[], $4::bigint[], $5::int[], $6::text[])
+                AS n (name, generation, position, version, failure)
+            WHERE p.tenant_id = $1 AND p.name = n.name AND p.generation = n.generation
+            RETURNING 1)
+        SELECT ledger_expect(count(*), $7::bigint, 'projections') FROM written
         """)
 
     private static let clearFailures = Statement(
         "clear_projection_failures",
         """
         UPDATE projections p SET failure = NULL, updated_at = clock_timestamp()
-        FROM unnest($1::text[], $2::int[]) AS n (name, version)
-        WHERE p.name = n.name AND p.version = n.version AND p.failure IS NOT NULL
+        FROM projection_tables t
+        WHERE p.name = t.name AND p.generation = t.generation AND p.version = t.version
+            AND p.failure IS NOT NULL
         """)
 
-    static var namesAndVersions: [Parameter] {
-        let projections = ProjectionName.allCases.map { $0.projection() }
-        return [.texts(projections.map(\.name.rawValue)), .int4s(projections.map(\.version))]
-    }
-
-    static func behind(on connection: Connection) throws(PostgresError) -> [Behind] {
-        let result = try connection.query(behind, namesAndVersions)
-        var found: [Behind] = []
+    /// The tables of each tenant that have not folded everything; those without a checkpoint get
+    /// one.
+    static func backlogs(on connection: Connection) throws(PostgresError) -> [ProjectionBacklog] {
+        let result = try connection.query(behind)
+        var backlogs: [ProjectionBacklog] = []
+        var new: [(tenant: TenantID, table: ProjectionTable)] = []
+        var tables: [ProjectionBacklog.Behind] = []
+        var current: TenantID?
+        func close() {
+            if let current, !tables.isEmpty {
+                backlogs.append(ProjectionBacklog(tenant: current, tables: tables))
+            }
+            tables = []
+        }
         for row in 0..<result.rowCount {
             // A head of no possible tenant is for `verify` to report; nobody else waits for it.
             guard let tenant = TenantID(try result.text(row, 0)),
-                let name = ProjectionName(rawValue: try result.text(row, 1))
+                let table = try ProjectionTables.table(result, row, column: 1), table.isKnown
             else { continue }
-            let position = try result.optionalInt8(row, 2)
-            found.append(
-                Behind(
-                    tenant: tenant, name: name, position: LogPosition(position ?? 0),
-                    head: LogPosition(try result.int8(row, 3)), isNew: position == nil))
+            if tenant != current { close() }
+            current = tenant
+            let position = try result.optionalInt8(row, 4)
+            if position == nil { new.append((tenant: tenant, table: table)) }
+            let place = LogPosition(position ?? 0)
+            if place < LogPosition(try result.int8(row, 5)) {
+                tables.append(ProjectionBacklog.Behind(table: table, position: place))
+            }
         }
-        return found
+        close()
+        try make(new, on: connection)
+        return backlogs
     }
 
-    /// Gives projections their first checkpoint, 0.
-    static func make(_ new: [Behind], on connection: Connection) throws(PostgresError) {
+    /// Gives tables their first checkpoint, 0, where they have none.
+    static func make(
+        _ new: [(tenant: TenantID, table: ProjectionTable)], on connection: Connection
+    ) throws(PostgresError) {
         guard !new.isEmpty else { return }
         _ = try connection.query(
             make,
             [
-                .texts(new.map(\.tenant.description)), .texts(new.map(\.name.rawValue)),
-                .int4s(new.map { $0.name.projection().version }),
+                .texts(new.map(\.tenant.description)),
+                .texts(new.map(\.table.projection.rawValue)), .int4s(new.map(\.table.generation)),
             ])
     }
 
     static func clearFailures(on connection: Connection) throws(PostgresError) {
-        _ = try connection.query(clearFailures, namesAndVersions)
+        _ = try connection.query(clearFailures)
     }
 
-    /// Locks a checkpoint unless another transaction holds it.
-    static func leaseCall(_ name: ProjectionName, in tenant: TenantID) -> Call {
-        Call(lease, [.text(tenant.description), .text(name.rawValue)])
+    /// What to do about others who hold a checkpoint.
+    enum Locking {
+        case skip, wait, none
+
+        fileprivate var statement: Statement {
+            switch self {
+            case .skip: Checkpoints.lease
+            case .wait: Checkpoints.lock
+            case .none: Checkpoints.read
+            }
+        }
     }
 
-    /// Locks a checkpoint, waiting for whoever holds it.
-    static func lockCall(_ name: ProjectionName, in tenant: TenantID) -> Call {
-        Call(lock, [.text(tenant.description), .text(name.rawValue)])
-    }
-
-    /// What a lease or a lock gave; nil when somebody else holds the row or there is none.
-    static func lease(_ result: QueryResult) throws(PostgresError) -> Lease? {
-        guard result.rowCount == 1 else { return nil }
-        return Lease(
-            position: LogPosition(try result.int8(0, 0)), version: try result.int4(0, 1),
-            failure: try result.optionalText(0, 2))
-    }
-
-    /// Moves a checkpoint that is locked.
-    static func moveCall(
-        _ name: ProjectionName, in tenant: TenantID, to position: LogPosition, version: Int32,
-        failure: String?
+    /// Asks for checkpoints of a tenant.
+    static func call(
+        _ tables: [ProjectionTable], of tenant: TenantID, _ locking: Locking
     ) -> Call {
+        Call(
+            locking.statement,
+            [
+                .text(tenant.description), .texts(tables.map(\.projection.rawValue)),
+                .int4s(tables.map(\.generation)),
+            ])
+    }
+
+    /// A checkpoint as it was read.
+    struct Checkpoint {
+        let table: ProjectionTable
+        let position: LogPosition
+        let version: Int32
+        let failure: String?
+    }
+
+    /// The checkpoints that were asked for, as far as they are there and were not skipped.
+    static func checkpoints(
+        _ result: QueryResult, of tables: [ProjectionTable]
+    ) throws(PostgresError) -> [Checkpoint] {
+        var found: [Checkpoint] = []
+        for row in 0..<result.rowCount {
+            let name = try result.text(row, 0)
+            let generation = try result.int4(row, 1)
+            let table = tables.first {
+                $0.projection.rawValue == name && $0.generation == generation
+            }
+            guard let table else { continue }
+            found.append(
+                Checkpoint(
+                    table: table, position: LogPosition(try result.int8(row, 2)),
+                    version: try result.int4(row, 3), failure: try result.optionalText(row, 4)))
+        }
+        return found
+    }
+
+    /// Moves checkpoints that are locked.
+    static func moveCall(_ steps: [ProjectionStep], of tenant: TenantID) -> Call {
         Call(
             move,
             [
-                .text(tenant.description), .text(name.rawValue), .int8(position.value),
-                .int4(version), failure.map { .text($0) } ?? .null,
+                .text(tenant.description), .texts(steps.map(\.table.projection.rawValue)),
+                .int4s(steps.map(\.table.generation)), .int8s(steps.map(\.position.value)),
+                .int4s(steps.map(\.table.version)), .optionalTexts(steps.map(\.failure)),
+                .int8(Int64(steps.count)),
             ])
     }
 }

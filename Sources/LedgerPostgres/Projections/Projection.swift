@@ -1,49 +1,86 @@
 import Ledger
-import Postgres
 
-/// The read models that the projector keeps; the stored names are those of their tables.
+/// The read models that the projector keeps; the stored names are those of their views.
 package enum ProjectionName: String, Sendable, CaseIterable, CustomStringConvertible {
     case userProviders = "user_providers"
     case accountAudit = "account_audit"
 
     package var description: String { rawValue }
-}
 
-/// A fold of the log into one table.
-///
-/// The fold itself is pure: it takes what was loaded and the events, and says what to write. The
-/// projector runs it inside the transaction that moves the projection's checkpoint.
-protocol Projection: Sendable {
-    var name: ProjectionName { get }
-    /// Which fold it is; another number means that the table must be refolded from position 0.
-    var version: Int32 { get }
-
-    /// What the fold of these events, or of the later ones among them, has to read first.
-    func loads(for events: ArraySlice<DisclosedEvent>, in tenant: TenantID) -> [Call]
-
-    /// Folds events onto what was loaded.
+    /// The fold that this program makes new tables with.
     ///
-    /// A fault ends the fold before the event that it names; what came before is written all the
-    /// same.
+    /// Another number means that a table must be folded anew from position 0, and that it may
+    /// differ from the one before.
+    package var version: Int32 { 1 }
+
+    /// The folds that this program knows: those of tables that older programs still serve, too.
+    package var knownVersions: ClosedRange<Int32> { 1...version }
+}
+
+/// One table that a projection is folded into; several stand side by side during a rebuild.
+package struct ProjectionTable: Hashable, Sendable, CustomStringConvertible {
+    package let projection: ProjectionName
+    /// Counts the tables of a projection: each rebuild beside a live table makes the next.
+    package let generation: Int32
+    /// The fold that fills it.
+    package let version: Int32
+
+    /// Names a table.
+    package init(projection: ProjectionName, generation: Int32, version: Int32) {
+        self.projection = projection
+        self.generation = generation
+        self.version = version
+    }
+
+    /// The name of the table in the database, which stands for this table for ever.
+    package var description: String { "\(projection.rawValue)_\(generation)" }
+
+    /// Whether this program has the fold that fills it.
+    var isKnown: Bool { projection.knownVersions.contains(version) }
+
+    /// Folds events onto what the accounts they touch have in the table.
     func fold(
-        _ events: ArraySlice<DisclosedEvent>, onto loaded: [QueryResult], in tenant: TenantID
-    ) throws(PostgresError) -> FoldedPage
-}
-
-/// What a page of events comes to.
-struct FoldedPage {
-    /// The statements that write it; each raises when it does not find what it expects.
-    let calls: [Call]
-    /// The event that could not be folded.
-    let fault: LogDamage?
-}
-
-extension ProjectionName {
-    /// The projection over a table; another one than its own while it is being refolded.
-    func projection(table: String? = nil) -> any Projection {
-        switch self {
-        case .userProviders: UserProvidersProjection(table: table ?? rawValue)
-        case .accountAudit: AccountAuditProjection(table: table ?? rawValue)
+        _ events: ArraySlice<DisclosedEvent>,
+        onto standings: [AccountID: AccountAuditFold.Standing]
+    ) -> FoldedRows {
+        switch projection {
+        case .userProviders:
+            var fold = UserProvidersFold()
+            let fault = Self.apply(events) { event throws(LogDamage) in try fold.apply(event) }
+            return FoldedRows(rows: .userProviders(fold.changes), fault: fault)
+        case .accountAudit:
+            var fold = AccountAuditFold()
+            fold.standings = standings
+            let fault = Self.apply(events) { event throws(LogDamage) in try fold.apply(event) }
+            return FoldedRows(rows: .accountAudit(fold.rows), fault: fault)
         }
     }
+
+    private static func apply(
+        _ events: ArraySlice<DisclosedEvent>,
+        _ body: (DisclosedEvent) throws(LogDamage) -> Void
+    ) -> LogDamage? {
+        for event in events {
+            do throws(LogDamage) {
+                try body(event)
+            } catch {
+                return error
+            }
+        }
+        return nil
+    }
+}
+
+/// What events come to in one table.
+package enum ProjectionRows: Sendable {
+    /// The net effect, key by key.
+    case userProviders([UserProvidersFold.Key: UserProvidersFold.Change])
+    /// Rows to add.
+    case accountAudit([AuditRow])
+}
+
+/// The rows of a fold, and the event that could not be folded; what came before it is in the rows.
+struct FoldedRows {
+    let rows: ProjectionRows
+    let fault: LogDamage?
 }

@@ -1,32 +1,41 @@
 import Ledger
-import Postgres
 
-/// Takes every projection that is behind one page further.
-struct ProjectionFolder: Sendable {
+/// Takes every table that is behind one page further: the projector's loop, over any store.
+///
+/// Tables of one tenant that stand near one another share a page and a transaction. When a table
+/// refuses its rows, each is folded by itself, so that a failing event stops its own table only.
+package struct ProjectionFolder: Sendable {
     /// What one look at all tenants came to.
-    struct Round: Sendable {
+    package struct Round: Sendable {
         /// Whether some checkpoint moved.
-        var hasFolded = false
+        package var hasFolded = false
         /// Whether some page was full, so that there is probably more.
-        var hasFullPage = false
+        package var hasFullPage = false
         /// Whether another process held a checkpoint.
-        var isContended = false
-        /// Whether the database refused something that is worth trying again.
-        var hasFaults = false
+        package var isContended = false
+        /// Whether the store refused something that is worth trying again.
+        package var hasFaults = false
     }
 
+    private let store: any ProjectionStore
     private let batch: Int
-    private let disclosures: DisclosureReader
     private let onAdvance: @Sendable (ProjectionAdvance) -> Void
     private let onFault: @Sendable (String) -> Void
 
-    init(
-        batch: Int, disclosures: DisclosureReader,
+    /// Makes a folder.
+    ///
+    /// - Parameters:
+    ///   - store: where the log and the tables are.
+    ///   - batch: events in one page at the most.
+    ///   - onAdvance: called after each commit that moved a checkpoint; must not block.
+    ///   - onFault: called with one line, free of personal data, for each failure; must not block.
+    package init(
+        store: any ProjectionStore, batch: Int,
         onAdvance: @escaping @Sendable (ProjectionAdvance) -> Void,
         onFault: @escaping @Sendable (String) -> Void
     ) {
-        self.batch = max(1, min(batch, LogReader.pageMax))
-        self.disclosures = disclosures
+        self.store = store
+        self.batch = max(1, batch)
         self.onAdvance = onAdvance
         self.onFault = onFault
     }
@@ -34,149 +43,133 @@ struct ProjectionFolder: Sendable {
     /// Looks at all tenants once; ends early when the task is cancelled.
     ///
     /// Calls `beat` before each page, as a sign of life.
-    /// - Throws: when the connection is lost or the checkpoints cannot be read.
-    func round(
-        on connection: Connection, beat: () -> Void
-    ) throws(PostgresError) -> Round {
+    /// - Throws: what the store throws but for a refusal and a delay: it cannot be reached.
+    package func round(beat: () -> Void = {}) async throws -> Round {
         var round = Round()
-        let behind = try Checkpoints.behind(on: connection)
-        try Checkpoints.make(behind.filter(\.isNew), on: connection)
-        var page: (tenant: TenantID, page: LogPage)?
-        for projection in behind where projection.position < projection.head {
-            guard !Task.isCancelled else { break }
-            beat()
-            do throws(PostgresError) {
-                // Projections of a tenant come in the order of their checkpoints and mostly share a
-                // page.
-                if page?.tenant != projection.tenant
-                    || page?.page.covers(projection.position) != true
-                {
-                    page = (
-                        tenant: projection.tenant,
-                        page: try LogPage.read(
-                            from: projection.position, in: projection.tenant, limit: batch,
-                            disclosures: disclosures, on: connection)
-                    )
+        for backlog in try await store.backlogs() {
+            var tables = backlog.tables[...]
+            while let first = tables.first, !Task.isCancelled {
+                beat()
+                var taken = 1
+                do {
+                    let page = try await store.page(
+                        of: backlog.tenant, from: first.position, limit: batch)
+                    let sharing = tables.prefix { page.covers($0.position) }
+                    taken = max(1, sharing.count)
+                    if page.events.count >= batch { round.hasFullPage = true }
+                    try await advance(
+                        Array(sharing), of: backlog.tenant, with: page, round: &round)
+                } catch let delay as ProjectionDelay {
+                    round.hasFaults = true
+                    onFault("\(first.table) of tenant \(backlog.tenant) waits: \(delay.reason)")
                 }
-                guard let page = page?.page else { continue }
-                if page.events.count == batch { round.hasFullPage = true }
-                try advance(projection, with: page, on: connection, round: &round)
-            } catch {
-                guard connection.isUsable else { throw error }
-                connection.rollBack()
-                round.hasFaults = true
-                onFault("\(projection.name) of tenant \(projection.tenant) waits: \(error)")
+                tables = tables.dropFirst(taken)
             }
         }
         return round
     }
 
-    /// Folds what a page holds for one projection; a page that is refused is tried in halves, until
+    /// Folds what a page holds for tables; one that refuses is tried in halves by itself, until
     /// what is before the refused event is folded and the event itself is named.
     private func advance(
-        _ behind: Checkpoints.Behind, with page: LogPage, on connection: Connection,
+        _ tables: [ProjectionBacklog.Behind], of tenant: TenantID, with page: LogPage,
         round: inout Round
-    ) throws(PostgresError) {
+    ) async throws {
         var limit = page.events.count
         while true {
-            do throws(PostgresError) {
-                let outcome = try fold(behind, page: page, limit: limit, on: connection)
-                return conclude(outcome, of: behind, round: &round)
-            } catch {
-                guard case .ofThePage(let fault) = WriteFault(error) else { throw error }
-                connection.rollBack()
+            do {
+                try await fold(tables, of: tenant, page: page, limit: limit, round: &round)
+                return
+            } catch let refusal as ProjectionRefusal {
+                if tables.count > 1 {
+                    for table in tables {
+                        try await advance([table], of: tenant, with: page, round: &round)
+                    }
+                    return
+                }
                 if limit > 1 {
                     limit /= 2
                     round.hasFullPage = true
                     continue
                 }
-                return conclude(
-                    try stop(behind, page: page, fault: fault, on: connection), of: behind,
-                    round: &round)
+                guard let table = tables.first else { return }
+                try await stop(table, of: tenant, because: refusal.reason, round: &round)
+                return
             }
         }
     }
 
-    private enum Outcome {
-        case moved(to: LogPosition, failure: String?)
-        case contended
-    }
-
-    private func conclude(
-        _ outcome: Outcome, of behind: Checkpoints.Behind, round: inout Round
-    ) {
-        switch outcome {
-        case .contended:
-            round.isContended = true
-        case .moved(let position, let failure):
-            round.hasFolded = true
-            if let failure {
-                onFault("\(behind.name) of tenant \(behind.tenant) stopped at \(failure)")
-            }
-            onAdvance(
-                ProjectionAdvance(
-                    tenant: behind.tenant, projection: behind.name, position: position))
-        }
-    }
-
-    /// One transaction of two round trips: lock and load, then write, move the checkpoint and
-    /// commit.
+    /// One transaction: lock and load, fold, then write, move the checkpoints and commit.
     private func fold(
-        _ behind: Checkpoints.Behind, page: LogPage, limit: Int, on connection: Connection
-    ) throws(PostgresError) -> Outcome {
-        let projection = behind.name.projection()
-        let tenant = behind.tenant
-        let guess = page.events(from: behind.position, limit: limit)
-        let loaded = try connection.pipeline(
-            [Call(.begin), Checkpoints.leaseCall(behind.name, in: tenant)]
-                + projection.loads(for: guess, in: tenant))
-        guard let lease = try Checkpoints.lease(loaded[1]), lease.failure == nil,
-            lease.version == projection.version, lease.position >= behind.position,
-            page.covers(lease.position)
-        else {
-            connection.rollBack()
-            return .contended
+        _ tables: [ProjectionBacklog.Behind], of tenant: TenantID, page: LogPage, limit: Int,
+        round: inout Round
+    ) async throws {
+        guard let first = tables.first else { return }
+        let guess = page.events(from: first.position, limit: limit)
+        let held = try await store.open(tables.map(\.table), of: tenant, for: guess)
+        if held.count < tables.count { round.isContended = true }
+        let steps = held.compactMap { checkpoint in
+            step(from: checkpoint, guess: guess, page: page)
         }
+        guard !steps.isEmpty else {
+            round.isContended = true
+            return await store.abandon()
+        }
+        try await store.commit(steps, of: tenant)
+        conclude(steps, of: tenant, round: &round)
+    }
+
+    /// What a table gets; nil when somebody else has folded it past the page, or stopped it.
+    private func step(
+        from held: HeldCheckpoint, guess: ArraySlice<DisclosedEvent>, page: LogPage
+    ) -> ProjectionStep? {
+        guard held.failure == nil, held.version == held.table.version,
+            page.covers(held.position)
+        else { return nil }
         // Another process may have moved the checkpoint since it was read; the lock tells. Only
         // what was loaded for is folded.
-        let events = guess.drop { $0.position < lease.position }
-        guard !events.isEmpty || page.damage != nil else {
-            connection.rollBack()
-            return .contended
-        }
-        let folded = try projection.fold(events, onto: Array(loaded.dropFirst(2)), in: tenant)
-        let reached = events.last?.position.next ?? lease.position
+        let events = guess.drop { $0.position < held.position }
+        let isInGuess =
+            events.first.map { $0.position == held.position }
+            ?? (page.damage != nil && held.position == page.end)
+        guard isInGuess else { return nil }
+        let folded = held.table.fold(events, onto: held.standings)
+        let reached = events.last?.position.next ?? held.position
         let fault = folded.fault ?? (reached == page.end ? page.damage : nil)
-        let position = folded.fault?.position ?? reached
-        _ = try connection.pipeline(
-            folded.calls + [
-                Checkpoints.moveCall(
-                    behind.name, in: tenant, to: position, version: projection.version,
-                    failure: fault?.description),
-                Call(.commit),
-            ])
-        return .moved(to: position, failure: fault?.description)
+        return ProjectionStep(
+            table: held.table, rows: folded.rows, position: folded.fault?.position ?? reached,
+            failure: fault?.description)
     }
 
     /// Writes down that the event at the checkpoint cannot be folded.
     private func stop(
-        _ behind: Checkpoints.Behind, page: LogPage, fault: String, on connection: Connection
-    ) throws(PostgresError) -> Outcome {
-        let locked = try connection.pipeline([
-            Call(.begin), Checkpoints.leaseCall(behind.name, in: behind.tenant),
-        ])
-        guard let lease = try Checkpoints.lease(locked[1]), lease.position == behind.position else {
-            connection.rollBack()
-            return .contended
+        _ behind: ProjectionBacklog.Behind, of tenant: TenantID, because reason: String,
+        round: inout Round
+    ) async throws {
+        let held = try await store.open([behind.table], of: tenant, for: [])
+        guard let checkpoint = held.first, checkpoint.position == behind.position else {
+            round.isContended = true
+            return await store.abandon()
         }
-        let damage = LogDamage(position: lease.position, fault: fault)
-        _ = try connection.pipeline([
-            Checkpoints.moveCall(
-                behind.name, in: behind.tenant, to: lease.position, version: lease.version,
-                failure: damage.description),
-            Call(.commit),
-        ])
-        return .moved(to: lease.position, failure: damage.description)
+        let damage = LogDamage(position: checkpoint.position, fault: reason)
+        let step = ProjectionStep(
+            table: behind.table, rows: .accountAudit([]), position: checkpoint.position,
+            failure: damage.description)
+        try await store.commit([step], of: tenant)
+        conclude([step], of: tenant, round: &round)
+    }
+
+    private func conclude(_ steps: [ProjectionStep], of tenant: TenantID, round: inout Round) {
+        round.hasFolded = true
+        for step in steps {
+            if let failure = step.failure {
+                onFault("\(step.table) of tenant \(tenant) stopped at \(failure)")
+            }
+            onAdvance(
+                ProjectionAdvance(
+                    tenant: tenant, projection: step.table.projection, table: step.table,
+                    position: step.position))
+        }
     }
 }
 

@@ -1,13 +1,15 @@
 package import Ledger
 import Postgres
 
-/// How far one projection of one tenant has come, measured against the tenant's head.
+/// How far one table of one tenant has come, measured against the tenant's head.
 package struct ProjectionStatus: Hashable, Sendable {
     package let tenant: TenantID
-    package let projection: ProjectionName
+    package let table: ProjectionTable
+    /// Whether the projection's view shows it.
+    package let isServed: Bool
     /// The head's next position.
     package let head: LogPosition
-    /// The next position that the projection folds.
+    /// The next position that the table folds.
     package let position: LogPosition
     /// How long the oldest event that is not folded has been in the log; 0 when there is none.
     package let secondsBehind: Double
@@ -16,41 +18,49 @@ package struct ProjectionStatus: Hashable, Sendable {
 
     /// Events that are not folded.
     package var lag: Int64 { max(0, head.value - position.value) }
+    /// The projection.
+    package var projection: ProjectionName { table.projection }
+    /// How operators know it: the projection's name for what is served, else the table's.
+    package var name: String { isServed ? projection.rawValue : table.description }
 }
 
 extension ProjectionStatus {
     private static let statement = Statement(
         "projection_status",
         """
-        SELECT h.tenant_id, n.name, h.next_position, coalesce(p.position, 0), p.version, n.version,
-            p.failure, greatest(0, 1000000
+        SELECT h.tenant_id, t.name, t.generation, t.version, t.state = 'served', h.next_position,
+            coalesce(p.position, 0), p.version, p.failure, greatest(0, 1000000
                 * extract(epoch FROM clock_timestamp() - e.recorded_at))::bigint
-        FROM ledger_head h CROSS JOIN unnest($1::text[], $2::int[]) AS n (name, version)
-        LEFT JOIN projections p ON p.tenant_id = h.tenant_id AND p.name = n.name
+        FROM ledger_head h CROSS JOIN projection_tables t
+        LEFT JOIN projections p ON p.tenant_id = h.tenant_id AND p.name = t.name
+            AND p.generation = t.generation
         LEFT JOIN events e ON e.tenant_id = h.tenant_id AND e.position = coalesce(p.position, 0)
             AND e.position < h.next_position
-        ORDER BY h.tenant_id, n.name
+        WHERE t.state <> 'building'
+        ORDER BY h.tenant_id, t.name, t.generation
         """)
 
-    /// The status of every projection of every tenant, in one statement.
+    /// The status of every live table of every tenant, in one statement.
     static func all(on connection: Connection) throws(PostgresError) -> [ProjectionStatus] {
-        let result = try connection.query(statement, Checkpoints.namesAndVersions)
+        let result = try connection.query(statement)
         var all: [ProjectionStatus] = []
         for row in 0..<result.rowCount {
             guard let tenant = TenantID(try result.text(row, 0)),
-                let name = ProjectionName(rawValue: try result.text(row, 1))
+                let table = try ProjectionTables.table(result, row, column: 1)
             else { continue }
-            let stored = try result.optionalInt4(row, 4)
-            let own = try result.int4(row, 5)
-            var failure = try result.optionalText(row, 6)
-            if let stored, stored != own {
-                failure = "the table has version \(stored), this program folds version \(own)"
+            var failure = try result.optionalText(row, 8)
+            let folded = try result.optionalInt4(row, 7) ?? table.version
+            if !table.isKnown {
+                failure = "the table has version \(table.version), unknown to this program"
+            } else if folded != table.version {
+                failure = "its rows have version \(folded), the table has \(table.version)"
             }
             all.append(
                 ProjectionStatus(
-                    tenant: tenant, projection: name, head: LogPosition(try result.int8(row, 2)),
-                    position: LogPosition(try result.int8(row, 3)),
-                    secondsBehind: Double(try result.optionalInt8(row, 7) ?? 0) / 1_000_000,
+                    tenant: tenant, table: table, isServed: try result.bool(row, 4),
+                    head: LogPosition(try result.int8(row, 5)),
+                    position: LogPosition(try result.int8(row, 6)),
+                    secondsBehind: Double(try result.optionalInt8(row, 9) ?? 0) / 1_000_000,
                     failure: failure))
         }
         return all

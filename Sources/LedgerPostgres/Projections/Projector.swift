@@ -4,10 +4,11 @@ import Synchronization
 
 /// Folds the log into the read models, from checkpoints, exactly once.
 ///
-/// Each projection moves in a transaction of its own, which writes its table and its checkpoint
-/// together. Several processes may each run one on the same database: the checkpoint's row is the
-/// lease. A projection that cannot fold an event stops there and says so in `projections.failure`;
-/// other projections and other tenants go on. A restart tries the event once more.
+/// A transaction writes rows and moves the checkpoints of their tables together. Several processes
+/// may each run a projector on the same database: the checkpoint's row is the lease. It folds into
+/// every live table of a projection, as it finds them at each look, so that a rebuild needs no
+/// restart. A table that cannot fold an event stops there and says so in `projections.failure`;
+/// other tables and other tenants go on. A restart tries the event once more.
 package final class Projector: Sendable {
     /// Settings of the connection that folds.
     ///
@@ -32,6 +33,7 @@ package final class Projector: Sendable {
     }
 
     private let configuration: ProjectorConfiguration
+    private let store: PostgresProjectionStore
     private let session: Postgres.Session
     private let statusSession: Postgres.Session
     private let folder: ProjectionFolder
@@ -53,13 +55,15 @@ package final class Projector: Sendable {
     ) {
         self.configuration = configuration
         self.onFault = onFault
-        folder = ProjectionFolder(
-            batch: configuration.batch, disclosures: DisclosureReader(keyring: keyring),
-            onAdvance: onAdvance, onFault: onFault)
         session = Postgres.Session(
             url: configuration.url, applicationName: "account-ledger projector",
             statementDeadline: .seconds(15)
         ) { try $0.execute(Self.settings) }
+        store = PostgresProjectionStore(
+            session: session, disclosures: DisclosureReader(keyring: keyring))
+        folder = ProjectionFolder(
+            store: store, batch: min(configuration.batch, LogPage.eventsMax),
+            onAdvance: onAdvance, onFault: onFault)
         statusSession = Postgres.Session(
             url: configuration.url, applicationName: "account-ledger projector status",
             statementDeadline: .seconds(5))
@@ -70,13 +74,12 @@ package final class Projector: Sendable {
         var backoff = Duration.zero
         var hasCleared = false
         while !Task.isCancelled {
-            let clears = !hasCleared
             do {
-                let round = try await session.run { connection in
-                    if clears { try Checkpoints.clearFailures(on: connection) }
-                    return try self.folder.round(on: connection, beat: self.beat)
+                if !hasCleared {
+                    try await session.run { try Checkpoints.clearFailures(on: $0) }
+                    hasCleared = true
                 }
-                hasCleared = true
+                let round = try await folder.round(beat: beat)
                 backoff = round.hasFaults ? Self.next(backoff) : .zero
                 await rest(after: round, backoff: backoff)
             } catch {

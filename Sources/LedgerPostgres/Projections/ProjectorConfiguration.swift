@@ -4,8 +4,8 @@ package import Ledger
 package struct ProjectorConfiguration: Sendable {
     /// The runtime role's URL.
     package var url: String
-    /// Events in one page at the most; cut to `LogReader.pageMax`.
-    package var batch = 1_000
+    /// Events in one page, and so in one transaction, at the most.
+    package var batch = 2_000
     /// How long to wait for a wake-up before looking by itself, for what other processes append.
     package var poll = Duration.milliseconds(100)
     /// The least time between two looks: under load, commits gather into one page.
@@ -21,6 +21,7 @@ package struct ProjectorConfiguration: Sendable {
 package struct ProjectionAdvance: Hashable, Sendable {
     package let tenant: TenantID
     package let projection: ProjectionName
+    package let table: ProjectionTable
     /// The next position that the projection folds.
     package let position: LogPosition
 }

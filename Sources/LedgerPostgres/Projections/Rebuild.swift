@@ -16,10 +16,6 @@ package struct Rebuild: Sendable {
     private static let tenants = Statement(
         "rebuild_tenants", "SELECT tenant_id FROM ledger_head ORDER BY tenant_id")
 
-    private static let checkpoint = Statement(
-        "rebuild_checkpoint",
-        "SELECT position, version, failure FROM projections WHERE tenant_id = $1 AND name = $2")
-
     private let session: Postgres.Session
     private let disclosures: DisclosureReader
 
@@ -76,26 +72,18 @@ package struct Rebuild: Sendable {
     private func run(
         _ name: ProjectionName, in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> RebuildReport {
-        let table = RefoldTable(name)
+        let live = try ProjectionTables.served(name, on: connection)
+        let table = RefoldTable(live)
         try connection.execute(table.creation)
-        try Checkpoints.make(
-            [
-                Checkpoints.Behind(
-                    tenant: tenant, name: name, position: LogPosition(0), head: LogPosition(0),
-                    isNew: true)
-            ], on: connection)
-        var refold = Refold(table, of: name, in: tenant, with: disclosures)
+        try Checkpoints.make([(tenant: tenant, table: live)], on: connection)
+        var load = BulkLoad(name, into: table.name, of: tenant, with: disclosures)
         for attempt in 1...Self.attemptsMax {
-            let target = try self.checkpoint(name, in: tenant, on: connection)
-            // Keyed lookups while folding; the comparison wants the planner's whole freedom.
-            try connection.execute(
-                "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;"
-                    + "SET enable_bitmapscan = off")
-            if let fault = try refold.advance(to: target, on: connection) {
-                return report(name, tenant, refold.position, fault: fault)
+            let target = try self.checkpoint(of: live, in: tenant, .none, on: connection)
+            if let fault = try load.advance(to: target.position, on: connection) {
+                return report(name, tenant, load.position, fault: fault)
             }
             let finished = try finish(
-                &refold, table: table, name: name, tenant: tenant,
+                &load, table: table, live: live, tenant: tenant,
                 isLastAttempt: attempt == Self.attemptsMax, on: connection)
             if let finished { return finished }
         }
@@ -104,36 +92,27 @@ package struct Rebuild: Sendable {
 
     /// Catches up under the lock, compares, repairs and commits; nil when too much is left to fold.
     private func finish(
-        _ refold: inout Refold, table: RefoldTable, name: ProjectionName, tenant: TenantID,
+        _ load: inout BulkLoad, table: RefoldTable, live: ProjectionTable, tenant: TenantID,
         isLastAttempt: Bool, on connection: Connection
     ) throws(PostgresError) -> RebuildReport? {
-        let locked = try connection.pipeline([
-            Call(.begin), Checkpoints.lockCall(name, in: tenant),
-        ])
+        let name = live.projection
+        _ = try connection.query(.begin)
         defer { connection.rollBack() }
-        guard let lease = try Checkpoints.lease(locked[1]) else {
-            throw .unexpectedResult("the checkpoint is gone")
-        }
-        guard lease.position >= refold.position else {
+        let lease = try checkpoint(of: live, in: tenant, .wait, on: connection)
+        guard lease.position >= load.position else {
             throw .unexpectedResult("the checkpoint went back during the rebuild")
         }
-        let left = lease.position.value - refold.position.value
+        let left = lease.position.value - load.position.value
         guard left <= Self.underLockMax || isLastAttempt else { return nil }
-        if let fault = try refold.advanceInTransaction(to: lease.position, on: connection) {
-            return report(name, tenant, refold.position, fault: fault)
+        if let fault = try load.advance(to: lease.position, on: connection) {
+            return report(name, tenant, load.position, fault: fault)
         }
-        var report = report(name, tenant, refold.position)
-        try connection.execute(
-            "RESET enable_seqscan; RESET enable_hashjoin; RESET enable_mergejoin;"
-                + "RESET enable_bitmapscan;"
-                + "ANALYZE \(table.name)")
+        var report = report(name, tenant, load.position)
+        try connection.execute("ANALYZE \(table.name)")
         try table.repair(&report, on: connection)
-        _ = try connection.pipeline([
-            Checkpoints.moveCall(
-                name, in: tenant, to: refold.position, version: name.projection().version,
-                failure: nil),
-            Call(.commit),
-        ])
+        let step = ProjectionStep(
+            table: live, rows: .accountAudit([]), position: load.position, failure: nil)
+        _ = try connection.pipeline([Checkpoints.moveCall([step], of: tenant), Call(.commit)])
         return report
     }
 
@@ -147,10 +126,17 @@ package struct Rebuild: Sendable {
     }
 
     private func checkpoint(
-        _ name: ProjectionName, in tenant: TenantID, on connection: Connection
-    ) throws(PostgresError) -> LogPosition {
-        let result = try connection.query(
-            Self.checkpoint, [.text(tenant.description), .text(name.rawValue)])
-        return try Checkpoints.lease(result)?.position ?? LogPosition(0)
+        of table: ProjectionTable, in tenant: TenantID, _ locking: Checkpoints.Locking,
+        on connection: Connection
+    ) throws(PostgresError) -> Checkpoints.Checkpoint {
+        let results = try connection.pipeline([
+            Checkpoints.call([table], of: tenant, locking)
+        ])
+        guard let result = results.first,
+            let found = try Checkpoints.checkpoints(result, of: [table]).first
+        else {
+            throw .unexpectedResult("the checkpoint is gone")
+        }
+        return found
     }
 }

@@ -9,10 +9,10 @@ struct RefoldTable {
     private let key: (String, String)
     private let position: String
 
-    init(_ projection: ProjectionName) {
-        live = projection.rawValue
+    init(_ table: ProjectionTable) {
+        live = table.description
         name = "refold_\(live)"
-        switch projection {
+        switch table.projection {
         case .userProviders:
             key = ("user_id", "identity_id")
             position = "linked_position"
@@ -25,7 +25,7 @@ struct RefoldTable {
     /// Makes the table, empty.
     var creation: String {
         """
-        CREATE TEMPORARY TABLE IF NOT EXISTS \(name) (LIKE \(live) INCLUDING ALL);
+        CREATE TEMPORARY TABLE IF NOT EXISTS \(name) (LIKE \(live) INCLUDING DEFAULTS);
         TRUNCATE \(name);
         """
     }

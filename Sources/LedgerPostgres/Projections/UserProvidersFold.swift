@@ -1,30 +1,37 @@
-import Ledger
+package import Ledger
 
 /// The net effect of a page of events on `user_providers`, key by key.
-struct UserProvidersFold {
-    struct Key: Hashable {
-        let account: AccountID
-        let identity: IdentityID
+package struct UserProvidersFold {
+    /// The key of a row.
+    package struct Key: Hashable, Sendable {
+        package let account: AccountID
+        package let identity: IdentityID
+
+        /// Names a row.
+        package init(account: AccountID, identity: IdentityID) {
+            self.account = account
+            self.identity = identity
+        }
     }
 
     /// A row as the read model holds it.
-    struct Row: Hashable {
-        let provider: ProviderName
-        let providerID: String?
-        var email: String?
-        let linkedAt: Timestamp
-        let linkedPosition: LogPosition
+    package struct Row: Hashable, Sendable {
+        package let provider: ProviderName
+        package let providerID: String?
+        package var email: String?
+        package let linkedAt: Timestamp
+        package let linkedPosition: LogPosition
     }
 
     /// What happens to one key's row: deleted if it was there before, then inserted, or only
     /// changed.
-    struct Change: Hashable {
-        var deletes = false
-        var insert: Row?
-        var email: String?
+    package struct Change: Hashable, Sendable {
+        package var deletes = false
+        package var insert: Row?
+        package var email: String?
 
         /// Whether the key has no row once the change is made.
-        var leavesNoRow: Bool { deletes && insert == nil }
+        package var leavesNoRow: Bool { deletes && insert == nil }
     }
 
     private(set) var changes: [Key: Change] = [:]

@@ -3,7 +3,8 @@ import Postgres
 
 /// The two statements of a coalesced read, sent in one trip.
 ///
-/// The checkpoint is read before the rows, so the rows are at least as new as the checkpoint says.
+/// The checkpoint is read before the rows, so the rows are at least as new as the checkpoint says;
+/// also when another table is swapped in between, because both are at the same position then.
 enum AccountQuery {
     private static let readCallers = Statement(
         "read_callers",
@@ -23,6 +24,8 @@ enum AccountQuery {
             WHERE tenant_id = k.tenant_id AND account_id = k.account_id
             OFFSET 0) a
         LEFT JOIN projections p ON p.tenant_id = k.tenant_id AND p.name = 'user_providers'
+            AND p.generation = (SELECT generation FROM projection_tables
+                WHERE name = 'user_providers' AND state = 'served')
         """)
 
     private static let readIdentities = Statement(

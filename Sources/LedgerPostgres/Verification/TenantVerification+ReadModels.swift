@@ -34,7 +34,7 @@ extension TenantVerification {
                 add(.projections, position, "the checkpoint of \(name) is outside the log")
             }
             let version = try result.int4(row, 2)
-            if version != name.projection().version {
+            if version != name.version {
                 add(.projections, position, "\(name) has version \(version), unknown here")
             }
             if let failure = try result.optionalText(row, 3) {

@@ -75,6 +75,6 @@ extension MetricsText {
     ) {
         sample(
             name,
-            ["tenant": "\(status.tenant)", "projection": status.projection.rawValue], value)
+            ["tenant": "\(status.tenant)", "projection": status.name], value)
     }
 }

@@ -10,7 +10,7 @@ enum ProjectionProgress {
             .sorted { ($0.failure == nil ? 1 : 0, -$0.lag) < ($1.failure == nil ? 1 : 0, -$1.lag) }
         guard !behind.isEmpty else { return "\(all.count) projections up to date" }
         let shown = behind.prefix(shownMax).map { status in
-            let name = "\(status.tenant)/\(status.projection.rawValue)"
+            let name = "\(status.tenant)/\(status.name)"
             let lag = "\(status.lag) events behind"
             return status.failure.map { "\(name) stopped, \(lag): \($0)" } ?? "\(name) \(lag)"
         }

@@ -34,7 +34,7 @@ import Testing
                 """)
             let narrow = [
                 "events:ra", "disclosures:ra", "account_keys:ra", "ledger_head:raw",
-                "ledger_migrations:r",
+                "ledger_migrations:r", "projection_tables:r",
             ]
             #expect(Set(narrow).isSubset(of: rights))
             let others = rights.filter { !narrow.contains($0) }

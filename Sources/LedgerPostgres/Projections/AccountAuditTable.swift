@@ -1,0 +1,139 @@
+import Ledger
+import Postgres
+
+/// Reads what a fold onto a table of `account_audit` needs, and writes its rows.
+///
+/// The read model is each account's history, one row an event and touched account.
+struct AccountAuditTable {
+    private let name: String
+
+    init(_ name: String) {
+        self.name = name
+    }
+
+    // Lateral, so that each account is looked up by itself whatever the planner thinks of the
+    // table.
+    private var latest: Statement {
+        Statement(
+            "\(name)_latest",
+            """
+            SELECT k.account_id, l.account_seq, l.providers_after
+            FROM unnest($2::uuid[]) AS k (account_id)
+            CROSS JOIN LATERAL (
+                SELECT account_seq, providers_after FROM \(name)
+                WHERE tenant_id = $1 AND account_id = k.account_id
+                ORDER BY account_seq DESC LIMIT 1) l
+            """)
+    }
+
+    private var linkHistory: Statement {
+        Statement(
+            "\(name)_link_history",
+            """
+            SELECT a.account_id, a.type, a.identity_id, a.provider
+            FROM unnest($2::uuid[]) AS k (account_id)
+            CROSS JOIN LATERAL (
+                SELECT * FROM \(name) WHERE tenant_id = $1 AND account_id = k.account_id
+                    AND type IN ('ProviderLinked', 'ProviderUnlinked')
+                OFFSET 0) a
+            ORDER BY a.account_id, a.account_seq
+            """)
+    }
+
+    /// Asks for the latest row of each touched account.
+    ///
+    /// Of accounts that unlink it also takes the links one by one: with several identities of one
+    /// provider, its name alone does not tell whether the provider goes.
+    func loads(for events: ArraySlice<DisclosedEvent>, in tenant: TenantID) -> [Call] {
+        var touched: Set<AccountID> = []
+        var unlinking: Set<AccountID> = []
+        for event in events {
+            for reference in event.recorded.accounts {
+                touched.insert(reference.id)
+            }
+            if case .providerUnlinked(let fact) = event.recorded.event {
+                unlinking.insert(fact.account)
+            }
+        }
+        return [(latest, touched), (linkHistory, unlinking)].map { statement, accounts in
+            Call(statement, [.text(tenant.description), .uuids(accounts.map(\.bits))])
+        }
+    }
+
+    /// Reads what ``loads(for:in:)`` gave.
+    static func standings(
+        _ loaded: ArraySlice<QueryResult>
+    ) throws(PostgresError) -> [AccountID: AccountAuditFold.Standing] {
+        guard let latest = loaded.first, let linkHistory = loaded.last, loaded.count == 2 else {
+            throw .unexpectedResult("account_audit was not loaded")
+        }
+        var links: [AccountID: [AccountAuditFold.Link]] = [:]
+        for row in 0..<linkHistory.rowCount {
+            let account = AccountID(bits: try linkHistory.uuid(row, 0))
+            let identity = IdentityID(bits: try linkHistory.uuid(row, 2))
+            if try linkHistory.text(row, 1) == Event.Name.providerLinked.rawValue {
+                links[account, default: []].append(
+                    AccountAuditFold.Link(
+                        identity: identity, provider: try linkHistory.text(row, 3)))
+            } else {
+                links[account]?.removeAll { $0.identity == identity }
+            }
+        }
+        var standings: [AccountID: AccountAuditFold.Standing] = [:]
+        standings.reserveCapacity(latest.rowCount)
+        for row in 0..<latest.rowCount {
+            let account = AccountID(bits: try latest.uuid(row, 0))
+            let named = try latest.textArray(row, 2).map {
+                AccountAuditFold.Link(identity: nil, provider: $0)
+            }
+            standings[account] = AccountAuditFold.Standing(
+                nextSequence: try latest.int8(row, 1) &+ 1, links: links[account] ?? named)
+        }
+        return standings
+    }
+
+    /// The statement that rows go through, in the order of ``add(_:of:to:)``.
+    var copy: String {
+        """
+        COPY \(name) (tenant_id, account_id, account_seq, position, event_id, recorded_at, type,
+            outcome, reason, actor, provider, identity_id, session_id, request_id, client_ip,
+            providers_before, providers_after) FROM STDIN (FORMAT binary)
+        """
+    }
+
+    /// Adds a row for ``copy``.
+    static func add(_ row: AuditRow, of tenant: String, to rows: inout CopyRows) {
+        rows.row(columns: 17)
+        rows.text(tenant)
+        rows.uuid(row.account.bits)
+        rows.int8(row.sequence)
+        rows.int8(row.position.value)
+        rows.uuid(row.event.bits)
+        rows.timestamp(row.recordedAt.microseconds)
+        rows.text(row.type)
+        rows.text(row.outcome)
+        rows.text(row.reason)
+        rows.text(row.actor)
+        rows.text(row.provider)
+        rows.uuid(row.identity?.bits)
+        rows.uuid(row.session?.bits)
+        rows.uuid(row.request?.bits)
+        rows.text(row.clientIP)
+        rows.texts(row.providersBefore)
+        rows.texts(row.providersAfter)
+    }
+
+    /// Writes rows inside the transaction that is open.
+    func write(
+        _ added: [AuditRow], of tenant: TenantID, through rows: inout CopyRows,
+        on connection: Connection
+    ) throws(PostgresError) {
+        guard !added.isEmpty else { return }
+        let tenant = tenant.description
+        rows.removeAll()
+        for row in added {
+            Self.add(row, of: tenant, to: &rows)
+        }
+        try connection.copyIn(copy, &rows)
+    }
+}

@@ -1,0 +1,92 @@
+import Ledger
+import Postgres
+
+/// Folds a tenant's log from position 0 into a table that holds none of its rows yet.
+///
+/// The fold happens in memory and the rows go in by COPY, so the table needs no index and should
+/// have none. What must change rows that were written earlier is collected and done in one join.
+/// Memory is bounded by pages and, for `account_audit`, by the number of accounts.
+struct BulkLoad {
+    /// Bytes of rows that are sent at once.
+    private static let flushBytes = 8 * 1024 * 1024
+
+    private let tenant: TenantID
+    private let disclosures: DisclosureReader
+    private let copy: String
+    // One of the two is there; each is changed in place.
+    private var providers: UserProvidersLoad?
+    private var audit: AccountAuditFold?
+    /// The next position to fold.
+    private(set) var position = LogPosition(0)
+
+    /// Loads into a table of the shape of a projection's.
+    init(
+        _ projection: ProjectionName, into table: String, of tenant: TenantID,
+        with disclosures: DisclosureReader
+    ) {
+        self.tenant = tenant
+        self.disclosures = disclosures
+        switch projection {
+        case .userProviders:
+            copy = UserProvidersTable(table).copy
+            providers = UserProvidersLoad(table, of: tenant)
+        case .accountAudit:
+            copy = AccountAuditTable(table).copy
+            audit = AccountAuditFold()
+        }
+    }
+
+    /// Folds up to a position; the table is whole once this returns.
+    ///
+    /// Works inside a transaction or outside of one.
+    /// - Returns: the event that cannot be folded; what is before it is in the table.
+    mutating func advance(
+        to target: LogPosition, on connection: Connection,
+        beforePage: () throws(PostgresError) -> Void = {}
+    ) throws(PostgresError) -> LogDamage? {
+        var rows = CopyRows()
+        var damage: LogDamage?
+        while position < target, damage == nil {
+            try beforePage()
+            let limit = Int(min(Int64(LogPage.eventsMax), target.value - position.value))
+            let page = try LogPage.read(
+                from: position, in: tenant, limit: limit, disclosures: disclosures,
+                on: connection)
+            damage = take(page, adding: &rows) ?? page.damage
+            position = damage?.position ?? page.end
+            let isFull = providers?.isFull == true
+            if rows.byteCount >= Self.flushBytes || isFull { try flush(&rows, on: connection) }
+            if isFull { try providers?.settle(on: connection) }
+        }
+        try flush(&rows, on: connection)
+        try providers?.settle(on: connection)
+        return damage
+    }
+
+    private func flush(
+        _ rows: inout CopyRows, on connection: Connection
+    ) throws(PostgresError) {
+        guard rows.count > 0 else { return }
+        try connection.copyIn(copy, &rows)
+        rows.removeAll()
+    }
+
+    /// Folds a page; ends before the event that cannot be folded and names it.
+    private mutating func take(_ page: LogPage, adding rows: inout CopyRows) -> LogDamage? {
+        if providers != nil { return providers?.take(page, adding: &rows) }
+        var damage: LogDamage?
+        for event in page.events {
+            do throws(LogDamage) {
+                try audit?.apply(event)
+            } catch {
+                damage = error
+                break
+            }
+        }
+        let tenant = tenant.description
+        for row in audit?.takeRows() ?? [] {
+            AccountAuditTable.add(row, of: tenant, to: &rows)
+        }
+        return damage
+    }
+}

@@ -1,0 +1,128 @@
+import Ledger
+import Postgres
+
+/// The projector's store in production: checkpoints, log and tables in one Postgres database.
+struct PostgresProjectionStore: ProjectionStore {
+    private let session: Postgres.Session
+    private let disclosures: DisclosureReader
+
+    /// Takes over a session that nobody else uses.
+    init(session: Postgres.Session, disclosures: DisclosureReader) {
+        self.session = session
+        self.disclosures = disclosures
+    }
+
+    func backlogs() async throws -> [ProjectionBacklog] {
+        try await session.step { connection in
+            try Self.explaining { () throws(PostgresError) in
+                try Checkpoints.backlogs(on: connection)
+            }
+        }
+    }
+
+    func page(
+        of tenant: TenantID, from: LogPosition, limit: Int
+    ) async throws -> LogPage {
+        let disclosures = disclosures
+        return try await session.step { connection in
+            try Self.explaining { () throws(PostgresError) in
+                try LogPage.read(
+                    from: from, in: tenant, limit: limit, disclosures: disclosures,
+                    on: connection)
+            }
+        }
+    }
+
+    func open(
+        _ tables: [ProjectionTable], of tenant: TenantID, for events: ArraySlice<DisclosedEvent>
+    ) async throws -> [HeldCheckpoint] {
+        try await session.step { connection in
+            try Self.explaining { () throws(PostgresError) in
+                try Self.open(tables, of: tenant, for: events, on: connection)
+            }
+        }
+    }
+
+    func commit(_ steps: [ProjectionStep], of tenant: TenantID) async throws {
+        try await session.step { connection in
+            // A connection that was lost since the checkpoints were locked has been replaced, and
+            // with it the locks are gone.
+            guard connection.isInTransaction else {
+                throw PostgresError.connectionLost("the transaction was lost")
+            }
+            try Self.explaining { () throws(PostgresError) in
+                try Self.commit(steps, of: tenant, on: connection)
+            }
+        }
+    }
+
+    func abandon() async {
+        try? await session.step { $0.rollBack() }
+    }
+
+    /// Closes the connection.
+    func close() async {
+        await session.close()
+    }
+
+    private static func open(
+        _ tables: [ProjectionTable], of tenant: TenantID,
+        for events: ArraySlice<DisclosedEvent>, on connection: Connection
+    ) throws(PostgresError) -> [HeldCheckpoint] {
+        var calls = [Call(.begin), Checkpoints.call(tables, of: tenant, .skip)]
+        var loads: [(table: ProjectionTable, results: Range<Int>)] = []
+        for table in tables where table.projection == .accountAudit {
+            let added = AccountAuditTable(table.description).loads(for: events, in: tenant)
+            loads.append((table: table, results: calls.count..<calls.count + added.count))
+            calls += added
+        }
+        let results = try connection.pipeline(calls)
+        var held: [HeldCheckpoint] = []
+        for checkpoint in try Checkpoints.checkpoints(results[1], of: tables) {
+            let loaded = loads.first { $0.table == checkpoint.table }
+            held.append(
+                HeldCheckpoint(
+                    table: checkpoint.table, position: checkpoint.position,
+                    version: checkpoint.version, failure: checkpoint.failure,
+                    standings: try loaded.map { load throws(PostgresError) in
+                        try AccountAuditTable.standings(results[load.results])
+                    } ?? [:]))
+        }
+        if held.isEmpty { connection.rollBack() }
+        return held
+    }
+
+    private static func commit(
+        _ steps: [ProjectionStep], of tenant: TenantID, on connection: Connection
+    ) throws(PostgresError) {
+        var rows = CopyRows()
+        for step in steps {
+            let name = step.table.description
+            switch step.rows {
+            case .userProviders(let changes):
+                try UserProvidersTable(name)
+                    .write(changes, of: tenant, through: &rows, on: connection)
+            case .accountAudit(let added):
+                try AccountAuditTable(name)
+                    .write(added, of: tenant, through: &rows, on: connection)
+            }
+        }
+        _ = try connection.pipeline([Checkpoints.moveCall(steps, of: tenant), Call(.commit)])
+    }
+
+    /// Sorts errors by what is to be done about them.
+    private static func explaining<Value>(
+        _ body: () throws(PostgresError) -> Value
+    ) throws -> Value {
+        do throws(PostgresError) {
+            return try body()
+        } catch {
+            switch WriteFault(error) {
+            case .ofThePage(let reason): throw ProjectionRefusal(reason: reason)
+            case .ofTheDatabase(.server(let refusal)):
+                throw ProjectionDelay(reason: refusal.description)
+            case .ofTheDatabase(let error): throw error
+            }
+        }
+    }
+}

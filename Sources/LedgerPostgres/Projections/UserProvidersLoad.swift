@@ -1,0 +1,123 @@
+import Ledger
+import Postgres
+
+/// Loads `user_providers` page by page: new rows at once, changes of earlier pages' rows later.
+struct UserProvidersLoad {
+    /// Keys with changes that wait at the most.
+    private static let pendingMax = 100_000
+
+    /// What is to be done to one key's rows of earlier pages.
+    private struct Pending {
+        /// Rows that were linked before this position go.
+        var deletesBefore: LogPosition?
+        var email: String?
+    }
+
+    private let table: String
+    private let tenant: TenantID
+    private var pending: [UserProvidersFold.Key: Pending] = [:]
+    private var deleteCount: Int64 = 0
+
+    init(_ table: String, of tenant: TenantID) {
+        self.table = table
+        self.tenant = tenant
+    }
+
+    /// Whether it is time to ``settle(on:)``.
+    var isFull: Bool { pending.count >= Self.pendingMax }
+
+    /// Folds a page; ends before the event that cannot be folded and names it.
+    mutating func take(_ page: LogPage, adding rows: inout CopyRows) -> LogDamage? {
+        var fold = UserProvidersFold()
+        var damage: LogDamage?
+        for event in page.events {
+            do throws(LogDamage) {
+                try fold.apply(event)
+            } catch {
+                damage = error
+                break
+            }
+        }
+        let tenant = tenant.description
+        for (key, change) in fold.changes {
+            if change.deletes {
+                pending[key] = Pending(deletesBefore: page.from)
+                deleteCount += 1
+            }
+            if let row = change.insert {
+                UserProvidersTable.add(key, row, of: tenant, to: &rows)
+            }
+            if let email = change.email { pending[key, default: Pending()].email = email }
+        }
+        return damage
+    }
+
+    /// Does what waits, once all rows are in the table.
+    ///
+    /// - Throws: `.server` when a row that the log unlinks or updates is not there.
+    mutating func settle(on connection: Connection) throws(PostgresError) {
+        guard !pending.isEmpty else { return }
+        let deleted = pending.filter { $0.value.deletesBefore != nil }
+        let disclosed = pending.filter { $0.value.email != nil }
+        // The keys are many and the table has no index: one pass over it.
+        try connection.execute(
+            "SET enable_hashjoin = on; SET enable_seqscan = on; SET enable_nestloop = off")
+        if !deleted.isEmpty {
+            _ = try connection.query(
+                delete,
+                [.text(tenant.description)] + Self.keys(deleted.keys) + [
+                    .int8s(deleted.values.map { $0.deletesBefore?.value ?? 0 }),
+                    .int8(deleteCount),
+                ])
+        }
+        if !disclosed.isEmpty {
+            _ = try connection.query(
+                update,
+                [.text(tenant.description)] + Self.keys(disclosed.keys) + [
+                    .optionalTexts(disclosed.values.map(\.email)),
+                    .int8(Int64(disclosed.count)),
+                ])
+        }
+        try connection.execute(
+            "RESET enable_hashjoin; RESET enable_seqscan; RESET enable_nestloop")
+        pending.removeAll(keepingCapacity: true)
+        deleteCount = 0
+    }
+
+    private var delete: Statement {
+        Statement(
+            "\(table)_load_delete",
+            """
+            WITH written AS (
+                DELETE FROM \(table) t
+                USING unnest($2::uuid[], $3::uuid[], $4::bigint[])
+                    AS k (user_id, identity_id, before)
+                WHERE t.tenant_id = $1 AND t.user_id = k.user_id
+                    AND t.identity_id = k.identity_id AND t.linked_position < k.before
+                RETURNING 1)
+            SELECT ledger_expect(count(*), $5::bigint, 'user_providers') FROM written
+            """)
+    }
+
+    private var update: Statement {
+        Statement(
+            "\(table)_load_emails",
+            """
+            WITH found AS MATERIALIZED (
+                SELECT t.ctid AS place, k.email, t.email IS DISTINCT FROM k.email AS differs
+                FROM \(table) t
+                JOIN unnest($2::uuid[], $3::uuid[], $4::text[])
+                    AS k (user_id, identity_id, email)
+                    ON t.tenant_id = $1 AND t.user_id = k.user_id
+                        AND t.identity_id = k.identity_id
+            ), written AS (
+                UPDATE \(table) t SET email = f.email FROM found f
+                WHERE f.differs AND t.ctid = f.place)
+            SELECT ledger_expect(count(*), $5::bigint, 'user_providers') FROM found
+            """)
+    }
+
+    private static func keys(_ keys: some Collection<UserProvidersFold.Key>) -> [Parameter] {
+        [.uuids(keys.map(\.account.bits)), .uuids(keys.map(\.identity.bits))]
+    }
+}

@@ -1,0 +1,113 @@
+/// Rows in the binary form of COPY, encoded as they are added.
+///
+/// For many rows this costs a fraction of arrays that a statement unnests: nothing is collected
+/// column by column, and the server writes whole pages.
+package struct CopyRows: ~Copyable {
+    /// Bytes of one row's columns that are text or arrays at the most.
+    private static let fieldBytesMax = 256 * 1024 * 1024
+
+    private var buffer = WireBuffer()
+    private var isRefused = false
+
+    /// How many rows were added.
+    package private(set) var count = 0
+
+    /// Begins without rows.
+    package init() {
+        beginCopy()
+    }
+
+    /// How many bytes the rows take.
+    package var byteCount: Int { buffer.count }
+
+    /// Forgets the rows, to be filled again.
+    package mutating func removeAll() {
+        buffer.clear(keeping: 4 * 1024 * 1024)
+        count = 0
+        isRefused = false
+        beginCopy()
+    }
+
+    /// The signature, no flags, no extension.
+    private mutating func beginCopy() {
+        buffer.append([0x50, 0x47, 0x43, 0x4F, 0x50, 0x59, 0x0A, 0xFF, 0x0D, 0x0A, 0x00])
+        buffer.append(Int32(0))
+        buffer.append(Int32(0))
+    }
+
+    /// Begins a row; exactly so many values must follow.
+    package mutating func row(columns: Int16) {
+        buffer.append(columns)
+        count += 1
+    }
+
+    /// Adds a null.
+    package mutating func null() {
+        buffer.append(Int32(-1))
+    }
+
+    /// Adds a `bigint`.
+    package mutating func int8(_ value: Int64) {
+        buffer.append(Int32(8))
+        buffer.append(value)
+    }
+
+    /// Adds a `uuid`.
+    package mutating func uuid(_ value: UInt128?) {
+        guard let value else { return null() }
+        buffer.append(Int32(16))
+        buffer.append(UInt64(truncatingIfNeeded: value >> 64))
+        buffer.append(UInt64(truncatingIfNeeded: value))
+    }
+
+    /// Adds a `timestamptz`, in microseconds since 1970-01-01 UTC.
+    package mutating func timestamp(_ value: Int64) {
+        let (result, overflow) = value.subtractingReportingOverflow(timestampEpochMicroseconds)
+        if overflow || result == .min { isRefused = true }
+        int8(result)
+    }
+
+    /// Adds a `text`, or a null.
+    package mutating func text(_ value: String?) {
+        guard let value else { return null() }
+        let length = value.utf8.count
+        guard length <= Self.fieldBytesMax else { return refuse() }
+        buffer.append(Int32(truncatingIfNeeded: length))
+        if !buffer.append(value) { isRefused = true }
+    }
+
+    /// Adds a `text[]`.
+    package mutating func texts(_ values: [String]) {
+        var bytes = 12
+        if !values.isEmpty { bytes += 8 }
+        for value in values { bytes += 4 + value.utf8.count }
+        guard bytes <= Self.fieldBytesMax else { return refuse() }
+        buffer.append(Int32(truncatingIfNeeded: bytes))
+        buffer.append(Int32(values.isEmpty ? 0 : 1))
+        buffer.append(Int32(0))
+        buffer.append(TypeOID.text)
+        guard !values.isEmpty else { return }
+        buffer.append(Int32(truncatingIfNeeded: values.count))
+        buffer.append(Int32(1))
+        for value in values { text(value) }
+    }
+
+    private mutating func refuse() {
+        isRefused = true
+        null()
+    }
+
+    /// Lends the bytes with the trailer that ends a copy; the rows stay.
+    ///
+    /// - Throws: `.unexpectedResult` when a value was added that Postgres cannot store.
+    mutating func withBytes(
+        _ body: (UnsafeRawBufferPointer) throws(PostgresError) -> Void
+    ) throws(PostgresError) {
+        guard !isRefused else {
+            throw .unexpectedResult("a row holds a value that Postgres cannot store")
+        }
+        buffer.append(Int16(-1))
+        defer { buffer.removeLast(2) }
+        try unsafe body(UnsafeRawBufferPointer(start: buffer.start, count: buffer.count))
+    }
+}
