@@ -35,7 +35,7 @@ package struct SequencerFixture: Sendable {
         configuration.batchLimit = batchLimit
         let sequencer = Sequencer(
             configuration: configuration, policy: { _ in policy }, keyring: keyring,
-            onCommit: {}, onFault: { faults.add($0) })
+            onCommit: { _ in }, onFault: { faults.add($0) })
         let fixture = SequencerFixture(
             sequencer: sequencer, database: database, faults: faults)
         let running = Task { await sequencer.run() }

@@ -5,6 +5,8 @@ package struct Recording: Sendable {
     package let leaf: Digest
     /// The encoded disclosures, in the order of their digests; all about the event's first account.
     package let disclosures: [[UInt8]]
+    /// What they disclose, in no particular order.
+    package let disclosed: [Disclosure]
 }
 
 /// Turns decisions into recordings: gives each event its place, its time and its digests.
@@ -72,7 +74,7 @@ package struct Recorder {
         let entry = EntryEncoding.encode(recorded)
         return Recording(
             recorded: recorded, entry: entry, leaf: leafHash(entry),
-            disclosures: committed.map(\.encoded))
+            disclosures: committed.map(\.encoded), disclosed: disclosures)
     }
 
     /// Salts and hashes disclosures; sorted by the text of their digests, so that the order of the

@@ -5,11 +5,13 @@ import Postgres
 struct PostgresProjectionStore: ProjectionStore {
     private let session: Postgres.Session
     private let disclosures: DisclosureReader
+    private let recent: RecentEvents
 
-    /// Takes over a session that nobody else uses.
-    init(session: Postgres.Session, disclosures: DisclosureReader) {
+    /// Takes over a session that nobody else uses; what `recent` has is not read.
+    init(session: Postgres.Session, disclosures: DisclosureReader, recent: RecentEvents) {
         self.session = session
         self.disclosures = disclosures
+        self.recent = recent
     }
 
     func backlogs() async throws -> [ProjectionBacklog] {
@@ -23,6 +25,7 @@ struct PostgresProjectionStore: ProjectionStore {
     func page(
         of tenant: TenantID, from: LogPosition, limit: Int
     ) async throws -> LogPage {
+        if let page = recent.page(of: tenant, from: from, limit: limit) { return page }
         let disclosures = disclosures
         return try await session.step { connection in
             try Self.explaining { () throws(PostgresError) in

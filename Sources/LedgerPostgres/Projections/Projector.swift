@@ -46,10 +46,12 @@ package final class Projector: Sendable {
     /// - Parameters:
     ///   - configuration: where the database is, and limits.
     ///   - keyring: unwraps the keys of accounts.
+    ///   - recent: what this process appended last.
     ///   - onAdvance: called after each commit that moved a checkpoint; must not block.
     ///   - onFault: called with one line, free of personal data, for each failure; must not block.
     package init(
         configuration: ProjectorConfiguration, keyring: WrappingKeyring,
+        recent: RecentEvents = RecentEvents(),
         onAdvance: @escaping @Sendable (ProjectionAdvance) -> Void = { _ in },
         onFault: @escaping @Sendable (String) -> Void = { _ in }
     ) {
@@ -60,7 +62,7 @@ package final class Projector: Sendable {
             statementDeadline: .seconds(15)
         ) { try $0.execute(Self.settings) }
         store = PostgresProjectionStore(
-            session: session, disclosures: DisclosureReader(keyring: keyring))
+            session: session, disclosures: DisclosureReader(keyring: keyring), recent: recent)
         folder = ProjectionFolder(
             store: store, batch: min(configuration.batch, LogPage.eventsMax),
             onAdvance: onAdvance, onFault: onFault)

@@ -45,7 +45,8 @@ struct BatchDecider: Sendable {
         }
         return BatchOutcome(
             answers: answers,
-            eventCount: loaded.tenants.values.reduce(0) { $0 + $1.recordings.count })
+            appended: loaded.tenants.values.filter { !$0.recordings.isEmpty }.map(
+                AppendedEvents.init))
     }
 
     /// An account's attempts are kept with the account, so what a budget no longer counts has to go

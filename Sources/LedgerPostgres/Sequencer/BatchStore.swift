@@ -30,7 +30,7 @@ struct LoadedBatch {
 /// How a batch's commands end, in their order.
 struct BatchOutcome: Sendable {
     let answers: [Sequencer.Answer]
-    let eventCount: Int
+    let appended: [AppendedEvents]
 }
 
 /// Why a batch was not carried out.

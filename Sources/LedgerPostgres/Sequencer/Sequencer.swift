@@ -33,7 +33,7 @@ package final class Sequencer: CommandQueue {
     private let queue: BatchQueue<Pending>
     private let store: any BatchStore
     private let decider: BatchDecider
-    private let onCommit: @Sendable () -> Void
+    private let onCommit: @Sendable ([AppendedEvents]) -> Void
     private let onFault: @Sendable (String) -> Void
     private let measures = SequencerMeasures()
 
@@ -43,12 +43,13 @@ package final class Sequencer: CommandQueue {
     ///   - configuration: where the database is, and limits.
     ///   - policy: the rules of a tenant; nil for a tenant without a configuration.
     ///   - keyring: wraps the keys of new accounts.
-    ///   - onCommit: called after each commit that appended; must not block.
+    ///   - onCommit: called with what was appended after each commit that did; must not block.
     ///   - onFault: called with one line, free of personal data, for each failed batch.
     package convenience init(
         configuration: SequencerConfiguration,
         policy: @escaping @Sendable (TenantID) -> TenantPolicy?, keyring: WrappingKeyring,
-        onCommit: @escaping @Sendable () -> Void, onFault: @escaping @Sendable (String) -> Void
+        onCommit: @escaping @Sendable ([AppendedEvents]) -> Void,
+        onFault: @escaping @Sendable (String) -> Void
     ) {
         let decider = BatchDecider(policy: policy, random: SecureRandom.bytes)
         self.init(
@@ -62,7 +63,8 @@ package final class Sequencer: CommandQueue {
     /// Makes a sequencer on any store.
     init(
         queueLimit: Int, batchLimit: Int, store: any BatchStore, decider: BatchDecider,
-        onCommit: @escaping @Sendable () -> Void, onFault: @escaping @Sendable (String) -> Void
+        onCommit: @escaping @Sendable ([AppendedEvents]) -> Void,
+        onFault: @escaping @Sendable (String) -> Void
     ) {
         self.batchLimit = batchLimit
         self.store = store
@@ -109,8 +111,9 @@ package final class Sequencer: CommandQueue {
                 try decider.decide(commands, in: loaded)
             }
             measures.committed(
-                commands: batch.count, events: outcome.eventCount, in: ContinuousClock.now - start)
-            if outcome.eventCount > 0 { onCommit() }
+                commands: batch.count, events: outcome.appended.reduce(0) { $0 + $1.events.count },
+                in: ContinuousClock.now - start)
+            if !outcome.appended.isEmpty { onCommit(outcome.appended) }
             for (pending, answer) in zip(batch, outcome.answers) {
                 if case .failure(let fault) = answer {
                     fail([pending], with: fault, because: BatchFault.damaged("an account's key"))

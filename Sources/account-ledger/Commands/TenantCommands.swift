@@ -31,7 +31,7 @@ enum TenantCreateCommand {
         let faults = FaultNote()
         let sequencer = Sequencer(
             configuration: SequencerConfiguration(url: url), policy: { _ in nil },
-            keyring: keys.wrapping, onCommit: {}, onFault: { faults.note($0) })
+            keyring: keys.wrapping, onCommit: { _ in }, onFault: { faults.note($0) })
         async let finished: Void = sequencer.run()
         let result = await TenantOpening.open(tenant, mode: mode, keys: keys, on: sequencer)
         sequencer.close()

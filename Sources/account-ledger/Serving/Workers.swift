@@ -13,14 +13,21 @@ struct Workers: Sendable {
         policy: @escaping @Sendable (TenantID) -> TenantPolicy?, faults: FaultNote, log: Log
     ) {
         let url = configuration.databaseURL
+        let recent = RecentEvents()
         let projector = Projector(
             configuration: ProjectorConfiguration(url: url), keyring: keys.wrapping,
+            recent: recent,
             onFault: { log.write(.error, "projector fault", ["detail": .text($0)]) })
         var sequencing = SequencerConfiguration(url: url)
         sequencing.queueLimit = configuration.queueLimit
         sequencer = Sequencer(
             configuration: sequencing, policy: policy, keyring: keys.wrapping,
-            onCommit: { projector.wake() },
+            onCommit: { appended in
+                for events in appended {
+                    recent.add(events.events, of: events.tenant)
+                }
+                projector.wake()
+            },
             onFault: { text in
                 faults.note(text)
                 log.write(.error, "sequencer fault", ["detail": .text(text)])

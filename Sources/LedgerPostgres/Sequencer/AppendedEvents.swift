@@ -1,0 +1,19 @@
+package import Ledger
+
+/// What one commit appended to one tenant's log, in order.
+package struct AppendedEvents: Sendable {
+    package let tenant: TenantID
+    package let events: [DisclosedEvent]
+
+    init(_ batch: TenantBatch) {
+        tenant = batch.tenant
+        events = batch.recordings.map { recording in
+            var disclosed = DisclosedValues()
+            for disclosure in recording.disclosed {
+                let isNew = disclosed.add(disclosure)
+                assert(isNew, "an event discloses each name once")
+            }
+            return DisclosedEvent(recorded: recording.recorded, disclosed: disclosed)
+        }
+    }
+}
