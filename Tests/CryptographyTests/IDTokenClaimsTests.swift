@@ -1,5 +1,6 @@
-import Cryptography
 import Testing
+
+@testable import Cryptography
 
 /// Claims of well signed tokens, one rule at a time.
 @Suite struct IDTokenClaimsTests {
@@ -163,6 +164,17 @@ import Testing
         dump(checked, to: &dumped)
         for text in ["\(checked)", String(reflecting: checked), dumped] {
             #expect(!text.contains("a@b") && !text.contains("subject-1"))
+        }
+    }
+}
+
+/// What counts as a control character.
+@Suite struct ControlCharacterTests {
+    @Test func `they are those that Unicode calls so`() {
+        for value in UInt32(0)..<0x3000 {
+            guard let scalar = Unicode.Scalar(value) else { continue }
+            let isControl = scalar.properties.generalCategory == .control
+            #expect("a\(Character(scalar))b".hasControlCharacter == isControl, "U+\(value)")
         }
     }
 }

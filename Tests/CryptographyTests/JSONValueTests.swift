@@ -103,4 +103,29 @@ import Testing
         #expect(parsed(text)?.number == nil)
         #expect(parsed(String(repeating: "9", count: 200_000))?.number == nil)
     }
+
+    @Test(arguments: [1, 16, 17, 2_000])
+    func `members of an object of any size are found, and none stands twice`(count: Int) throws {
+        let fields = (0..<count).map { "\"name \($0)\":\($0)" }
+        let members = try #require(parsed("{\(fields.joined(separator: ","))}")?.members)
+        #expect(members.count == count)
+        #expect((0..<count).allSatisfy { members["name \($0)"] == .number(Double($0)) })
+        #expect(members["name \(count)"] == nil)
+        let reversed = parsed("{\(fields.reversed().joined(separator: ","))}")?.members
+        #expect(reversed == members)
+        for twice in [fields[0], fields[count - 1]] {
+            #expect(parsed("{\((fields + [twice]).joined(separator: ","))}") == nil)
+        }
+    }
+
+    @Test func `whole numbers are read exactly up to where a double has gaps`() {
+        for text in [
+            "0", "7", "-0", "-7", "999999999999999", "1000000000000000", "9007199254740993",
+        ] {
+            #expect(parsed(text)?.number == Double(text))
+        }
+        #expect(parsed("1790000000")?.number == 1_790_000_000)
+        #expect(parsed("00") == nil)
+        #expect(parsed("012345") == nil)
+    }
 }

@@ -26,6 +26,18 @@ import Testing
         #expect(provider.fetches == 1)
     }
 
+    @Test func `what is at hand is had without waiting until it is old`() async throws {
+        #expect(cache.known(forKeyID: first.keyID) == nil)
+        #expect(provider.fetches == 0)
+        #expect(try await finds(first.keyID))
+        #expect(cache.known(forKeyID: first.keyID)?.contains(id: first.keyID) == true)
+        #expect(cache.known(forKeyID: nil) != nil)
+        #expect(cache.known(forKeyID: second.keyID) == nil)
+        provider.advance(seconds: KeySetCache.maxAgeSecondsDefault)
+        #expect(cache.known(forKeyID: first.keyID) == nil)
+        #expect(provider.fetches == 1)
+    }
+
     @Test func `concurrent first questions share one fetch`() async throws {
         provider.hold()
         let answers = try await withThrowingTaskGroup(of: Bool.self) { group in

@@ -18,52 +18,102 @@ package enum Base64URL {
 
     /// Encodes bytes as text.
     package static func encode(_ bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity((bytes.count * 4 + 2) / 3)
-        var pending: UInt32 = 0
-        var pendingBits = 0
-        for byte in bytes {
-            pending = pending << 8 | UInt32(byte)
-            pendingBits += 8
-            while pendingBits >= 6 {
-                pendingBits -= 6
-                text.append(alphabet[Int(pending >> UInt32(pendingBits) & 0x3F)])
+        let count = (bytes.count * 4 + 2) / 3
+        return unsafe String(unsafeUninitializedCapacity: count) { output in
+            unsafe bytes.withUnsafeBufferPointer { input in
+                unsafe alphabet.withUnsafeBufferPointer { letters in
+                    unsafe write(input, to: output, letters)
+                }
             }
+            return count
         }
-        if pendingBits > 0 {
-            text.append(alphabet[Int(pending << UInt32(6 - pendingBits) & 0x3F)])
-        }
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// Decodes text, or returns nil when it is not the one canonical spelling of some bytes.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
-        decode(utf8: text.utf8)
+        // Texts are contiguous unless Foundation made them from its own.
+        let decoded = text.utf8.withContiguousStorageIfAvailable { characters in
+            unsafe decode(characters)
+        }
+        return decoded ?? decode(String(text))
     }
 
     /// Decodes ASCII text, or returns nil when it is not canonical.
-    static func decode(utf8 text: some Collection<UInt8>) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count * 3 / 4)
-        var pending: UInt32 = 0
-        var pendingBits = 0
-        for character in text {
-            let value = values[Int(character)]
-            guard value != notInAlphabet else {
-                return nil
-            }
-            pending = pending << 6 | UInt32(value)
-            pendingBits += 6
-            if pendingBits >= 8 {
-                pendingBits -= 8
-                bytes.append(UInt8(truncatingIfNeeded: pending >> UInt32(pendingBits)))
-            }
-        }
-        // Six left-over bits mean a lone last character; other left-over bits must be zero.
-        let leftOver = pending & (1 << UInt32(pendingBits) - 1)
-        guard pendingBits < 6, leftOver == 0 else {
+    static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+        let rest = text.count % 4
+        // A lone last character has too few bits for a byte.
+        guard rest != 1 else {
             return nil
         }
-        return bytes
+        let count = text.count * 3 / 4
+        var isCanonical = false
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { output, filled in
+            isCanonical = unsafe values.withUnsafeBufferPointer { table in
+                unsafe read(text, into: output, table)
+            }
+            filled = isCanonical ? count : 0
+        }
+        return isCanonical ? bytes : nil
+    }
+
+    private static func write(
+        _ input: UnsafeBufferPointer<UInt8>, to output: UnsafeMutableBufferPointer<UInt8>,
+        _ letters: UnsafeBufferPointer<UInt8>
+    ) {
+        var source = 0
+        var target = 0
+        while source < input.count {
+            let left = min(3, input.count - source)
+            var group: UInt32 = 0
+            for offset in 0..<3 {
+                group = group << 8 | (offset < left ? UInt32(unsafe input[source + offset]) : 0)
+            }
+            for offset in 0...left {
+                let letter = Int(group >> UInt32(18 - 6 * offset) & 0x3F)
+                unsafe output[target + offset] = unsafe letters[letter]
+            }
+            source += left
+            target += left + 1
+        }
+    }
+
+    /// Fills the output; false when a character is foreign or a bit that stands for nothing is set.
+    private static func read(
+        _ text: UnsafeBufferPointer<UInt8>, into output: UnsafeMutableBufferPointer<UInt8>,
+        _ table: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        var seen: UInt32 = 0
+        var source = 0
+        var target = 0
+        while source + 4 <= text.count {
+            let a = UInt32(unsafe table[Int(text[source])])
+            let b = UInt32(unsafe table[Int(text[source + 1])])
+            let c = UInt32(unsafe table[Int(text[source + 2])])
+            let d = UInt32(unsafe table[Int(text[source + 3])])
+            // A foreign character has the two bits set that no value of the alphabet has.
+            seen |= a | b | c | d
+            let group = a << 18 | b << 12 | c << 6 | d
+            unsafe output[target] = UInt8(truncatingIfNeeded: group >> 16)
+            unsafe output[target + 1] = UInt8(truncatingIfNeeded: group >> 8)
+            unsafe output[target + 2] = UInt8(truncatingIfNeeded: group)
+            source += 4
+            target += 3
+        }
+        var group: UInt32 = 0
+        var bitCount: UInt32 = 0
+        while source < text.count {
+            let value = UInt32(unsafe table[Int(text[source])])
+            seen |= value
+            group = group << 6 | value
+            bitCount += 6
+            source += 1
+        }
+        while bitCount >= 8 {
+            bitCount -= 8
+            unsafe output[target] = UInt8(truncatingIfNeeded: group >> bitCount)
+            target += 1
+        }
+        let leftOver = group & (1 << bitCount - 1)
+        return seen < 64 && leftOver == 0
     }
 }

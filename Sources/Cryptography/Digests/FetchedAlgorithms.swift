@@ -10,6 +10,14 @@ enum FetchedAlgorithms {
         EVP_MD_fetch(nil, "SHA256", nil), name: "SHA-256")
 
     // Protected by being written once, under the lock of Swift's lazy global initialisation.
+    nonisolated(unsafe) static let sha384: OpaquePointer = unsafe fetched(
+        EVP_MD_fetch(nil, "SHA384", nil), name: "SHA-384")
+
+    // Protected by being written once, under the lock of Swift's lazy global initialisation.
+    nonisolated(unsafe) static let sha512: OpaquePointer = unsafe fetched(
+        EVP_MD_fetch(nil, "SHA512", nil), name: "SHA-512")
+
+    // Protected by being written once, under the lock of Swift's lazy global initialisation.
     nonisolated(unsafe) static let aes256GCM: OpaquePointer = unsafe fetched(
         EVP_CIPHER_fetch(nil, "AES-256-GCM", nil), name: "AES-256-GCM")
 

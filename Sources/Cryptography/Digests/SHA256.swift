@@ -16,6 +16,16 @@ package enum SHA256 {
         }
     }
 
+    /// Digests the UTF-8 bytes of a text, without copying them first.
+    package static func hash(_ text: String) -> [UInt8] {
+        var text = text
+        return text.withUTF8 { bytes in
+            digest { context in
+                unsafe context.update(UnsafeRawBufferPointer(bytes))
+            }
+        }
+    }
+
     /// Digests several runs of bytes as if they were one, without joining them first.
     package static func hash(_ parts: [UInt8]...) -> [UInt8] {
         digest { context in
@@ -72,9 +82,13 @@ package enum SHA256 {
     }
 
     func update(_ bytes: [UInt8]) {
-        let status = unsafe bytes.withUnsafeBytes { buffer in
-            unsafe EVP_DigestUpdate(context, buffer.baseAddress, buffer.count)
+        unsafe bytes.withUnsafeBytes { buffer in
+            unsafe update(buffer)
         }
+    }
+
+    func update(_ buffer: UnsafeRawBufferPointer) {
+        let status = unsafe EVP_DigestUpdate(context, buffer.baseAddress, buffer.count)
         precondition(status == 1, "OpenSSL can't continue a SHA-256 digest")
     }
 

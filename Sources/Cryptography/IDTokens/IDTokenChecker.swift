@@ -23,18 +23,7 @@ package struct IDTokenChecker: Sendable {
         _ token: String, nonce: String?, keys: KeySet, now: Int64
     ) throws(IDTokenFault) -> IDTokenClaims {
         let parsed = try parse(token)
-        let algorithm = try algorithm(of: parsed)
-        guard let key = keys.key(id: parsed.header.kid, for: algorithm) else {
-            throw .unknownKey
-        }
-        guard CompactJWS.verify(token, parsed: parsed, with: key, allowing: policy.algorithms)
-        else {
-            throw .badSignature
-        }
-        guard let payload = JSONValue(parsing: parsed.payload)?.members else {
-            throw .malformed
-        }
-        return try IDTokenRules(policy: policy, claims: payload, now: now).checked(nonce: nonce)
+        return try check(parsed, try algorithm(of: parsed), nonce: nonce, keys: keys, now: now)
     }
 
     /// Checks a token with keys from a cache, which may wait for the provider.
@@ -52,14 +41,34 @@ package struct IDTokenChecker: Sendable {
         _ token: String, nonce: String?, keys: KeySetCache, now: Int64
     ) async throws(IDTokenFault) -> IDTokenClaims {
         let parsed = try parse(token)
-        _ = try algorithm(of: parsed)
+        let algorithm = try algorithm(of: parsed)
         let current: KeySet
-        do {
-            current = try await keys.keys(forKeyID: parsed.header.kid)
-        } catch {
-            throw .keysUnavailable
+        if let known = keys.known(forKeyID: parsed.header.kid) {
+            current = known
+        } else {
+            do {
+                current = try await keys.keys(forKeyID: parsed.header.kid)
+            } catch {
+                throw .keysUnavailable
+            }
         }
-        return try check(token, nonce: nonce, keys: current, now: now)
+        return try check(parsed, algorithm, nonce: nonce, keys: current, now: now)
+    }
+
+    private func check(
+        _ token: ParsedJWS, _ algorithm: SignatureAlgorithm, nonce: String?, keys: KeySet,
+        now: Int64
+    ) throws(IDTokenFault) -> IDTokenClaims {
+        guard let key = keys.key(id: token.header.kid, for: algorithm) else {
+            throw .unknownKey
+        }
+        guard CompactJWS.verify(token, with: key, allowing: policy.algorithms) else {
+            throw .badSignature
+        }
+        guard let payload = JSONValue(parsing: token.payload)?.members else {
+            throw .malformed
+        }
+        return try IDTokenRules(policy: policy, claims: payload, now: now).checked(nonce: nonce)
     }
 
     private func parse(_ token: String) throws(IDTokenFault) -> ParsedJWS {

@@ -140,7 +140,7 @@ struct IDTokenRules {
     private func text(_ name: String, bytesMax: Int) -> String? {
         guard
             let text = claims[name]?.string, !text.isEmpty, text.utf8.count <= bytesMax,
-            !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+            !text.hasControlCharacter
         else {
             return nil
         }
@@ -155,5 +155,22 @@ struct IDTokenRules {
         case .string("false"): false
         default: nil
         }
+    }
+}
+
+extension String {
+    /// Whether it has a control character: U+0000 to U+001F or U+007F to U+009F, the whole of the
+    /// general category Cc.
+    ///
+    /// The last thirty-two of them are the only characters whose UTF-8 is 0xC2 and then 0x80 to 0x9F.
+    var hasControlCharacter: Bool {
+        var previous: UInt8 = 0
+        for byte in utf8 {
+            if byte < 0x20 || byte == 0x7F || (previous == 0xC2 && (0x80...0x9F).contains(byte)) {
+                return true
+            }
+            previous = byte
+        }
+        return false
     }
 }

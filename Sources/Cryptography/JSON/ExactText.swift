@@ -14,8 +14,9 @@ struct ExactText: Hashable {
     }
 
     func hash(into hasher: inout Hasher) {
-        for byte in text.utf8 {
-            hasher.combine(byte)
+        var text = text
+        text.withUTF8 { bytes in
+            unsafe hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
         }
     }
 }
@@ -23,13 +24,26 @@ struct ExactText: Hashable {
 extension String {
     /// Compares byte for byte.
     func isExactly(_ other: String) -> Bool {
-        utf8.elementsEqual(other.utf8)
+        guard utf8.count == other.utf8.count else {
+            return false
+        }
+        let isEqual = unsafe utf8.withContiguousStorageIfAvailable { left in
+            unsafe other.utf8.withContiguousStorageIfAvailable { right in
+                unsafe left.elementsEqual(right)
+            }
+        }
+        // Texts that Foundation made from its own need not lie in one piece.
+        return isEqual.flatMap(\.self) ?? utf8.elementsEqual(other.utf8)
     }
 }
 
 extension String? {
     /// Compares byte for byte; nothing is equal to nothing only.
     func isExactly(_ other: String?) -> Bool {
-        map(ExactText.init) == other.map(ExactText.init)
+        switch (self, other) {
+        case (nil, nil): true
+        case (let left?, let right?): left.isExactly(right)
+        case (nil, _?), (_?, nil): false
+        }
     }
 }

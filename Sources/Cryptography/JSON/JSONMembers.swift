@@ -1,20 +1,29 @@
 /// The members of a JSON object, told apart by the bytes of their names.
+///
+/// They lie in a row in the order they came. Nearly every object has a handful of members, and
+/// comparing that many names is cheaper than hashing one; an object with more gets a table, so that
+/// a stranger's object with thousands costs no more than its length.
 package struct JSONMembers: Sendable, Equatable {
-    private var values: [ExactText: JSONValue] = [:]
+    /// The most members that are looked through one by one.
+    static let unindexedCountMax = 16
+
+    private var members: [(key: String, value: JSONValue)] = []
+    /// Where each name stands, once there are more than `unindexedCountMax`.
+    private var places: [ExactText: Int]?
 
     /// Number of members.
     package var count: Int {
-        values.count
+        members.count
     }
 
-    /// The names, in no particular order.
+    /// The names, in the order they came.
     package var keys: [String] {
-        values.keys.map(\.text)
+        members.map(\.key)
     }
 
     /// The member of exactly this name, if there is one.
     package subscript(name: String) -> JSONValue? {
-        values[ExactText(name)]
+        place(of: name).map { members[$0].value }
     }
 
     /// Returns a member, and nil for one that is missing or null.
@@ -27,14 +36,37 @@ package struct JSONMembers: Sendable, Equatable {
 
     /// Adds a member and returns true; false when there is one of that name.
     mutating func add(_ value: JSONValue, named name: String) -> Bool {
-        values.updateValue(value, forKey: ExactText(name)) == nil
+        guard place(of: name) == nil else {
+            return false
+        }
+        members.append((name, value))
+        if places != nil {
+            places?[ExactText(name)] = members.count - 1
+        } else if members.count > JSONMembers.unindexedCountMax {
+            places = Dictionary(
+                uniqueKeysWithValues: members.indices.map { (ExactText(members[$0].key), $0) })
+        }
+        return true
+    }
+
+    private func place(of name: String) -> Int? {
+        if let places {
+            return places[ExactText(name)]
+        }
+        return members.firstIndex { member in member.key.isExactly(name) }
+    }
+
+    /// Compares without regard to the order.
+    package static func == (left: JSONMembers, right: JSONMembers) -> Bool {
+        left.count == right.count
+            && left.members.allSatisfy { member in right[member.key] == member.value }
     }
 }
 
 extension JSONMembers: Sequence {
-    /// Lists the members in no particular order.
+    /// Lists the members in the order they came.
     package func makeIterator() -> AnyIterator<(key: String, value: JSONValue)> {
-        AnyIterator(values.lazy.map { (key: $0.key.text, value: $0.value) }.makeIterator())
+        AnyIterator(members.makeIterator())
     }
 }
 

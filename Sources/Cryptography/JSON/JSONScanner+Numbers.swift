@@ -1,6 +1,9 @@
 extension JSONScanner {
     /// Reads a number of any length by the grammar of RFC 8259 section 6; infinite on overflow.
     mutating func number() throws(NotJSON) -> Double {
+        if let number = shortInteger() {
+            return number
+        }
         var text: [UInt8] = []
         if takes(UInt8(ascii: "-")) {
             text.append(UInt8(ascii: "-"))
@@ -27,6 +30,23 @@ extension JSONScanner {
             throw NotJSON()
         }
         return number
+    }
+
+    /// Takes a number of 1 to 15 digits and nothing else, as times are; its `Double` is exact.
+    private mutating func shortInteger() -> Double? {
+        var ahead = self
+        let digits = ahead.taken { byte in byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
+        guard
+            (1...15).contains(digits.count),
+            digits.count == 1 || digits.first != UInt8(ascii: "0")
+        else {
+            return nil
+        }
+        switch ahead.peek() {
+        case UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"): return nil
+        default: self = ahead
+        }
+        return Double(digits.reduce(into: Int64(0)) { $0 = $0 * 10 + Int64($1 - 0x30) })
     }
 
     private mutating func digits() throws(NotJSON) -> ArraySlice<UInt8> {

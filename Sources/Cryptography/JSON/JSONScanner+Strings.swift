@@ -4,24 +4,35 @@ extension JSONScanner {
         guard takes(UInt8(ascii: "\"")) else {
             throw NotJSON()
         }
-        var text: [UInt8] = []
-        while true {
-            // Control characters must be escaped, RFC 8259 section 7.
-            text += taken { byte in
-                byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
-            }
-            switch try taken() {
-            case UInt8(ascii: "\""):
-                guard let string = String(validating: text, as: UTF8.self) else {
-                    throw NotJSON()
-                }
-                return string
-            case UInt8(ascii: "\\"):
-                text += try escape()
-            default:
-                throw NotJSON()
-            }
+        let plain = plainRun()
+        // Nearly every string ends where its first plain run does, and is made of it at once.
+        if takes(UInt8(ascii: "\"")) {
+            return try text(plain)
         }
+        var bytes = Array(plain)
+        while true {
+            switch try taken() {
+            case UInt8(ascii: "\""): return try text(bytes[...])
+            case UInt8(ascii: "\\"): bytes += try escape()
+            default: throw NotJSON()
+            }
+            bytes += plainRun()
+        }
+    }
+
+    /// Takes bytes up to a quotation mark, a backslash, or a control character, which must be
+    /// escaped (RFC 8259 section 7).
+    private mutating func plainRun() -> ArraySlice<UInt8> {
+        taken { byte in
+            byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+        }
+    }
+
+    private func text(_ bytes: ArraySlice<UInt8>) throws(NotJSON) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw NotJSON()
+        }
+        return text
     }
 
     /// Reads what follows a backslash and returns it in UTF-8.

@@ -44,19 +44,20 @@ package struct KeySet: Sendable {
     /// RFC 7517 section 4.5 lets keys of different types share an identifier. When several fit, none
     /// is returned: trying one after the other would let a token choose.
     package func key(id: String?, for algorithm: SignatureAlgorithm) -> VerificationKey? {
-        only(keys(id: id).filter { key in key.fits(algorithm) })
+        only(keys.filter { key in Self.isNamed(key, id) && key.fits(algorithm) })
     }
 
     /// Whether the set has any key with an identifier, or any key when it is nil.
     package func contains(id: String?) -> Bool {
-        !keys(id: id).isEmpty
+        keys.contains { key in Self.isNamed(key, id) }
     }
 
     private func keys(id: String?) -> [VerificationKey] {
-        guard let id else {
-            return keys
-        }
-        return keys.filter { key in key.keyID.isExactly(id) }
+        keys.filter { key in Self.isNamed(key, id) }
+    }
+
+    private static func isNamed(_ key: VerificationKey, _ id: String?) -> Bool {
+        id == nil || key.keyID.isExactly(id)
     }
 
     private func only(_ candidates: [VerificationKey]) -> VerificationKey? {
@@ -64,7 +65,7 @@ package struct KeySet: Sendable {
             return nil
         }
         // A key that is listed twice is still one key.
-        let isUnique = candidates.allSatisfy { key in key.thumbprint == first.thumbprint }
+        let isUnique = candidates.dropFirst().allSatisfy { $0.thumbprint == first.thumbprint }
         return isUnique ? first : nil
     }
 }

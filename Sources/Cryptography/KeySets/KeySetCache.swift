@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The key set of one provider: fetched over the network, kept, and renewed.
 ///
 /// - A key that is known is answered at once, however old the set is and whatever is under way.
@@ -40,8 +42,15 @@ package actor KeySetCache {
     private let now: @Sendable () -> Int64
     private let fetch: Fetch
 
+    /// A set that was fetched, and until when it need not be renewed.
+    private struct Fresh {
+        let keys: KeySet
+        let until: Int64
+    }
+
     private var current: KeySet?
-    private var freshUntil: Int64 = .min
+    /// What anybody may read without waiting for the actor; written by the actor only.
+    private let fresh = Mutex<Fresh?>(nil)
     private var lastLookup: Int64?
     private var failures = 0
     private var lastFailure: Int64?
@@ -60,6 +69,18 @@ package actor KeySetCache {
         self.url = url
         self.now = now
         self.fetch = fetch
+    }
+
+    /// Returns the key set at hand when it has the key and need not be renewed; nil says nothing.
+    ///
+    /// Does not wait: nearly every token is checked without a turn of the actor.
+    package nonisolated func known(forKeyID keyID: String?) -> KeySet? {
+        guard let fresh = fresh.withLock(\.self), now() < fresh.until,
+            fresh.keys.contains(id: keyID)
+        else {
+            return nil
+        }
+        return fresh.keys
     }
 
     /// Returns a key set that has a key if the provider is known to have it.
@@ -87,7 +108,7 @@ package actor KeySetCache {
 
     /// Starts a fetch that nobody waits for when the set is old.
     private func renewIfOld() {
-        if now() >= freshUntil, fetchUnderWay == nil, mayRetry {
+        if now() >= fresh.withLock({ $0?.until ?? .min }), fetchUnderWay == nil, mayRetry {
             _ = startFetch()
         }
     }
@@ -143,7 +164,8 @@ package actor KeySetCache {
             lastLookup = now()
         }
         current = loaded.keys
-        freshUntil = now() + loaded.maxAgeSeconds
+        let until = now() + loaded.maxAgeSeconds
+        fresh.withLock { $0 = Fresh(keys: loaded.keys, until: until) }
         return true
     }
 

@@ -31,22 +31,38 @@ package enum CompactJWS {
         guard let parsed = ParsedJWS(token) else {
             return nil
         }
-        return verify(token, parsed: parsed, with: key, allowing: allowed) ? parsed.payload : nil
+        return verify(parsed, with: key, allowing: allowed) ? parsed.payload : nil
+    }
+
+    /// Checks a signature with the key that the header asks for and returns the payload, or nil.
+    ///
+    /// - Parameters:
+    ///   - token: The compact JWS, which is taken apart once.
+    ///   - allowed: The algorithms that are accepted.
+    ///   - key: Finds the key; nil refuses the token. Nobody has vouched for the header yet.
+    /// - Returns: The payload of a token whose signature is good.
+    package static func verify(
+        _ token: String, allowing allowed: Set<SignatureAlgorithm>,
+        with key: (Header) -> VerificationKey?
+    ) -> [UInt8]? {
+        guard let parsed = ParsedJWS(token), let key = key(parsed.header) else {
+            return nil
+        }
+        return verify(parsed, with: key, allowing: allowed) ? parsed.payload : nil
     }
 
     static func verify(
-        _ token: String, parsed: ParsedJWS, with key: VerificationKey,
-        allowing allowed: Set<SignatureAlgorithm>
+        _ parsed: ParsedJWS, with key: VerificationKey, allowing allowed: Set<SignatureAlgorithm>
     ) -> Bool {
         guard
             let algorithm = SignatureAlgorithm(exactly: parsed.header.alg),
             allowed.contains(algorithm), key.fits(algorithm),
-            // cjose reads a PSS signature at the key's length whatever its own length is.
+            // OpenSSL is lenient about lengths in places.
             parsed.signature.count == key.parameters.signatureByteCount
         else {
             return false
         }
-        return key.handle.verifies(token)
+        return parsed.isSigned(with: key.publicKey, by: algorithm)
     }
 }
 

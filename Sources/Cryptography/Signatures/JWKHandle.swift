@@ -1,11 +1,8 @@
 internal import CCJose
 internal import COpenSSL
 
-/// Owns one cjose key, public or private, and does the two things that are done with keys.
-///
-/// Measured from Swift in a release build, cjose costs a few microseconds a token over bare OpenSSL.
-// Protected by being immutable: `cjose_jws_sign` and `cjose_jws_verify` take the key as const and
-// neither retains it (the reference count is not atomic); OpenSSL's RSA and EC_KEY objects behind it
+/// Owns one private key in cjose, which makes, reads, writes and uses it for signing.
+// Protected by being immutable: `cjose_jws_sign` takes the key as const and does not retain it (the reference count is not atomic); OpenSSL's RSA and EC_KEY objects behind it
 // guard their own caches with locks and may be used by any number of threads that don't modify them.
 @safe final class JWKHandle: @unchecked Sendable {
     private let key: OpaquePointer
@@ -63,31 +60,6 @@ internal import COpenSSL
             unsafe cjose_get_dealloc()?(text)
         }
         return unsafe [UInt8](bytes)
-    }
-
-    /// Whether the signature of a compact JWS was made with the private half of this key.
-    ///
-    /// The algorithm is the one the token names: callers must have held it against their allow-list
-    /// and against this key, and the signature's length against the key's size.
-    func verifies(_ token: String) -> Bool {
-        var token = token
-        let verified = token.withUTF8 { bytes in
-            unsafe bytes.withMemoryRebound(to: CChar.self) { characters in
-                guard
-                    let jws = unsafe cjose_jws_import(
-                        characters.baseAddress, characters.count, nil)
-                else {
-                    return false
-                }
-                defer { unsafe cjose_jws_release(jws) }
-                return unsafe cjose_jws_verify(jws, key, nil)
-            }
-        }
-        if !verified {
-            // A refused signature leaves entries in the thread's error queue.
-            ERR_clear_error()
-        }
-        return verified
     }
 
     /// Signs a payload under the given header, whose members keep their order.

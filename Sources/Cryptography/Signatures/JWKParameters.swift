@@ -1,7 +1,7 @@
 /// The numbers of a public key, taken out of a JWK and checked (RFC 7518 section 6).
 ///
-/// What is handed to cjose is written anew from these, so that cjose and this module can't read one
-/// stranger's text in two ways.
+/// What OpenSSL is given is made of these, so that no library and this module can read one stranger's
+/// text in two ways.
 enum JWKParameters: Sendable, Equatable {
     /// Modulus and exponent, big-endian without leading zeros.
     case rsa(modulus: [UInt8], exponent: [UInt8])

@@ -3,26 +3,64 @@ struct ParsedJWS {
     let header: CompactJWS.Header
     let payload: [UInt8]
     let signature: [UInt8]
+    private let token: String
+    /// The bytes before the second dot, which are what is signed.
+    private let signedByteCount: Int
 
     /// Nil unless the token has three parts in canonical base64url and a sound header.
     init?(_ token: String) {
         guard token.utf8.count <= CompactJWS.tokenBytesMax else {
             return nil
         }
-        let parts = token.utf8.split(
-            separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+        var token = token
+        let parts = token.withUTF8 { bytes in unsafe Parts(bytes) }
+        guard let parts else {
+            return nil
+        }
+        header = parts.header
+        payload = parts.payload
+        signature = parts.signature
+        self.token = token
+        signedByteCount = parts.signedByteCount
+    }
+
+    /// Whether the signature was made by a key's private half with an algorithm that fits the key.
+    func isSigned(with key: PublicKey, by algorithm: SignatureAlgorithm) -> Bool {
+        var token = token
+        return token.withUTF8 { bytes in
+            let signed = unsafe UnsafeRawBufferPointer(bytes).prefix(signedByteCount)
+            return unsafe key.verifies(
+                signature, of: UnsafeRawBufferPointer(rebasing: signed), by: algorithm)
+        }
+    }
+}
+
+/// The three parts of a compact JWS, decoded.
+private struct Parts {
+    let header: CompactJWS.Header
+    let payload: [UInt8]
+    let signature: [UInt8]
+    let signedByteCount: Int
+
+    init?(_ token: UnsafeBufferPointer<UInt8>) {
+        let dot = UInt8(ascii: ".")
         guard
-            parts.count == 3,
-            let headerBytes = Base64URL.decode(utf8: parts[0]),
-            let payload = Base64URL.decode(utf8: parts[1]),
-            let signature = Base64URL.decode(utf8: parts[2]),
-            let header = CompactJWS.Header(json: headerBytes)
+            let first = unsafe token.firstIndex(of: dot),
+            let second = unsafe token[(first + 1)...].firstIndex(of: dot),
+            // A third dot is in no alphabet, so it is refused with the signature.
+            let header = unsafe JWSHeaders.header(
+                encoded: UnsafeBufferPointer(rebasing: token[..<first])),
+            let payload = unsafe Base64URL.decode(
+                UnsafeBufferPointer(rebasing: token[(first + 1)..<second])),
+            let signature = unsafe Base64URL.decode(
+                UnsafeBufferPointer(rebasing: token[(second + 1)...]))
         else {
             return nil
         }
         self.header = header
         self.payload = payload
         self.signature = signature
+        signedByteCount = second
     }
 }
 

@@ -37,10 +37,10 @@ struct SigningKeyPair: Sendable {
 
     /// The public half, for checking what this key signed.
     var verificationKey: VerificationKey {
-        guard let handle = JWKHandle(json: Array(parameters.canonicalJSON.utf8)) else {
+        guard let publicKey = PublicKey(parameters) else {
             preconditionFailure("the public half of a sound key can't be read")
         }
-        return VerificationKey(keyID: keyID, parameters: parameters, handle: handle)
+        return VerificationKey(keyID: keyID, parameters: parameters, publicKey: publicKey)
     }
 
     /// Signs a payload; the header must name an algorithm of this key.

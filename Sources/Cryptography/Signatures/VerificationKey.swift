@@ -7,7 +7,7 @@ package final class VerificationKey: Sendable {
     package let thumbprint: String
 
     let parameters: JWKParameters
-    let handle: JWKHandle
+    let publicKey: PublicKey
     private let declared: SignatureAlgorithm?
 
     /// Reads one JWK; nil unless it is a sound public key for one of our algorithms.
@@ -30,7 +30,7 @@ package final class VerificationKey: Sendable {
         }
         guard
             let parameters = JWKParameters(jwk: members),
-            let handle = JWKHandle(json: Array(parameters.canonicalJSON.utf8))
+            let publicKey = PublicKey(parameters)
         else {
             return nil
         }
@@ -43,15 +43,15 @@ package final class VerificationKey: Sendable {
         }
         self.keyID = members["kid"]?.string
         self.parameters = parameters
-        self.handle = handle
+        self.publicKey = publicKey
         self.declared = declared
         self.thumbprint = parameters.thumbprint
     }
 
-    init(keyID: String?, parameters: JWKParameters, handle: JWKHandle) {
+    init(keyID: String?, parameters: JWKParameters, publicKey: PublicKey) {
         self.keyID = keyID
         self.parameters = parameters
-        self.handle = handle
+        self.publicKey = publicKey
         self.declared = nil
         self.thumbprint = parameters.thumbprint
     }

@@ -11,9 +11,11 @@ struct AccessTokenChecker: Sendable {
     ///
     /// Its tenant and its times are not checked.
     func claims(of token: String) -> AccessTokenClaims? {
-        guard let header = CompactJWS.header(of: token), header.typ == AccessTokens.type,
-            let keyID = header.kid, let key = keys.key(id: keyID, for: .es256),
-            let payload = CompactJWS.verify(token, with: key, allowing: [.es256]),
+        let verified = CompactJWS.verify(token, allowing: [.es256]) { header in
+            guard header.typ == AccessTokens.type, let keyID = header.kid else { return nil }
+            return keys.key(id: keyID, for: .es256)
+        }
+        guard let payload = verified,
             let members = JSONValue(parsing: payload)?.members,
             isExactly(members["iss"], issuer), isExactly(members["aud"], audience),
             let account = members["sub"]?.string.flatMap({ AccountID($0) }),

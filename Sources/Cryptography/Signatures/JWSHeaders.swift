@@ -1,0 +1,54 @@
+internal import Synchronization
+
+/// Reads headers of tokens, and remembers the last ones by their encoded bytes.
+///
+/// A provider writes the same header into every token, until it changes its key.
+enum JWSHeaders {
+    private static let countMax = 8
+    /// Longer headers are read anew each time: nobody fills the memory with what strangers send.
+    private static let encodedBytesMax = 512
+
+    private struct Known {
+        let encoded: [UInt8]
+        let header: CompactJWS.Header
+    }
+
+    private static let known = Mutex<[Known]>([])
+
+    /// The header that the first part of a token spells; nil unless it is sound.
+    static func header(encoded: UnsafeBufferPointer<UInt8>) -> CompactJWS.Header? {
+        if let header = unsafe remembered(encoded) {
+            return header
+        }
+        guard
+            let json = unsafe Base64URL.decode(encoded),
+            let header = CompactJWS.Header(json: json)
+        else {
+            return nil
+        }
+        if encoded.count <= encodedBytesMax {
+            let new = unsafe Known(encoded: Array(encoded), header: header)
+            known.withLock { known in
+                if known.count >= countMax {
+                    known.removeFirst()
+                }
+                known.append(new)
+            }
+        }
+        return header
+    }
+
+    private static func remembered(_ encoded: UnsafeBufferPointer<UInt8>) -> CompactJWS.Header? {
+        known.withLock { known in
+            for candidate in known where candidate.encoded.count == encoded.count {
+                let isSame = unsafe candidate.encoded.withUnsafeBufferPointer { bytes in
+                    unsafe bytes.elementsEqual(encoded)
+                }
+                if isSame {
+                    return candidate.header
+                }
+            }
+            return nil
+        }
+    }
+}
