@@ -17,15 +17,23 @@ struct KnownTokensTests {
     }
 
     @Test func `two generations are the most, and what is used stays`() {
-        let known = KnownTokens()
+        let countMax = 1600
+        let known = KnownTokens(generationCountMax: countMax)
         known.remember(Self.claims, of: "used")
         known.remember(Self.claims, of: "unused")
-        for index in 0..<2 * KnownTokens.generationCountMax {
+        for index in 0..<4 * countMax {
             known.remember(Self.claims, of: "\(index)")
-            if index.isMultiple(of: 1000) { _ = known.claims(of: "used") }
+            if index.isMultiple(of: 100) { _ = known.claims(of: "used") }
         }
         #expect(known.claims(of: "used") != nil)
         #expect(known.claims(of: "unused") == nil)
         #expect(known.claims(of: "0") == nil)
+    }
+
+    @Test func `fifty thousand tokens in use are all known`() {
+        let known = KnownTokens()
+        let count = 50_000
+        for index in 0..<count { known.remember(Self.claims, of: "\(index)") }
+        #expect((0..<count).allSatisfy { known.claims(of: "\($0)") != nil })
     }
 }
