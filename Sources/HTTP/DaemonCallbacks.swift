@@ -40,7 +40,7 @@ func daemonReadRequest(
         let bytes = unsafe UnsafeRawBufferPointer(start: body, count: bodyCount.pointee)
         unsafe bodyCount.pointee = 0
         return unsafe core.takeBody(exchange, bytes)
-    case .handling: return core.deliver(exchange, message)
+    case .handling: return core.proceed(exchange, message)
     case .answered:
         unsafe bodyCount.pointee = 0
         return .YES

@@ -1,9 +1,9 @@
 /// A server for HTTP/1.1 on one address.
 ///
 /// Connections are served by libmicrohttpd's threads. A request that was received whole is given to
-/// the handler in a task of its own, which starts on the connection's thread and leaves it at its
-/// first suspension; meanwhile the connection waits without a thread. So a handler may wait as long
-/// as it likes, but should not compute or block for long before it first suspends.
+/// the handler in a task of its own, which runs on the connection's thread; while the task is
+/// suspended, the connection waits without a thread. So a handler may wait as long as it likes, but
+/// should not compute or block for long: other connections share the thread.
 ///
 /// What libmicrohttpd can't read as a request at all, it answers itself, with a page of HTML, and
 /// closes the connection: a field without a colon, a length that is no number or has more than 19

@@ -82,14 +82,16 @@ final class ServerCore: Sendable {
         }
         exchange.connection.expectProgress(until: .never)
         exchange.stage = .handling
-        let task = Task.immediate { [handler] in
+        let task = Task.immediate(executorPreference: exchange) { [handler] in
             exchange.finish(await handler(request))
         }
-        return exchange.suspend(until: task) ? .YES : deliver(exchange, message)
+        exchange.expectAnswer(of: task)
+        return proceed(exchange, message)
     }
 
-    /// Sends what the handler left.
-    func deliver(_ exchange: Exchange, _ message: IncomingMessage) -> MHD_Result {
+    /// Goes on with the handler where it can, and sends the answer when it is there.
+    func proceed(_ exchange: Exchange, _ message: IncomingMessage) -> MHD_Result {
+        guard exchange.proceed() else { return .YES }
         guard let response = exchange.takeResponse() else { return .NO }
         return answer(exchange, response, on: message)
     }
