@@ -39,7 +39,9 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
     /// The values of every field with this name, in order.
     package func all(_ name: String) -> [String] {
         let name = name.utf8
-        return fields.filter { matches($0, name) }.map(value)
+        var values: [String] = []
+        for field in fields where matches(field, name) { values.append(value(field)) }
+        return values
     }
 
     /// The number of fields with this name.
@@ -53,11 +55,18 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
     /// True when every name is a token, RFC 9110 section 5.6.2, and no value holds a NUL or a line
     /// break.
     var areWellFormed: Bool {
-        fields.allSatisfy { field in
-            ASCII.isToken(storage[field.nameStart..<field.valueStart])
-                && storage[field.valueStart..<field.valueEnd]
-                    .allSatisfy { $0 != 0 && $0 != 0x0A && $0 != 0x0D }
+        let span = storage.span
+        for field in fields {
+            guard field.valueStart > field.nameStart else { return false }
+            for index in field.nameStart..<field.valueStart {
+                guard ASCII.isTokenCharacter(span[index]) else { return false }
+            }
+            for index in field.valueStart..<field.valueEnd {
+                let byte = span[index]
+                guard byte != 0, byte != 0x0A, byte != 0x0D else { return false }
+            }
         }
+        return true
     }
 
     mutating func append(name: some Collection<UInt8>, value: some Collection<UInt8>) {
@@ -70,8 +79,14 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
     }
 
     private func matches(_ field: Field, _ name: String.UTF8View) -> Bool {
-        field.valueStart - field.nameStart == name.count
-            && ASCII.equalIgnoringCase(storage[field.nameStart..<field.valueStart], name)
+        guard field.valueStart - field.nameStart == name.count else { return false }
+        let span = storage.span
+        var index = field.nameStart
+        for byte in name {
+            guard ASCII.lowercased(span[index]) == ASCII.lowercased(byte) else { return false }
+            index += 1
+        }
+        return true
     }
 
     private func value(_ field: Field) -> String {

@@ -16,6 +16,11 @@ package struct MediaType: Sendable, Equatable {
     /// Reads the value of a `Content-Type` field; nil when it is missing or no media type.
     package init?(_ contentType: String?) {
         guard let contentType else { return nil }
+        // What nearly every client sends needs no taking apart.
+        if contentType.utf8.elementsEqual("application/json".utf8) {
+            self = .json
+            return
+        }
         let essence = ASCII.trimmed(
             contentType.prefix { $0 != ";" })
         let parts = essence.split(separator: "/", omittingEmptySubsequences: false)

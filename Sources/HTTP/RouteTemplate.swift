@@ -26,18 +26,28 @@ struct RouteTemplate: Sendable {
 
     /// The segments of a path; a slash at the end makes an empty last segment.
     static func split(_ path: String) -> [Substring] {
-        path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        // By bytes: splitting by characters would look for ends of characters.
+        var segments: [Substring] = []
+        let end = path.utf8.endIndex
+        guard var start = path.utf8.firstIndex(of: ASCII.slash) else { return [] }
+        segments.reserveCapacity(8)
+        while start < end {
+            let first = path.utf8.index(after: start)
+            start = path.utf8[first...].firstIndex(of: ASCII.slash) ?? end
+            segments.append(path[first..<start])
+        }
+        return segments
     }
 
     /// Reads the captured segments; nil when one is empty or can't be decoded to text without a
     /// slash.
-    func captures(of path: [Substring]) -> [String: String]? {
-        var captures: [String: String] = [:]
+    func captures(of path: [Substring]) -> RouteCaptures? {
+        var captures: RouteCaptures = [:]
         for (segment, part) in zip(segments, path) {
             guard case .capture(let name) = segment else { continue }
             guard let value = PercentEncoding.decode(part), !value.isEmpty else { return nil }
             guard !value.utf8.contains(ASCII.slash) else { return nil }
-            captures[name] = value
+            captures.add(value, named: name)
         }
         return captures
     }

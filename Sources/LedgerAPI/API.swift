@@ -70,7 +70,7 @@ package struct API: Sendable {
     /// The tenant that a path means.
     ///
     /// - Throws: 404 when it does not exist.
-    private func tenant(in captures: [String: String]) async throws(APIError) -> TenantID {
+    private func tenant(in captures: RouteCaptures) async throws(APIError) -> TenantID {
         let named = captures["tenant"].map(TenantID.init) ?? .default
         guard let tenant = named else { throw .notFound }
         // `default` exists in every ledger: most requests need no question.

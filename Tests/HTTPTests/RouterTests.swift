@@ -13,7 +13,7 @@ struct RouterTests {
         return router
     }()
 
-    private func found(_ method: String, _ path: String) -> (String, String, [String: String])? {
+    private func found(_ method: String, _ path: String) -> (String, String, RouteCaptures)? {
         guard
             case .found(let handler, let template, let captures) =
                 Self.router.match(method: method, path: path)
@@ -34,20 +34,21 @@ struct RouterTests {
         return true
     }
 
-    @Test(arguments: [
-        ("GET", "/", "root", [:]),
-        ("GET", "/v1/account", "account", [:]),
-        ("HEAD", "/v1/account", "account", [:]),
-        ("POST", "/v1/auth/link/google", "link", ["provider": "google"]),
-        ("DELETE", "/v1/auth/link/google", "unlink", ["provider": "google"]),
-        ("POST", "/v1/auth/link/a%20b%C3%A9%2525", "link", ["provider": "a bé%25"]),
-        // A literal wins, and a capture still serves the methods that it does not have.
-        ("POST", "/v1/auth/link/batch", "batch", [:]),
-        ("DELETE", "/v1/auth/link/batch", "unlink", ["provider": "batch"]),
-        ("GET", "/t/a/v1/accounts/b", "tenant account", ["tenant": "a", "account": "b"]),
-    ])
+    @Test(
+        arguments: [
+            ("GET", "/", "root", [:]),
+            ("GET", "/v1/account", "account", [:]),
+            ("HEAD", "/v1/account", "account", [:]),
+            ("POST", "/v1/auth/link/google", "link", ["provider": "google"]),
+            ("DELETE", "/v1/auth/link/google", "unlink", ["provider": "google"]),
+            ("POST", "/v1/auth/link/a%20b%C3%A9%2525", "link", ["provider": "a bé%25"]),
+            // A literal wins, and a capture still serves the methods that it does not have.
+            ("POST", "/v1/auth/link/batch", "batch", [:]),
+            ("DELETE", "/v1/auth/link/batch", "unlink", ["provider": "batch"]),
+            ("GET", "/t/a/v1/accounts/b", "tenant account", ["tenant": "a", "account": "b"]),
+        ] as [(String, String, String, RouteCaptures)])
     func `a path finds its handler`(
-        method: String, path: String, handler: String, captures: [String: String]
+        method: String, path: String, handler: String, captures: RouteCaptures
     ) throws {
         let match = try #require(found(method, path))
         #expect(match.0 == handler)

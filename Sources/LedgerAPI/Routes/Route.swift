@@ -21,14 +21,28 @@ extension Route {
 }
 
 /// A request on its way through a route, with what was found out about it.
-struct RouteCall: Sendable {
+///
+/// One object, because every function of a route takes it and a copy would count many references.
+final class RouteCall: Sendable {
     let services: APIServices
     let request: HTTPRequest
     let name: RequestName
     let tenant: TenantID
-    let captures: [String: String]
+    let captures: RouteCaptures
     /// When the request came.
     let now: Timestamp
+
+    init(
+        services: APIServices, request: HTTPRequest, name: RequestName, tenant: TenantID,
+        captures: RouteCaptures, now: Timestamp
+    ) {
+        self.services = services
+        self.request = request
+        self.name = name
+        self.tenant = tenant
+        self.captures = captures
+        self.now = now
+    }
 
     var configuration: TenantConfiguration { services.configuration(of: tenant) }
 

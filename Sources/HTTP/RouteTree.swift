@@ -1,0 +1,98 @@
+/// The templates of a router by their segments, with a number for each pair of template and method.
+///
+/// It is apart from `Router` because it is the same whatever the handlers are: the compiler makes one
+/// version of it that knows all types.
+struct RouteTree: Sendable {
+    struct Route: Sendable {
+        let template: RouteTemplate
+        // A few at most: looking through them is cheaper than a dictionary.
+        var methods: [(name: String, number: Int)]
+
+        func number(_ method: String) -> Int? {
+            methods.first { $0.name == method }?.number
+        }
+    }
+
+    typealias Candidate = (route: Int, captures: RouteCaptures)
+
+    private struct Node: Sendable {
+        var literals: [(text: String, child: Int)] = []
+        var capture: Int?
+        var route: Int?
+
+        func child(_ text: Substring) -> Int? {
+            for (literal, child) in literals where literal.utf8.count == text.utf8.count {
+                if text.utf8.elementsEqual(literal.utf8) { return child }
+            }
+            return nil
+        }
+    }
+
+    private var nodes = [Node()]
+    private(set) var routes: [Route] = []
+
+    /// Adds a method of a template under a number.
+    mutating func add(_ method: String, _ template: RouteTemplate, number: Int) {
+        var node = 0
+        for segment in template.segments { node = child(of: node, for: segment) }
+        guard let route = nodes[node].route else {
+            nodes[node].route = routes.count
+            routes.append(Route(template: template, methods: [(method, number)]))
+            return
+        }
+        precondition(
+            routes[route].template.text == template.text,
+            "\(template.text) and \(routes[route].template.text) are the same paths")
+        precondition(
+            routes[route].number(method) == nil, "\(method) \(template.text) has two handlers")
+        routes[route].methods.append((method, number))
+    }
+
+    /// Every route that has the path, those with literals further left first.
+    func candidates(for path: String) -> [Candidate] {
+        guard path.utf8.first == ASCII.slash else { return [] }
+        let segments = RouteTemplate.split(path)
+        var found: [Candidate] = []
+        collect(segments, depth: 0, node: 0, into: &found)
+        return found
+    }
+
+    /// The methods of several routes, sorted, HEAD included where GET is.
+    func methods(of candidates: [Candidate]) -> [String] {
+        var methods = Set(candidates.flatMap { routes[$0.route].methods.map(\.name) })
+        if methods.contains("GET") { methods.insert("HEAD") }
+        return methods.sorted()
+    }
+
+    private mutating func child(of node: Int, for segment: RouteTemplate.Segment) -> Int {
+        let next = nodes.count
+        switch segment {
+        case .literal(let text):
+            if let child = nodes[node].child(text[...]) { return child }
+            nodes[node].literals.append((text, next))
+        case .capture:
+            if let child = nodes[node].capture { return child }
+            nodes[node].capture = next
+        }
+        nodes.append(Node())
+        return next
+    }
+
+    /// Goes as deep as the longest template and, at each capture, two ways: bounded by the routes.
+    private func collect(
+        _ segments: [Substring], depth: Int, node: Int, into found: inout [Candidate]
+    ) {
+        guard depth < segments.count else {
+            guard let route = nodes[node].route else { return }
+            guard let captures = routes[route].template.captures(of: segments) else { return }
+            found.append((route, captures))
+            return
+        }
+        if let child = nodes[node].child(segments[depth]) {
+            collect(segments, depth: depth + 1, node: child, into: &found)
+        }
+        if let child = nodes[node].capture {
+            collect(segments, depth: depth + 1, node: child, into: &found)
+        }
+    }
+}
