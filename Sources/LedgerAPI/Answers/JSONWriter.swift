@@ -37,6 +37,11 @@ struct JSONWriter {
     mutating func text(_ text: String) {
         beginValue()
         bytes.append(UInt8(ascii: "\""))
+        guard text.utf8.contains(where: Self.mustBeEscaped) else {
+            bytes.append(contentsOf: text.utf8)
+            bytes.append(UInt8(ascii: "\""))
+            return
+        }
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -50,6 +55,10 @@ struct JSONWriter {
             }
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func mustBeEscaped(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
     mutating func number(_ number: Int64) {

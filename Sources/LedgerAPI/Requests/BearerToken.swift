@@ -11,6 +11,13 @@ enum BearerToken {
         let values = headers.values("Authorization")
         guard values.count < 2 else { throw .accessTokenInvalid }
         let value = values.first ?? ""
+        // What nearly every client sends: the scheme, one space and the token.
+        let usual = "Bearer "
+        if value.utf8.starts(with: usual.utf8) {
+            let token = value.utf8.dropFirst(usual.utf8.count)
+            let isOneWord = !token.isEmpty && token.firstIndex(of: UInt8(ascii: " ")) == nil
+            if isOneWord { return String(Substring(token)) }
+        }
         // By bytes: a token is long, and walking it by characters costs more than looking it up.
         let words = value.utf8.split(separator: UInt8(ascii: " "))
         guard let scheme = words.first.map(Substring.init), scheme.lowercased() == "bearer" else {

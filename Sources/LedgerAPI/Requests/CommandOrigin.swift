@@ -16,6 +16,8 @@ extension Command.Origin {
 
     /// The text without control characters, cut between characters; nil when nothing is left.
     private static func trimmed(_ text: String) -> String? {
+        let isPlain = text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+        if isPlain, (1...userAgentBytesMax).contains(text.utf8.count) { return text }
         var kept = ""
         var byteCount = 0
         for scalar in text.unicodeScalars where scalar.properties.generalCategory != .control {

@@ -6,6 +6,9 @@ extension HTTPHeaders {
     func values(_ name: String) -> [String] {
         all(name).map { value in
             let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+            // The server has cut it already; a value of nothing else is none.
+            guard let first = value.utf8.first else { return "" }
+            if let last = value.utf8.last, !isSpace(first), !isSpace(last) { return value }
             guard let last = value.utf8.lastIndex(where: { !isSpace($0) }) else { return "" }
             return String(value[...last].utf8.drop(while: isSpace)) ?? value
         }

@@ -31,7 +31,9 @@ struct RequestBody {
         guard let members = value.members else {
             throw .invalidRequest(RequestFlaw("The body must be a JSON object"))
         }
-        guard !value.holdsNUL else {
+        // Raw control characters are not JSON: without an escape there can be none.
+        let mayHoldNUL = request.body.contains(UInt8(ascii: "\\"))
+        guard !mayHoldNUL || !value.holdsNUL else {
             throw .invalidRequest(RequestFlaw("The body holds the character U+0000"))
         }
         self.members = members

@@ -43,7 +43,7 @@ struct RequestName {
     }
 
     private static func id(for name: String) -> RequestID {
-        let digest = SHA256.hash(Array(name.utf8))
+        let digest = SHA256.hash(name)
         let bits = digest.prefix(16).reduce(UInt128(0)) { $0 << 8 | UInt128($1) }
         let versionMask = UInt128(0xF) << 76
         let variantMask = UInt128(0b11) << 62

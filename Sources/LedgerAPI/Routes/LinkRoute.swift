@@ -29,7 +29,7 @@ struct LinkRoute: Route {
             _ = try await call.identities(of: caller)
             throw .refused(.unsupportedProvider)
         }
-        guard let tokenDigest = Digest(SHA256.hash(Array(idToken.utf8))) else {
+        guard let tokenDigest = Digest(SHA256.hash(idToken)) else {
             throw .faulted(.internalFailure)
         }
         let command = LinkProvider(

@@ -48,7 +48,7 @@ package struct RefreshTokens: Sendable {
 
     /// What the ledger keeps of a token; nil for a text that is no token.
     package static func digest(_ token: String) -> Digest? {
-        Digest(SHA256.hash(Array(token.utf8)))
+        Digest(SHA256.hash(token))
     }
 
     /// Seals a token with the one that it succeeds, which is kept nowhere.

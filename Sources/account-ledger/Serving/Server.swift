@@ -124,7 +124,7 @@ struct Server: Sendable {
                 issuer: issuer, audience: configuration.audience, current: keys.token,
                 former: keys.formerTokens, lifetimeSeconds: configuration.accessTokenSeconds),
             refreshTokens: RefreshTokens(key: keys.refresh), now: { .now },
-            random: { SecureRandom.uint128() },
+            random: { [identifiers = IdentifierBits()] in identifiers.next() },
             observer: RequestRecord(log: log, metrics: requests),
             trustedProxies: configuration.trustedProxies,
             allowedOrigins: configuration.allowedOrigins,
