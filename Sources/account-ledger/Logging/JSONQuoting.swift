@@ -5,6 +5,15 @@ enum JSONQuoting {
     /// Appends the text in quotation marks, cut after a number of its bytes.
     static func append(_ text: String, bytesMax: Int = .max, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
+        let isPlain = text.utf8.allSatisfy { byte in
+            (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+        }
+        // Ids, counts and templates: nothing to escape and short.
+        if isPlain, text.utf8.count <= bytesMax {
+            bytes.append(contentsOf: text.utf8)
+            bytes.append(UInt8(ascii: "\""))
+            return
+        }
         var count = 0
         for scalar in text.unicodeScalars {
             count += UTF8.width(scalar)

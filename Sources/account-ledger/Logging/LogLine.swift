@@ -42,7 +42,9 @@ struct LogLine {
     }
 
     /// The whole line with its end.
-    func ended() -> [UInt8] {
-        bytes + [UInt8(ascii: "}"), UInt8(ascii: "\n")]
+    consuming func ended() -> [UInt8] {
+        bytes.append(UInt8(ascii: "}"))
+        bytes.append(UInt8(ascii: "\n"))
+        return bytes
     }
 }

@@ -2,7 +2,10 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Writes lines to standard error in their order, one write a line, without making callers wait.
+/// Writes lines to standard error in their order, without making callers wait.
+///
+/// Lines are gathered for a moment and written together, whole lines at a time and never more than a
+/// pipe takes in one piece: a write for each request would cost as much as answering it.
 ///
 /// A reader that is too slow costs lines and not requests: what would not fit into the buffer is dropped
 /// and counted.
@@ -15,6 +18,7 @@ final class LogWriter: Sendable {
     }
 
     private static let bufferBytesMax = 4 << 20
+    private static let gatheringTime = DispatchTimeInterval.milliseconds(5)
     private static let flushSecondsMax = 1.0
 
     private let queue = DispatchQueue(label: "account-ledger log")
@@ -32,7 +36,9 @@ final class LogWriter: Sendable {
             defer { state.isDraining = true }
             return !state.isDraining
         }
-        if startsDraining { queue.async { self.drain() } }
+        if startsDraining {
+            queue.asyncAfter(deadline: .now() + Self.gatheringTime) { self.drain() }
+        }
     }
 
     /// Lines that were dropped since this was asked last.
@@ -45,25 +51,33 @@ final class LogWriter: Sendable {
 
     /// Waits until everything taken in before is written, but not for a reader that has stopped reading.
     func flush() {
-        let last = DispatchWorkItem {}
+        let last = DispatchWorkItem { self.drain() }
         queue.async(execute: last)
         _ = last.wait(timeout: .now() + Self.flushSecondsMax)
     }
 
     private func drain() {
-        while true {
-            let lines = state.withLock { state in
-                let lines = state.lines
-                state.lines = []
-                state.byteCount = 0
-                state.isDraining = !lines.isEmpty
-                return lines
-            }
-            if lines.isEmpty { return }
-            for line in lines {
-                // A log that cannot be written must not end what it reports on.
-                try? FileHandle.standardError.write(contentsOf: Data(line))
-            }
+        let lines = state.withLock { state in
+            let lines = state.lines
+            state.lines = []
+            state.byteCount = 0
+            state.isDraining = false
+            return lines
         }
+        var piece: [UInt8] = []
+        for line in lines {
+            if piece.count + line.count > LogLine.bytesMax {
+                put(piece)
+                piece = []
+            }
+            piece += line
+        }
+        put(piece)
+    }
+
+    private func put(_ piece: [UInt8]) {
+        guard !piece.isEmpty else { return }
+        // A log that cannot be written must not end what it reports on.
+        try? FileHandle.standardError.write(contentsOf: Data(piece))
     }
 }

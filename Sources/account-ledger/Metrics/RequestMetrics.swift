@@ -17,6 +17,11 @@ final class RequestMetrics: Sendable {
     private struct Measures {
         var statuses: [Int: Int] = [:]
         var seconds = Histogram()
+
+        mutating func observe(_ status: Int, _ duration: Double) {
+            statuses[status, default: 0] += 1
+            seconds.observe(duration)
+        }
     }
 
     private let routes = Mutex<[Route: Measures]>([:])
@@ -26,8 +31,7 @@ final class RequestMetrics: Sendable {
         let route = Route(method: request.method, template: request.route)
         let seconds = request.duration.secondsValue
         routes.withLock { routes in
-            routes[route, default: Measures()].statuses[request.status, default: 0] += 1
-            routes[route, default: Measures()].seconds.observe(seconds)
+            routes[route, default: Measures()].observe(request.status, seconds)
         }
     }
 
