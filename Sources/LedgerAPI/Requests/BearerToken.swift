@@ -13,10 +13,8 @@ enum BearerToken {
         let value = values.first ?? ""
         // What nearly every client sends: the scheme, one space and the token.
         let usual = "Bearer "
-        if value.utf8.starts(with: usual.utf8) {
-            let token = value.utf8.dropFirst(usual.utf8.count)
-            let isOneWord = !token.isEmpty && token.firstIndex(of: UInt8(ascii: " ")) == nil
-            if isOneWord { return String(Substring(token)) }
+        if value.utf8.starts(with: usual.utf8), isOneWord(value, from: usual.utf8.count) {
+            return String(Substring(value.utf8.dropFirst(usual.utf8.count)))
         }
         // By bytes: a token is long, and walking it by characters costs more than looking it up.
         let words = value.utf8.split(separator: UInt8(ascii: " "))
@@ -25,5 +23,13 @@ enum BearerToken {
         }
         guard words.count == 2 else { throw .accessTokenInvalid }
         return String(Substring(words[1]))
+    }
+
+    /// Whether there is something from this byte on, and no space in it.
+    private static func isOneWord(_ text: String, from start: Int) -> Bool {
+        let bytes = text.utf8.span
+        guard start < bytes.count else { return false }
+        for index in start..<bytes.count where bytes[index] == UInt8(ascii: " ") { return false }
+        return true
     }
 }

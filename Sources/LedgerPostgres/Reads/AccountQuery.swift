@@ -43,12 +43,13 @@ enum AccountQuery {
     static func answers(
         to batch: [AccountReads.Pending], on connection: Connection
     ) throws -> [AccountReads.Answer] {
-        let tenants = batch.map(\.tenant.description)
-        let accounts = batch.map(\.caller.account.bits)
+        // By closures: a path of several properties is followed at run time.
+        let tenants = batch.map { $0.tenant.description }
+        let accounts = batch.map { $0.caller.account.bits }
         let results = try connection.pipeline([
             Call(
                 readCallers,
-                [.texts(tenants), .uuids(batch.map(\.caller.session.bits)), .uuids(accounts)]),
+                [.texts(tenants), .uuids(batch.map { $0.caller.session.bits }), .uuids(accounts)]),
             Call(readIdentities, [.texts(tenants), .uuids(accounts)]),
         ])
         var identities = Array(repeating: [LinkedIdentity](), count: batch.count)
