@@ -72,6 +72,15 @@ import Testing
         #expect(TokenSigningKey(exported: Array("-----BEGIN PRIVATE KEY-----".utf8)) == nil)
     }
 
+    @Test func `an export whose point is not on the curve is refused`() throws {
+        let members = try #require(
+            JSONValue(parsing: TokenSigningKey.generate().exported())?.members)
+        let x = try #require(members["x"]?.string)
+        let secret = try #require(members["d"]?.string)
+        let jwk = #"{"kty":"EC","crv":"P-256","x":"\#(x)","y":"\#(x)","d":"\#(secret)"}"#
+        #expect(TokenSigningKey(exported: Array(jwk.utf8)) == nil)
+    }
+
     @Test func `coordinates and secrets with leading zeros keep their length`() {
         // One key in 128 has a coordinate that begins with a zero byte.
         for _ in 0..<600 {

@@ -23,7 +23,10 @@ struct SigningKeyPair: Sendable {
             privateJWK.count <= KeySet.documentBytesMax,
             let members = JSONValue(parsing: privateJWK)?.members, members["d"]?.string != nil,
             let parameters = JWKParameters(jwk: members), algorithm.fits(parameters),
-            let handle = JWKHandle(json: privateJWK)
+            let handle = JWKHandle(json: privateJWK),
+            // With a private member cjose takes a point that is not on the curve; without it, it
+            // does not.
+            JWKHandle(json: Array(parameters.canonicalJSON.utf8)) != nil
         else {
             return nil
         }
