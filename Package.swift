@@ -70,13 +70,22 @@ let package = Package(
                 "Cryptography", "HTTP", "Ledger", "LedgerPostgres", "LedgerWire", "Postgres",
             ]),
 
+        // Hostile input: docs/hostile-input.md.
+        .target(name: "RawSockets"),
+        .executableTarget(
+            name: "ledger-fuzz",
+            dependencies: [
+                "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerTestSupport", "Postgres",
+                "RawSockets",
+            ]),
+
         // One test target per module, the whole from outside, and the rules of the house.
         .testTarget(name: "TidyTests"),
         .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
         .testTarget(name: "PostgresTests", dependencies: ["Postgres"]),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"]),
         .testTarget(
-            name: "LedgerTests", dependencies: ["Ledger", "LedgerTestSupport"],
+            name: "LedgerTests", dependencies: ["Cryptography", "Ledger", "LedgerTestSupport"],
             resources: [.copy("Golden")]),
         .testTarget(
             name: "LedgerPostgresTests",
@@ -91,6 +100,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: ["Cryptography", "LedgerTestSupport", "LedgerWire", "Postgres"]),
+        .testTarget(name: "FuzzTests", dependencies: ["LedgerTestSupport", "ledger-fuzz"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -56,9 +56,10 @@ enum ASCII {
 
     /// Cuts spaces and tabs off both ends.
     static func trimmed(_ text: Substring) -> Substring {
-        var text = text
-        while let first = text.utf8.first, first == space || first == tab { text.removeFirst() }
-        while let last = text.utf8.last, last == space || last == tab { text.removeLast() }
-        return text
+        // By bytes: a mark behind a space is one character with it and must not go with it.
+        var bytes = text.utf8
+        while let first = bytes.first, first == space || first == tab { bytes.removeFirst() }
+        while let last = bytes.last, last == space || last == tab { bytes.removeLast() }
+        return Substring(bytes)
     }
 }

@@ -72,6 +72,35 @@ import Testing
         #expect(TokenSigningKey(exported: Array("-----BEGIN PRIVATE KEY-----".utf8)) == nil)
     }
 
+    @Test func `an export with a member far too long is refused before it is tried`() throws {
+        let text = String(decoding: Self.rsa.exported(), as: UTF8.self)
+        let prime = try #require(text.firstMatch(of: /"q":"([^"]+)"/)?.1)
+        let long = text.replacing(prime, with: String(repeating: "7", count: 30_000) + prime)
+        let duration = ContinuousClock().measure {
+            #expect(RSASigningKey(exported: Array(long.utf8)) == nil)
+        }
+        #expect(duration < .seconds(5))
+    }
+
+    @Test(arguments: ["d", "p", "q", "dp", "dq", "qi"])
+    func `an export with a member that is no base64url is refused`(name: String) throws {
+        let text = String(decoding: Self.rsa.exported(), as: UTF8.self)
+        for damaged in ["\"AAAAA\"", "\"A+/=\"", "7"] {
+            let members = try Regex("\"\(name)\":\"[^\"]+\"")
+            let jwk = text.replacing(members, with: "\"\(name)\":\(damaged)")
+            #expect(jwk != text && RSASigningKey(exported: Array(jwk.utf8)) == nil, "\(damaged)")
+        }
+    }
+
+    @Test func `an export whose point is not on the curve is refused`() throws {
+        let members = try #require(
+            JSONValue(parsing: TokenSigningKey.generate().exported())?.members)
+        let x = try #require(members["x"]?.string)
+        let secret = try #require(members["d"]?.string)
+        let jwk = #"{"kty":"EC","crv":"P-256","x":"\#(x)","y":"\#(x)","d":"\#(secret)"}"#
+        #expect(TokenSigningKey(exported: Array(jwk.utf8)) == nil)
+    }
+
     @Test func `coordinates and secrets with leading zeros keep their length`() {
         // One key in 128 has a coordinate that begins with a zero byte.
         for _ in 0..<600 {

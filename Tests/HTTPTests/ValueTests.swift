@@ -14,6 +14,7 @@ struct ValueTests {
         nil, "", "json", "application/", "/json", "application/json/x", "application/jsonp",
         "application/problem+json", "text/plain", "application/json, text/plain",
         "application /json", "application/js\u{F6}n",
+        " \u{301}application/json", "application/json \u{301}",
     ])
     func `another media type is not JSON`(text: String?) {
         #expect(MediaType(text)?.isJSON != true)

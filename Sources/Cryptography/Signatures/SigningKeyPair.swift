@@ -1,5 +1,10 @@
 /// A private key together with its public half; what both kinds of signing keys are made of.
 struct SigningKeyPair: Sendable {
+    /// The longest private JWK; one of 8192 bits takes some 6,300 bytes.
+    ///
+    /// Trying a key costs as much as the cube of its longest member: minutes for a longer one.
+    static let privateBytesMax = 8_192
+
     let handle: JWKHandle
     let parameters: JWKParameters
     let keyID: String
@@ -20,10 +25,14 @@ struct SigningKeyPair: Sendable {
     /// Reads a private JWK; nil when it lacks the private part or the halves don't belong together.
     init?(privateJWK: [UInt8], algorithm: SignatureAlgorithm) {
         guard
-            privateJWK.count <= KeySet.documentBytesMax,
+            privateJWK.count <= SigningKeyPair.privateBytesMax,
             let members = JSONValue(parsing: privateJWK)?.members, members["d"]?.string != nil,
+            SigningKeyPair.areDecodable(members),
             let parameters = JWKParameters(jwk: members), algorithm.fits(parameters),
-            let handle = JWKHandle(json: privateJWK)
+            let handle = JWKHandle(json: privateJWK),
+            // With a private member cjose takes a point that is not on the curve; without it, it
+            // does not.
+            JWKHandle(json: Array(parameters.canonicalJSON.utf8)) != nil
         else {
             return nil
         }
@@ -32,6 +41,16 @@ struct SigningKeyPair: Sendable {
         self.keyID = parameters.thumbprint
         guard isConsistent(algorithm) else {
             return nil
+        }
+    }
+
+    // cjose ends the process over a text that is no base64.
+    private static func areDecodable(_ members: JSONMembers) -> Bool {
+        ["d", "p", "q", "dp", "dq", "qi"].allSatisfy { name in
+            guard let value = members[name] else {
+                return true
+            }
+            return value.string.flatMap { Base64URL.decode($0) } != nil
         }
     }
 

@@ -48,6 +48,8 @@ struct JSONTextParser {
             case UInt8(ascii: "\\"):
                 guard let escaped = escape() else { return nil }
                 text.append(escaped)
+            case 0..<0x20:
+                return nil
             default:
                 text.append(byte)
             }
@@ -68,10 +70,14 @@ struct JSONTextParser {
         case UInt8(ascii: "r"): return 0x0D
         case UInt8(ascii: "u"):
             guard bytes.count - index >= 4 else { return nil }
-            let digits = String(decoding: bytes[index..<index + 4], as: UTF8.self)
-            guard let value = UInt8(digits, radix: 16), value < 0x20 else { return nil }
+            let digits = bytes[index..<index + 4]
             index += 4
-            return value
+            // Only what is written: small digits, and no shorter form.
+            return (0..<0x20 as Range<UInt8>).first { control in
+                var written: [UInt8] = []
+                appendJSONText(String(Unicode.Scalar(control)), to: &written)
+                return written.dropFirst().dropLast().elementsEqual("\\u".utf8 + digits)
+            }
         default: return nil
         }
     }

@@ -67,6 +67,8 @@ package struct Timestamp: Hashable, Sendable, Comparable, CustomStringConvertibl
             let month = digits(bytes[5..<7]), let day = digits(bytes[8..<10]),
             let hour = digits(bytes[11..<13]), let minute = digits(bytes[14..<16]),
             let second = digits(bytes[17..<19]), let fraction = digits(bytes[20..<26]),
+            // Without a year, a month or a day the calendar below has no meaning.
+            year > 0, (1...12).contains(month), (1...31).contains(day),
             hour < 24, minute < 60, second < 60
         else { return nil }
         let date = CivilDate(year: year, month: month, day: day)

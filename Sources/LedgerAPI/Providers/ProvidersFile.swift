@@ -83,7 +83,20 @@ package struct ProvidersFileFault: Error, Hashable, Sendable, CustomStringConver
     /// The line, such as `providers[1].audiences must not be empty`.
     package let description: String
 
+    private static let placeCharactersMax = 200
+
     init(_ place: String, _ problem: String) {
-        description = "\(place) \(problem)"
+        description = "\(Self.quoted(place)) \(problem)"
+    }
+
+    /// The place on one line, as far as a line goes: names of members are whatever the file says.
+    private static func quoted(_ place: String) -> String {
+        let scalars = place.unicodeScalars.prefix(placeCharactersMax).map { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: "?" as Unicode.Scalar
+            default: scalar
+            }
+        }
+        return String(String.UnicodeScalarView(scalars))
     }
 }

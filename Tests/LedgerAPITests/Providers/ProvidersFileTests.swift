@@ -97,6 +97,7 @@ struct ProvidersFileTests {
             "the file is not valid JSON or names a member twice"
         ),
         ("{\"tenants\":{},\"providers\":[]}", "providers is not a known member"),
+        ("{\"providers\":[],\"a\\nb\\u2028\":1}", "a?b? is not a known member"),
         ("{\"tenants\":{\"NO\":{\"providers\":[]}}}", "tenants has a name that is no tenant's"),
         ("{\"tenants\":{\"a\":[]}}", "tenants.a must be an object"),
         ("{\"tenants\":{\"a\":{}}}", "tenants.a.providers is missing"),

@@ -1,3 +1,4 @@
+import Cryptography
 import Ledger
 import LedgerTestSupport
 import Testing
@@ -21,6 +22,12 @@ import Testing
         let disclosure = Disclosure(.userAgent, value)
         let encoded = disclosure.encoded(salt: Self.salt)
         #expect(Disclosure(encoded: String(decoding: encoded, as: UTF8.self)) == disclosure)
+    }
+
+    @Test(arguments: ["\u{1}", "\\u0008", "\\u001F", "\\u+01f", "\\/", "\\u0041", "\\ud83d"])
+    func `a value that is written otherwise is no disclosure`(value: String) {
+        let json = Array("[\"AAECAwQFBgcICQoLDA0ODw\",\"email\",\"\(value)\"]".utf8)
+        #expect(Disclosure(encoded: Base64URL.encode(json)) == nil)
     }
 
     @Test func `several disclosures are kept together and taken apart`() {

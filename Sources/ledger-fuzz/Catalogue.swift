@@ -1,0 +1,46 @@
+import HTTP
+import Ledger
+import LedgerAPI
+
+/// Every target, and how large its share of the executions is.
+enum Catalogue {
+    /// The names, in the order of the report, with shares that sum up to about a thousand.
+    static let shares: [(name: String, share: Int)] = [
+        ("base64url", 60), ("hex", 20), ("values", 60), ("media-type", 40), ("forwarded-for", 60),
+        ("settings", 40), ("json", 130), ("request-target", 110), ("providers-file", 60),
+        ("entries", 120), ("disclosures", 40), ("rows", 80), ("id-token", 50),
+        ("id-token-claims", 20), ("access-token", 40), ("refresh-token", 20), ("key-set", 20),
+        ("key-file", 8), ("api", 20), ("socket", 10), ("command-line", 1),
+    ]
+
+    /// Makes the target of a name.
+    static func target(_ name: String, _ options: Options) async throws -> FuzzTarget {
+        let service = try FuzzService()
+        switch name {
+        case "json": return JSONTarget.target
+        case "request-target": return RequestTargetTarget.target
+        case "providers-file": return ProvidersFileTarget.target
+        case "entries": return try StoredTargets.entries()
+        case "disclosures": return StoredTargets.disclosures
+        case "rows": return StoredTargets.rows
+        case "api": return APITarget.target(service)
+        case "socket":
+            let served =
+                if let port = options.server {
+                    try SocketTarget.development(port: port)
+                } else {
+                    try await SocketTarget.inProcess(service)
+                }
+            return SocketTarget.target(served)
+        case "command-line":
+            return CommandLineTarget.target(
+                executable: options.executable, directory: options.directory)
+        default:
+            let others = TextTargets.all + TokenTargets.all(service) + PlantedTargets.all
+            guard let target = others.first(where: { $0.name == name }) else {
+                throw UsageError("there is no target '\(name)'")
+            }
+            return target
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Cryptography
+import HTTP
+import Ledger
+import LedgerAPI
+import LedgerTestSupport
+import Synchronization
+
+/// The HTTP contract over a ledger in memory, with keys that never change, so that an input means
+/// the same in every run.
+final class FuzzService: Sendable {
+    static let now = Timestamp(seconds: 1_750_000_000)
+
+    let issuer = "https://google.example"
+    let providerKey: RSASigningKey
+    let tokenKey: TokenSigningKey
+    let accessTokens: AccessTokens
+    let refreshTokens: RefreshTokens
+    let providerKeys: KeySet
+    let policy: IDTokenPolicy
+    let idTokens: [String]
+    let configuration: TenantConfiguration
+
+    init() throws {
+        guard let providerKey = RSASigningKey(exported: Array(ExampleKeys.provider.utf8)),
+            let tokenKey = TokenSigningKey(exported: Array(ExampleKeys.token.utf8)),
+            let refreshKey = SymmetricKey(bytes: Array(0..<UInt8(SymmetricKey.byteCount))),
+            let google = ProviderName("google")
+        else { throw Finding("the example keys can't be read") }
+        self.providerKey = providerKey
+        self.tokenKey = tokenKey
+        accessTokens = AccessTokens(
+            issuer: "https://ledger.example", audience: "app", current: tokenKey)
+        refreshTokens = RefreshTokens(key: refreshKey)
+        providerKeys = KeySet([providerKey.verificationKey, tokenKey.verificationKey])
+        policy = IDTokenPolicy(
+            issuers: [issuer], audiences: ["app"], algorithms: [.rs256, .es256], nonce: .raw)
+        let document = Array("{\"keys\":[\(providerKey.publicJWK),\(tokenKey.publicJWK)]}".utf8)
+        configuration = TenantConfiguration(
+            providers: [
+                ProviderConfiguration(
+                    name: google, check: policy,
+                    keys: KeySetCache(
+                        url: "https://google.example/keys",
+                        fetch: { _ in FetchedKeySet(body: document, maxAgeSeconds: nil) }))
+            ], policy: TenantPolicy(providers: []))
+        idTokens = ["subject-1", "subject-2"].map { subject in
+            providerKey.sign(
+                header: ["kid": providerKey.keyID],
+                claims: Array(Self.claims(issuer: "https://google.example", subject: subject).utf8))
+        }
+    }
+
+    /// The keys that check ID tokens, as the provider would publish them.
+    var keySetDocument: String {
+        "{\"keys\":[\(providerKey.publicJWK),\(tokenKey.publicJWK)]}"
+    }
+
+    /// The claims of a good ID token, as JSON.
+    func claims(subject: String, rest: String = "") -> String {
+        Self.claims(issuer: issuer, subject: subject, rest: rest)
+    }
+
+    private static func claims(issuer: String, subject: String, rest: String = "") -> String {
+        """
+        {"iss":"\(issuer)","aud":"app","sub":"\(subject)","iat":\(now.seconds),\
+        "exp":\(now.seconds + 3600)\(rest)}
+        """
+    }
+
+    /// A contract over an empty ledger.
+    func api(observer: any RequestObserver = Nobody()) throws -> API {
+        let policy = configuration.policy
+        let ledger = InMemoryLedger(policy: { _ in policy }, now: { Self.now })
+        guard let proxies = TrustedProxies("127.0.0.0/8"),
+            let origins = AllowedOrigins("https://app.example")
+        else { throw Finding("the settings can't be read") }
+        return API(
+            APIServices(
+                commands: ledger, accounts: ledger, tenants: ledger,
+                configurations: [.default: configuration], accessTokens: accessTokens,
+                refreshTokens: refreshTokens, now: { Self.now },
+                random: { SecureRandom.uint128() }, observer: observer, trustedProxies: proxies,
+                allowedOrigins: origins, readiness: { Readiness(checks: []) }))
+    }
+
+    private struct Nobody: RequestObserver {
+        func observed(_: RequestObservation) {}
+    }
+}

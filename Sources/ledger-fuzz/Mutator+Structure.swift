@@ -1,0 +1,87 @@
+import Cryptography
+
+/// Changes that know how texts are put together.
+extension Mutator {
+    /// Swaps, doubles or drops what stands between two separators.
+    mutating func movePieces(_ bytes: inout [UInt8]) {
+        let separators = Array(",.&/;: \n=~\"".utf8)
+        let separator = separators[below(separators.count)]
+        var pieces = bytes.split(separator: separator, omittingEmptySubsequences: false)
+        guard pieces.count > 1 else { return }
+        let first = below(pieces.count)
+        switch below(3) {
+        case 0: pieces.swapAt(first, below(pieces.count))
+        case 1: pieces.insert(pieces[first], at: below(pieces.count))
+        default: pieces.remove(at: first)
+        }
+        bytes = Array(pieces.joined(separator: [separator]))
+    }
+
+    /// Bytes that are no UTF-8, or characters that texts rarely hold.
+    mutating func damagedText() -> [UInt8] {
+        let pieces: [[UInt8]] = [
+            [0xC0, 0x80], [0xC3], [0xED, 0xA0, 0x80], [0xED, 0xBF, 0xBF], [0xF4, 0x90, 0x80, 0x80],
+            [0xFF, 0xFE], [0xEF, 0xBB, 0xBF], [0xE2, 0x80, 0xA8], [0xCC, 0x81], [0xEF, 0xBF, 0xBD],
+            [0xF0, 0x9F, 0x98, 0x80], [0x00], [0xE2, 0x84, 0xAA], [0x80, 0x80], [0xC2, 0x85],
+        ]
+        return pieces[below(pieces.count)]
+    }
+
+    /// Puts a number that is hard to hold in the place of another one.
+    mutating func replaceNumber(_ bytes: inout [UInt8]) {
+        let isDigit = { (byte: UInt8) in (0x30...0x39).contains(byte) }
+        guard !bytes.isEmpty else { return }
+        let from = below(bytes.count)
+        guard let start = bytes[from...].firstIndex(where: isDigit) else { return }
+        let end = bytes[start...].firstIndex { !isDigit($0) } ?? bytes.count
+        let numbers = [
+            "0", "-0", "-1", "00", "1e999", "-1e999", "1e-999", "9223372036854775807",
+            "9223372036854775808", "-9223372036854775809", "18446744073709551616", "1.5", "1E+2",
+            "4294967296", "65536", "253402300800", "0.1e1", "1.", "123456789012345678901234567890",
+        ]
+        bytes.replaceSubrange(start..<end, with: numbers[below(numbers.count)].utf8)
+    }
+
+    /// Wraps a piece into many brackets, closed or not.
+    mutating func nest(_ bytes: inout [UInt8]) {
+        let range = range(in: bytes)
+        let pairs = [("[", "]"), (#"{"a":"#, "}"), ("[0,", "]"), ("(", ")")]
+        let (open, close) = pairs[below(pairs.count)]
+        let depth = below(30) == 0 ? below(10_000) : below(40)
+        let closings = below(3) == 0 ? below(depth + 1) : depth
+        let nested =
+            Array(repeatElement(open.utf8, count: depth).joined()) + bytes[range]
+            + Array(repeatElement(close.utf8, count: closings).joined())
+        bytes.replaceSubrange(range, with: nested)
+    }
+
+    /// Writes a byte as an escape of a URL or of JSON.
+    mutating func escape(_ bytes: inout [UInt8]) {
+        guard !bytes.isEmpty else { return }
+        let index = below(bytes.count)
+        let hex = Hex.encode([bytes[index]])
+        let escapes = [
+            "%\(hex)", "\\u00\(hex)", "%00", "\\u0000", "\\ud800", "\\ud83d\\ude00", "%",
+        ]
+        let escape = escapes[below(below(2) == 0 ? 2 : escapes.count)]
+        bytes.replaceSubrange(index...index, with: escape.utf8)
+    }
+
+    /// Damages what a piece of base64url stands for, and encodes it again.
+    mutating func changeInsideBase64URL(_ bytes: inout [UInt8]) {
+        var pieces = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let index = below(pieces.count)
+        guard
+            var decoded = Base64URL.decode(String(decoding: pieces[index], as: UTF8.self)),
+            !decoded.isEmpty
+        else { return }
+        switch below(4) {
+        case 0: decoded[below(decoded.count)] ^= 1 << UInt8(below(8))
+        case 1: decoded.removeSubrange(range(in: decoded))
+        case 2: nest(&decoded)
+        default: movePieces(&decoded)
+        }
+        pieces[index] = Array(Base64URL.encode(decoded).utf8)[...]
+        bytes = Array(pieces.joined(separator: [UInt8(ascii: ".")]))
+    }
+}

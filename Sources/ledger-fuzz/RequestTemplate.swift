@@ -1,0 +1,87 @@
+import Cryptography
+import HTTP
+import LedgerAPI
+
+/// What requests carry that only a running service knows: put in the places that name them.
+struct LiveTokens: Sendable {
+    var idToken = ""
+    var accessToken = ""
+    var refreshToken = ""
+
+    /// The text with `<ID>`, `<ACCESS>` and `<REFRESH>` replaced.
+    func fill(_ template: [UInt8]) -> [UInt8] {
+        var bytes = template
+        for (place, value) in [
+            ("<ID>", idToken), ("<ACCESS>", accessToken), ("<REFRESH>", refreshToken),
+        ] {
+            while let range = bytes.firstRange(of: Array(place.utf8)) {
+                bytes.replaceSubrange(range, with: value.utf8)
+            }
+        }
+        return bytes
+    }
+
+    /// Signs somebody in at the contract itself.
+    init(signingInAt api: API, of service: FuzzService) async throws {
+        idToken = service.idTokens[0]
+        let request = HTTPRequest(
+            method: "POST", target: "/v1/auth/sign-in/google",
+            headers: ["Content-Type": "application/json"],
+            body: Array("{\"id_token\":\"\(idToken)\"}".utf8))
+        guard let request else { throw Finding("the sign-in is no request") }
+        let answer = await api.handle(request)
+        guard let members = JSONValue(parsing: answer.body)?.members,
+            let access = members["access_token"]?.string,
+            let refresh = members["refresh_token"]?.string
+        else { throw Finding("nobody can sign in") }
+        accessToken = access
+        refreshToken = refresh
+    }
+
+    init() {}
+}
+
+/// Requests of every route as they stand on the wire, with places for tokens.
+enum RequestTemplates {
+    private static let json = "Host: a\nContent-Type: application/json\n"
+    private static let bearer = "Authorization: Bearer <ACCESS>\n"
+
+    static let all = [
+        request("POST /v1/auth/sign-in/google", json, #"{"id_token":"<ID>","nonce":"n"}"#),
+        request(
+            "POST /v1/auth/sign-in/google", json, #"{"id_token":"<ID>","create_account":false}"#),
+        request("POST /v1/auth/refresh", json, #"{"refresh_token":"<REFRESH>"}"#),
+        request("POST /v1/auth/sign-out", json + bearer, #"{"everywhere":true}"#),
+        request(
+            "POST /v1/auth/link/google", json + bearer + "Idempotency-Key: key-1\n",
+            #"{"id_token":"<ID>","nonce":null}"#),
+        request(
+            "DELETE /v1/auth/link/google?identity_id=0190a1b2-c3d4-7000-8000-000000000001",
+            "Host: a\n" + bearer + "Idempotency-Key: key-2\n", ""),
+        request("DELETE /v1/auth/link/google", "Host: a\n" + bearer, ""),
+        request(
+            "GET /v1/account",
+            "Host: a\n" + bearer
+                + "X-Request-Id: r-1\nX-Forwarded-For: 203.0.113.7\nUser-Agent: u\n", ""),
+        request("GET /t/default/v1/account", "Host: a\n" + bearer, ""),
+        request("GET /.well-known/jwks.json", "Host: a\n", ""),
+        request("GET /readyz", "Host: a\n", ""),
+        request(
+            "OPTIONS /v1/account",
+            "Host: a\nOrigin: https://app.example\nAccess-Control-Request-Method: GET\n", ""),
+    ]
+
+    static let words = [
+        "Host: b\n", "Content-Type: text/plain\n", "Content-Length: 5\n", "Content-Length: -1\n",
+        "Transfer-Encoding: chunked\n", "Expect: 100-continue\n", "Authorization: Bearer x\n",
+        "Idempotency-Key: \n", "Origin: null\n", "X-Request-Id: é\n", "<ACCESS>", "<REFRESH>",
+        "<ID>", "HEAD ", "PUT ", "/t/acme", "/v1/", "\u{0}", "\n\n", "\r\n", ":", "%00", "null",
+        #""id_token":1"#, #""nonce":{}"#, "HTTP/1.0", "HTTP/9.9", "Connection: close\n", "?a=b",
+        "5\r\nhello\r\n0\r\n\r\n", "\t", " ", "{", "Bearer ", "\u{7F}",
+    ]
+
+    /// A request in lines that end with a line feed, without a version and a length.
+    private static func request(_ line: String, _ fields: String, _ body: String) -> String {
+        "\(line)\n\(fields)\n\(body)"
+    }
+}

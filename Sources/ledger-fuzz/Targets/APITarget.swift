@@ -1,0 +1,76 @@
+import Cryptography
+import Foundation
+import HTTP
+import LedgerAPI
+
+/// Requests of every route, given to the contract without a socket: never a fault, always JSON,
+/// and never what the client sent in the text of a refusal.
+enum APITarget {
+    /// A refusal that repeats as many bytes of the request in a row gives away what was in it.
+    private static let repeatedBytesMax = 20
+
+    static func target(_ service: FuzzService) -> FuzzTarget {
+        FuzzTarget("api", corpus: RequestTemplates.all, words: RequestTemplates.words) { input in
+            let api = try service.api()
+            let tokens = try await LiveTokens(signingInAt: api, of: service)
+            guard let request = Self.request(tokens.fill(input)) else { return false }
+            let answer = await api.handle(request)
+            try check(answer, to: request)
+            return answer.status < 300
+        }
+    }
+
+    private static func check(_ answer: HTTPResponse, to request: HTTPRequest) throws {
+        try require((200..<500).contains(answer.status), "the answer is \(answer.status)")
+        guard answer.status >= 400 else { return }
+        let body = try? JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any]
+        let error = body?["error"] as? [String: Any]
+        try require(
+            error?["code"] is String && error?["message"] is String, "a refusal is no JSON error")
+        let sent =
+            [request.body, Array(request.target.utf8)]
+            + fields.map { name in
+                Array(request.headers.all(name).joined().utf8)
+            }
+        for text in sent {
+            try require(!repeats(answer.body, text), "a refusal repeats what was sent")
+        }
+    }
+
+    private static let fields = ["Authorization", "Idempotency-Key", "Content-Type"]
+
+    private static func repeats(_ answer: [UInt8], _ text: [UInt8]) -> Bool {
+        guard text.count >= repeatedBytesMax, answer.count >= repeatedBytesMax else { return false }
+        var pieces: Set<ArraySlice<UInt8>> = []
+        for start in 0...(answer.count - repeatedBytesMax) {
+            pieces.insert(answer[start..<(start + repeatedBytesMax)])
+        }
+        return (0...(text.count - repeatedBytesMax)).contains { start in
+            pieces.contains(text[start..<(start + repeatedBytesMax)])
+        }
+    }
+
+    /// Reads as leniently as no server would, so that most inputs become requests.
+    private static func request(_ input: [UInt8]) -> HTTPRequest? {
+        var lines: [ArraySlice<UInt8>] = []
+        var rest = input[...]
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")), end > rest.startIndex {
+            lines.append(rest[..<end])
+            rest = rest[(end + 1)...]
+        }
+        let words = (lines.first ?? []).split(separator: UInt8(ascii: " "), maxSplits: 1)
+            .map { String(decoding: $0, as: UTF8.self) }
+        guard words.count == 2 else { return nil }
+        let fields = lines.dropFirst().map { line in
+            let parts = line.split(
+                separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
+            return (
+                name: String(decoding: parts[0], as: UTF8.self),
+                value: String(decoding: parts.count > 1 ? parts[1] : [], as: UTF8.self)
+            )
+        }
+        return HTTPRequest(
+            method: words[0], target: words[1], headers: HTTPHeaders(fields),
+            body: Array(rest.dropFirst()))
+    }
+}

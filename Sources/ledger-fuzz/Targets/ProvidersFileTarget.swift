@@ -1,0 +1,44 @@
+import Cryptography
+import Ledger
+import LedgerAPI
+
+/// The providers file: refused in one line that names the place, or read to what it says.
+enum ProvidersFileTarget {
+    private static let faultBytesMax = 5_000
+
+    static let target = FuzzTarget(
+        "providers-file",
+        corpus: [
+            """
+            {"providers":[
+              {"name":"google","type":"oidc","issuer":["https://accounts.google.com","accounts.google.com"],
+               "jwks_uri":"https://www.googleapis.com/oauth2/v3/certs","audiences":["CLIENT_ID"],
+               "algorithms":["RS256","ES256"],"nonce":"raw","nonce_required":true,"display_name":"G"},
+              {"name":"apple","type":"oidc","issuer":"https://appleid.apple.com",
+               "jwks_uri":"https://appleid.apple.com/auth/keys","audiences":["B"],"nonce":"sha256"}]}
+            """,
+            """
+            {"tenants":{"default":{"providers":[]},"acme":{"providers":[{"name":"x","type":"oidc",
+            "issuer":"http://127.0.0.1","jwks_uri":"http://127.0.0.1:80/k","audiences":["a","b"]}],
+            "several_per_provider":true}}}
+            """,
+        ],
+        words: [
+            "http://", "https://", "https:", "@", "[::1]", ":99999", "?", "#", "..", "\"name\":",
+            "null",
+            "\"algorithms\":[\"none\"]", "\"HS256\"", "[]", "{}", "\"\"", "\\u0000", "\"K\"",
+        ]
+    ) { input in
+        do throws(ProvidersFileFault) {
+            let tenants = try ProvidersFile.parse(input, policy: TenantPolicy(providers: []))
+            return !tenants.isEmpty
+        } catch {
+            let line = error.description
+            try require(line.utf8.count <= faultBytesMax, "the complaint is too long")
+            try require(
+                !line.unicodeScalars.contains { $0.properties.generalCategory == .control },
+                "the complaint holds control characters")
+            return false
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import Cryptography
+import Foundation
+import HTTP
+import LedgerAPI
+import RawSockets
+
+/// Raw bytes on a server's socket: never a 5xx of ours, every connection ends, and the server
+/// answers others as before.
+enum SocketTarget {
+    /// More than the 30 s after which a server gives a silent client up.
+    private static let waitSecondsMax = 60
+    private static let quietMilliseconds = 40
+    /// After a whole request the server closes upon this one; after half a one it belongs to it.
+    private static let last = Array(
+        "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".utf8)
+    private static let answerBytesMax = 8_000_000
+    /// libmicrohttpd's own answer to a version of HTTP that it does not speak.
+    private static let foreignVersion = "HTTP/1.1 505 "
+
+    /// What serves: an address, and what keeps it alive.
+    struct Served: Sendable {
+        let port: UInt16
+        let tokens: LiveTokens
+        let server: HTTPServer?
+    }
+
+    /// A server of this process over a ledger in memory.
+    static func inProcess(_ service: FuzzService) async throws -> Served {
+        let api = try service.api()
+        let tokens = try await LiveTokens(signingInAt: api, of: service)
+        let server = try HTTPServer(
+            host: "127.0.0.1", port: 0, limits: HTTPServerLimits(),
+            reject: { api.reject($0, $1) }, handler: { await api.handle($0) })
+        return Served(port: server.port, tokens: tokens, server: server)
+    }
+
+    /// Another process in development mode, whose identity provider plays Google.
+    static func development(port: UInt16) throws -> Served {
+        var tokens = LiveTokens()
+        let minted = try json(port, "GET /dev/idp/google/token?name=fuzz HTTP/1.1\nHost: a\n\n")
+        tokens.idToken = minted["id_token"]?.string ?? ""
+        let body = "{\"id_token\":\"\(tokens.idToken)\"}"
+        let session = try json(
+            port,
+            "POST /v1/auth/sign-in/google HTTP/1.1\nHost: a\nContent-Type: application/json\n"
+                + "Content-Length: \(body.utf8.count)\n\n\(body)")
+        tokens.accessToken = session["access_token"]?.string ?? ""
+        tokens.refreshToken = session["refresh_token"]?.string ?? ""
+        guard !tokens.accessToken.isEmpty else { throw Finding("nobody can sign in at the server") }
+        return Served(port: port, tokens: tokens, server: nil)
+    }
+
+    static func target(_ served: Served) -> FuzzTarget {
+        let forms = [
+            "POST /dev/idp/google/token\nHost: a\nContent-Type: application/x-www-form-urlencoded\n\n"
+                + "name=ada&email=a%40b.c&audience=dev-client&nonce=n&auth_time=1",
+            "POST /dev/idp/apple/\nHost: a\n\nname=a+b&nonce=%C3%A9",
+            "GET /dev/idp/google/token?name=ada&nonce=n\nHost: a\n\n",
+            "GET /dev/idp/google/.well-known/openid-configuration\nHost: a\n\n",
+        ]
+        let templates = RequestTemplates.all + (served.server == nil ? forms : [])
+        let corpus =
+            templates.map(Self.onTheWire) + [
+                "POST /v1/auth/refresh HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+                    + "Transfer-Encoding: chunked\r\n\r\n5\r\n{\"a\":\r\n2\r\n1}\r\n0\r\n\r\n",
+                "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nGET /readyz HTTP/1.0\r\n\r\n",
+                "POST /v1/auth/refresh HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+                    + "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n{}",
+            ]
+        return FuzzTarget("socket", corpus: corpus, words: words) { input in
+            let answer = try exchange(served.port, measured(served.tokens.fill(input)))
+            try check(answer)
+            // What one client sends must not change what the next one gets.
+            if input.count % 16 == 0 {
+                let health = try exchange(served.port, Array("GET /healthz HTTP/1.0\r\n\r\n".utf8))
+                try require(health.starts(with: "HTTP/1.1 200".utf8), "the server is not healthy")
+            }
+            return answer.starts(with: "HTTP/1.1 2".utf8)
+        }
+    }
+
+    private static let words =
+        RequestTemplates.words.map { $0.replacing("\n", with: "\r\n") } + [
+            "name=", "&", "+", "%ZZ", "auth_time=99999999999999999999", "\n", "\r", "\r\n ",
+            "Content-Length: 99999999999999999999\r\n", "Content-Length: 0\r\n",
+            "FFFFFFFFFFFFFFFF\r\n",
+            " HTTP/1.1\r\n", "HTTP/2.0", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "Upgrade: h2c\r\n",
+            "\u{16}\u{3}\u{1}", "X: \(String(repeating: "x", count: 9_000))\r\n",
+        ]
+
+    private static func check(_ answer: [UInt8]) throws {
+        guard !answer.isEmpty else { return }
+        try require(answer.starts(with: "HTTP/1.1 ".utf8), "the answer is no HTTP")
+        // Several requests may have been sent, so every status line counts.
+        for line in answer.split(separator: UInt8(ascii: "\n"))
+        where line.starts(with: "HTTP/1.1 5".utf8) {
+            try require(
+                line.starts(with: foreignVersion.utf8),
+                "the answer is \(String(decoding: line.prefix(40), as: UTF8.self))")
+        }
+    }
+
+    private static func exchange(_ port: UInt16, _ bytes: [UInt8]) throws -> [UInt8] {
+        do {
+            let connection = try RawConnection(port: port, waitSecondsMax: waitSecondsMax)
+            connection.send(bytes + last)
+            return try connection.readToEnd(
+                quietMilliseconds: quietMilliseconds, bytesMax: answerBytesMax)
+        } catch {
+            throw Finding("the server does not serve: \(error)")
+        }
+    }
+
+    private static func json(_ port: UInt16, _ request: String) throws -> JSONMembers {
+        let answer = try exchange(port, Array(request.replacing("\n", with: "\r\n").utf8))
+        guard let end = answer.firstRange(of: Array("\r\n\r\n".utf8)) else { return [:] }
+        return JSONValue(parsing: Array(answer[end.upperBound...]))?.members ?? [:]
+    }
+
+    /// A template with the version and the length that a client would write.
+    private static func onTheWire(_ template: String) -> String {
+        let parts = template.split(
+            separator: "\n\n", maxSplits: 1, omittingEmptySubsequences: false)
+        let body = parts.count > 1 ? String(parts[1]) : ""
+        var lines = parts[0].split(separator: "\n", omittingEmptySubsequences: true).map(
+            String.init)
+        lines[0] += " HTTP/1.1"
+        // A token is longer than its place, so the length is not known before.
+        if !body.isEmpty { lines.append("Content-Length: <LENGTH>") }
+        return lines.joined(separator: "\r\n") + "\r\n\r\n" + body
+    }
+
+    /// The bytes with the length of what follows the header section where it is asked for.
+    private static func measured(_ bytes: [UInt8]) -> [UInt8] {
+        let place = Array("<LENGTH>".utf8)
+        guard let found = bytes.firstRange(of: place),
+            let end = bytes[found.upperBound...].firstRange(of: Array("\r\n\r\n".utf8))
+        else { return bytes }
+        let length = Array("\(bytes.count - end.upperBound)".utf8)
+        return Array(bytes[..<found.lowerBound] + length + bytes[found.upperBound...])
+    }
+}

@@ -1,0 +1,136 @@
+import Cryptography
+import Foundation
+import Ledger
+import LedgerTestSupport
+import Postgres
+
+/// What is read back from the database: damaged bytes are refused, never a trap, and what is
+/// accepted is the one form that is written.
+enum StoredTargets {
+    static let disclosures = FuzzTarget(
+        "disclosures",
+        corpus: [
+            DisclosureList.join([
+                Disclosure(.providerID, "subject-1").encoded(salt: Array(0..<16)),
+                Disclosure(.email, "a\"b\\c\u{1}é😀@b.c").encoded(salt: Array(16..<32)),
+            ]), Disclosure(.userAgent, "").encoded(salt: Array(0..<16)),
+        ].map { String(decoding: $0, as: UTF8.self) },
+        words: ["~", "WyJ", "\"", "\\u0000"]
+    ) { input in
+        guard let list = DisclosureList.split(input) else { return false }
+        for (encoded, disclosure) in list {
+            let json = Base64URL.decode(String(decoding: encoded, as: UTF8.self)) ?? []
+            guard
+                let salt = JSONValue(parsing: json)?.array?.first?.string
+                    .flatMap({ Base64URL.decode($0) }), salt.count == Disclosure.saltBytes
+            else { throw Finding("a disclosure is no JSON with a salt") }
+            try require(
+                disclosure.encoded(salt: salt) == encoded, "a disclosure is written otherwise")
+        }
+        return true
+    }
+
+    /// Entries of a random history of every command.
+    static func entries() throws -> FuzzTarget {
+        let providers = Set(RandomCommands.providers)
+        let policy = TenantPolicy(providers: providers)
+        let recorder = Recorder(
+            leafHash: leafHash, digest: sha256, random: { Array(repeating: 7, count: $0) })
+        var state = DecisionState(ledger: LedgerState(tenant: .default))
+        var commands = RandomCommands(seed: 1)
+        var kinds: [String: [UInt8]] = [:]
+        for second in 0..<400 {
+            let now = Timestamp(seconds: 1_790_000_000 + Int64(second))
+            let command = commands.next()
+            let decision = command.decide(given: state, at: now, under: policy)
+            for recording in try recorder.record(decision, of: command, into: &state, at: now) {
+                kinds[recording.recorded.event.name.rawValue] = recording.entry
+            }
+            commands.learn(decision.result)
+        }
+        return FuzzTarget(
+            "entries", bytes: kinds.sorted { $0.key < $1.key }.map(\.value),
+            words: [
+                "\"", ",", "null", "\"prev\":null", "\"seq\":\"01\"", "\"details\":{",
+                "\"v\":\"2\"",
+                "\"type\":\"SignedIn\"", "\"outcome\":\"refused\"", "system", "\"position\":\"-1\"",
+                "[]", "{}", "\\u0041", "9223372036854775808", " ",
+            ]
+        ) { input in
+            guard let recorded = try? EntryEncoding.decode(input) else { return false }
+            try require(
+                EntryEncoding.encode(recorded) == input, "what is accepted is written otherwise")
+            return true
+        }
+    }
+
+    private static let types: [UInt32] = [
+        16, 17, 20, 21, 23, 25, 1184, 2950, 3802, 1001, 1009, 1016, 2951, 114,
+    ]
+
+    /// The first byte chooses the type, the others are the value as a server sends it.
+    static let rows: FuzzTarget = {
+        let one: [UInt8] = [0, 0, 0, 1]
+        func array(_ type: [UInt8], _ elements: [[UInt8]]) -> [UInt8] {
+            let count = UInt8(elements.count)
+            return one + [0, 0, 0, 0] + type + [0, 0, 0, count] + one
+                + elements.flatMap { [0, 0, 0, UInt8($0.count)] + $0 }
+        }
+        let corpus: [[UInt8]] = [
+            [0, 1], [1, 2, 3], [2, 0, 0, 0, 0, 0, 0, 0, 9], [4, 0, 0, 0, 7], [5, 0x61, 0xC3, 0xA9],
+            [6, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], [7] + Array(0..<16),
+            [8, 1, 0x7B, 0x7D],
+            [9] + array([0, 0, 0, 17], [[1, 2], []]),
+            [10] + array([0, 0, 0, 25], [[0x61], [0x62]]),
+            [11] + array([0, 0, 0, 20], [[0, 0, 0, 0, 0, 0, 0, 1]]),
+            [12] + array([0, 0, 0x0B, 0x86], [Array(0..<16)]),
+            [11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 20],
+        ]
+        return FuzzTarget(
+            "rows", bytes: corpus,
+            words: ["\u{0}\u{0}\u{0}\u{1}", "\u{0}\u{0}\u{0}\u{0}", "\u{7F}\u{7F}\u{7F}\u{7F}"]
+        ) { input in
+            guard let choice = input.first else { return false }
+            let type = types[Int(choice) % types.count]
+            let value = Array(input.dropFirst())
+            guard let result = QueryResult(received: value, type: type) else {
+                throw Finding("libpq can't hold the value")
+            }
+            return try read(result, type, value)
+        }
+    }()
+
+    private static func read(
+        _ result: QueryResult, _ type: UInt32, _ value: [UInt8]
+    ) throws -> Bool {
+        var accepted = 0
+        // Every accessor is asked, also those of other types, which must refuse.
+        if let number = try? result.int8(0, 0) {
+            accepted += 1
+            let expected = value.reduce(value[0] > 127 ? -1 : 0) { Int64($0) << 8 | Int64($1) }
+            try require(number == expected, "another number is read")
+        }
+        if (try? result.int4(0, 0)) != nil { accepted += 1 }
+        if (try? result.bool(0, 0)) != nil { accepted += 1 }
+        if let text = try? result.text(0, 0) {
+            accepted += 1
+            try require(
+                value.suffix(text.utf8.count).elementsEqual(text.utf8), "another text is read")
+        }
+        if let bytes = try? result.bytes(0, 0) {
+            accepted += 1
+            try require(bytes == value, "other bytes are read")
+        }
+        if (try? result.uuid(0, 0)) != nil { accepted += 1 }
+        if (try? result.timestamp(0, 0)) != nil { accepted += 1 }
+        if let elements = try? result.bytesArray(0, 0) {
+            accepted += 1
+            let count = elements.reduce(0) { $0 + $1.count + 4 }
+            try require(count <= value.count, "an array is longer than its bytes")
+        }
+        if (try? result.textArray(0, 0)) != nil { accepted += 1 }
+        if (try? result.int8Array(0, 0)) != nil { accepted += 1 }
+        if (try? result.uuidArray(0, 0)) != nil { accepted += 1 }
+        return accepted > 0
+    }
+}

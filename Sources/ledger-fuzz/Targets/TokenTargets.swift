@@ -1,0 +1,158 @@
+import Cryptography
+import Foundation
+import Ledger
+import LedgerAPI
+
+/// Tokens of every kind, checked with keys that fit them: only the untouched ones may pass.
+enum TokenTargets {
+    static func all(_ service: FuzzService) -> [FuzzTarget] {
+        [
+            idToken(service), idTokenClaims(service), accessToken(service), refreshToken(service),
+            keySet(service), keyFiles(service),
+        ]
+    }
+
+    private static let words = [
+        ".", "..", "eyJhbGciOiJub25lIn0", "eyJhbGciOiJIUzI1NiJ9", "eyJjcml0IjpbXX0", "=", "+", "/",
+        "AA", "-_", #""alg":"none""#, #""kid":null"#,
+    ]
+    private static let claimWords = [
+        #""iss":"#, #""aud":["app"]"#, #""sub":"#, #""exp":1e15"#, #""iat":-1"#, #""nbf":0"#,
+        #""nonce":"#, #""azp":"app""#, "\\u0000", "null", "[]", "{}", #""auth_time":"#, "true",
+        #""email_verified":"true""#, "253402300800", ",",
+    ]
+
+    private static func check(
+        _ token: String, _ service: FuzzService, nonce: String? = nil
+    ) -> Result<IDTokenClaims, IDTokenFault> {
+        do throws(IDTokenFault) {
+            return .success(
+                try IDTokenChecker(policy: service.policy).check(
+                    token, nonce: nonce, keys: service.providerKeys,
+                    now: FuzzService.now.seconds))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func idToken(_ service: FuzzService) -> FuzzTarget {
+        let good = service.idTokens
+        return FuzzTarget("id-token", corpus: good, words: words) { input in
+            let token = String(decoding: input, as: UTF8.self)
+            switch check(token, service) {
+            case .success:
+                try require(good.contains(token), "a token that nobody signed is accepted")
+                return true
+            case .failure(let fault):
+                try require(!good.contains(token), "a good token is refused")
+                try require("\(fault)".count < 40, "a fault says more than its name")
+                return false
+            }
+        }
+    }
+
+    /// The claims are signed afresh, so that everything behind the signature is reached.
+    private static func idTokenClaims(_ service: FuzzService) -> FuzzTarget {
+        let corpus = [
+            service.claims(subject: "subject-1"),
+            service.claims(
+                subject: "é",
+                rest:
+                    #","email":"a@b.c","email_verified":"true","nonce":"n","auth_time":1749999000"#),
+            #"{"iss":"https://google.example","aud":["app","b"],"azp":"app","sub":"s","iat":1.5,"exp":1e12}"#,
+        ]
+        return FuzzTarget("id-token-claims", corpus: corpus, words: claimWords) { input in
+            guard !input.isEmpty else { return false }
+            let token = service.tokenKey.sign(claims: input, type: "JWT")
+            guard case .success(let claims) = check(token, service, nonce: "n") else {
+                return false
+            }
+            let read = try JSONSerialization.jsonObject(with: Data(input)) as? [String: Any]
+            try require(
+                (read?["iss"] as? String)?.utf8.elementsEqual(service.issuer.utf8) == true,
+                "another issuer's token is accepted")
+            try require(
+                (read?["sub"] as? String)?.utf8.elementsEqual(claims.subject.utf8) == true,
+                "another subject is read")
+            let audience = (read?["aud"] as? [String]) ?? [read?["aud"] as? String ?? ""]
+            try require(audience.contains("app"), "a token for somebody else is accepted")
+            try require(read?["nonce"] as? String == "n", "a token with another nonce is accepted")
+            let end = (read?["exp"] as? NSNumber)?.doubleValue ?? 0
+            try require(
+                end > Double(FuzzService.now.seconds) - 61, "a token is accepted after its end")
+            return true
+        }
+    }
+
+    private static func accessToken(_ service: FuzzService) -> FuzzTarget {
+        let good = ExampleKeys.accessToken
+        return FuzzTarget("access-token", corpus: [good], words: words) { input in
+            let token = String(decoding: input, as: UTF8.self)
+            let claims = service.accessTokens.check(token, for: .default, at: FuzzService.now)
+            try require(
+                (claims != nil) == (token == good), "the wrong tokens are accepted or refused")
+            return claims != nil
+        }
+    }
+
+    private static func refreshToken(_ service: FuzzService) -> FuzzTarget {
+        let good = ExampleKeys.refreshToken
+        return FuzzTarget("refresh-token", corpus: [good], words: ["A", "_", "-", "=", "AQ"]) {
+            input in
+            let token = String(decoding: input, as: UTF8.self)
+            let session = service.refreshTokens.session(of: token, in: .default)
+            try require(
+                (session != nil) == (token == good), "the wrong tokens are accepted or refused")
+            _ = RefreshTokens.open(input, with: token, in: .default)
+            return session != nil
+        }
+    }
+
+    private static func keySet(_ service: FuzzService) -> FuzzTarget {
+        let documents = [service.keySetDocument, ExampleKeys.foreignKeySet]
+        let keyWords = [
+            #""kty":"RSA""#, #""kty":"EC""#, #""kty":"oct""#, #""k":"AA""#, #""crv":"P-521""#,
+            #""e":"AQAB""#, #""e":"AA""#, #""use":"enc""#, #""key_ops":[]"#, #""alg":"RS256""#,
+            "AAAA",
+            #""x":"#, #""n":"#, #""kid":null"#, #""x5c":[]"#,
+        ]
+        return FuzzTarget("key-set", corpus: documents, words: keyWords) { input in
+            guard let keys = KeySet(jwks: input) else { return false }
+            try require(JSONValue(parsing: input) != nil, "keys were read from what is no JSON")
+            guard !keys.isEmpty else { return false }
+            // What is read is used: a damaged key may only refuse.
+            let checker = IDTokenChecker(policy: service.policy)
+            for token in service.idTokens.prefix(1) {
+                _ = try? checker.check(
+                    token, nonce: nil, keys: keys, now: FuzzService.now.seconds)
+            }
+            return true
+        }
+    }
+
+    private static func keyFiles(_ service: FuzzService) -> FuzzTarget {
+        let corpus = [
+            service.tokenKey.exported(), service.providerKey.exported(),
+            Array(repeating: 7, count: SymmetricKey.byteCount),
+        ]
+        return FuzzTarget(
+            "key-file", bytes: corpus,
+            words: [
+                #""d":"AA""#, #""kty":"EC""#, #""d":"#, #""crv":"P-256""#, "AAAA", #""p":"AA""#,
+            ]
+        ) { input in
+            if let key = SymmetricKey(bytes: input) {
+                try require(key.copiedBytes() == input, "a key changes when it is read")
+                return true
+            }
+            if let key = TokenSigningKey(exported: input) {
+                let token = key.sign(claims: Array("{}".utf8), type: "JWT")
+                let payload = CompactJWS.verify(
+                    token, with: key.verificationKey, allowing: [.es256])
+                try require(payload != nil, "a key is read that can't check what it signs")
+                return true
+            }
+            return RSASigningKey(exported: input) != nil
+        }
+    }
+}
