@@ -171,8 +171,10 @@ run_round() {
     if is_any_wanted link sign-in unlink refresh; then
         attempt bare_sql_per_second measure_bare_sql
     fi
-    # Everything after it needs people with two identities.
-    attempt link measure_link
+    # Reads and unlinks are of people with two identities.
+    if is_any_wanted link account unlink tenants; then
+        attempt link measure_link
+    fi
     if is_wanted link; then
         attempt insert_per_second measure_insert
     fi
