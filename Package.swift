@@ -21,7 +21,8 @@ let warningsAreErrors: [SwiftSetting] = [
 let package = Package(
     name: "AccountLedger",
     products: [
-        .executable(name: "account-ledger", targets: ["account-ledger"])
+        .executable(name: "account-ledger", targets: ["account-ledger"]),
+        .executable(name: "ledger-bench-load", targets: ["ledger-bench-load"]),
     ],
     targets: [
         // Headers of C libraries, nothing else.
@@ -34,11 +35,13 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         // Without pkg-config: Debian's cjose.pc demands a package that libcjose-dev does not bring.
         .systemLibrary(name: "CCJose", providers: [.apt(["libcjose-dev"])]),
+        .systemLibrary(name: "CEpoll"),
 
         // Libraries that know no word of the ledger.
         .target(name: "Cryptography", dependencies: ["CCurl", "COpenSSL", "CCJose"]),
         .target(name: "Postgres", dependencies: ["CLibPQ"]),
         .target(name: "HTTP", dependencies: ["CMicroHTTPD"]),
+        .target(name: "Sockets", dependencies: ["CEpoll"]),
 
         // The subject.
         .target(name: "Ledger"),
@@ -64,6 +67,8 @@ let package = Package(
                 "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerPostgres", "LedgerWire",
                 "Postgres",
             ]),
+        // The load of tools/bench.
+        .executableTarget(name: "ledger-bench-load", dependencies: ["Sockets"]),
         .target(
             name: "LedgerTestSupport",
             dependencies: [
@@ -84,6 +89,7 @@ let package = Package(
         .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
         .testTarget(name: "PostgresTests", dependencies: ["Postgres"]),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"]),
+        .testTarget(name: "BenchLoadTests", dependencies: ["HTTP", "ledger-bench-load"]),
         .testTarget(
             name: "LedgerTests", dependencies: ["Cryptography", "Ledger", "LedgerTestSupport"],
             resources: [.copy("Golden")]),

@@ -22,7 +22,7 @@ readonly packages_of_postgres
 readonly packages_of_walk_through=(curl jq)
 readonly packages_of_format=()
 readonly packages_of_lint=(shellcheck)
-readonly packages_of_bench=(wrk)
+readonly packages_of_bench=(jq time)
 
 # Prints those of the named packages that are neither installed nor provided by one that is.
 missing_packages() {

@@ -1,0 +1,69 @@
+import Glibc
+
+/// Puts an HTTP server under load, cheaply, and says how it did; `tools/bench` is its caller.
+@main
+enum BenchLoad {
+    private static let usage = """
+        usage: ledger-bench-load run PORT REQUESTS CONNECTIONS [--warm-up N] [--repeat N]
+                                 [--expect TEXT] [--keep MEMBERS FILE]
+               ledger-bench-load ready PORT SECONDS
+
+        run    sends each request of a file once, over so many kept-alive connections to 127.0.0.1,
+               and prints a line of JSON. A line of the file is METHOD, PATH, access token and body
+               with a tab between them; the last two may be empty. Every answer must be 200 and hold
+               the expected text. The first N answers warm up: they are checked, but not measured.
+               --keep writes members of the answers' JSON, a line each in the order of the file.
+        ready  asks /readyz until it answers 200.
+        """
+
+    static func main() {
+        do {
+            try run(Array(CommandLine.arguments.dropFirst()))
+        } catch let error as UsageError {
+            complain("\(error.text)\n\(usage)")
+            exit(64)
+        } catch {
+            complain("\(error)")
+            exit(1)
+        }
+    }
+
+    private static func run(_ words: [String]) throws {
+        switch words.first {
+        case "run": try load(try LoadOptions(Array(words.dropFirst())))
+        case "ready": try waitUntilReady(Array(words.dropFirst()))
+        default: throw UsageError(text: "the first word is run or ready")
+        }
+    }
+
+    private static func load(_ options: LoadOptions) throws {
+        let requests = try PreparedRequests(path: options.requestsPath, port: options.port)
+        var run = LoadRun(requests, options)
+        try run.toItsEnd()
+        if let keep = options.keep {
+            try KeptMembers.write(run.kept, to: keep.path)
+        }
+        print(run.figures().json)
+    }
+
+    private static func waitUntilReady(_ words: [String]) throws {
+        guard words.count == 2, let port = UInt16(words[0]), let seconds = UInt64(words[1]) else {
+            throw UsageError(text: "ready wants a port and seconds")
+        }
+        try Readiness.wait(port: port, seconds: seconds)
+    }
+
+    private static func complain(_ text: String) {
+        FileHandles.standardError("ledger-bench-load: \(text)\n")
+    }
+}
+
+/// A command line that means nothing.
+struct UsageError: Error {
+    let text: String
+}
+
+/// A run that went wrong; never holds a token.
+struct LoadFailure: Error, CustomStringConvertible {
+    let description: String
+}

@@ -1,0 +1,233 @@
+# shellcheck shell=bash
+# The course of tools/bench: what it was asked for, which measurement follows which, what comes out.
+
+readonly bench_files="$repository/tools/lib/bench"
+readonly connections=64
+readonly tenants=100
+# The database that is measured.
+database=$application_database
+# A run that takes longer has failed.
+readonly run_seconds_max=300
+readonly row_names=(
+    link link-alone sign-in unlink refresh account replay rebuild projection tenants memory start large
+)
+
+# The round that is being run; 0 is the warm-up, whose figures are not kept.
+round=0
+only=''
+quick=''
+large=''
+
+read_options() {
+    while [[ $# -gt 0 ]]; do
+        case $1 in
+            -h | --help)
+                print_help
+                exit 0
+                ;;
+            --quick) quick=yes ;;
+            --large) large=yes ;;
+            --only)
+                [[ $# -ge 2 ]] || fail_usage "--only wants rows; see tools/bench --help"
+                only=$2
+                shift
+                ;;
+            *) fail_usage "does not know '$1'; see tools/bench --help" ;;
+        esac
+        shift
+    done
+    require_known_rows
+    local given=${BENCH_LINKS:-24000}
+    [[ $given =~ ^[0-9]{4,6}$ && $given -ge 4800 ]] ||
+        fail_usage "BENCH_LINKS must be a number from 4800 to 999999, not '$given'"
+    set_sizes "$given"
+}
+
+require_known_rows() {
+    local row
+    for row in ${only//,/ }; do
+        [[ " ${row_names[*]} " == *" $row "* ]] ||
+            fail_usage "there is no row '$row'; there are: ${row_names[*]}"
+        if [[ $row == large ]]; then
+            large=yes
+        fi
+    done
+}
+
+# How much is done in a run. Each client of pgbench does its share, so there are whole shares.
+set_sizes() {
+    links=$(($1 / connections * connections))
+    alone=2000
+    account_rounds=8
+    yardstick_seconds=4
+    warm_up=$warm_up_at_64
+    rounds=3
+    starts=5
+    replayed_events=1000000 small_events=100000 large_events=10000000
+    if [[ -n $quick ]]; then
+        links=640 alone=200 account_rounds=2 yardstick_seconds=1 warm_up=64 rounds=1 starts=1
+        replayed_events=5000 small_events=5000 large_events=20000
+    fi
+}
+
+is_wanted() {
+    [[ -z $only || ",$only," == *",$1,"* ]]
+}
+
+# Whether any of the named rows is wanted.
+is_any_wanted() {
+    local row
+    for row in "$@"; do
+        if is_wanted "$row"; then
+            return 0
+        fi
+    done
+    return 1
+}
+
+# Builds the load generator and what makes long logs, and leaves their paths in `load_program` and
+# `log_program`.
+build_load_programs() {
+    run_interruptibly swift build "${swift_build_options[@]}" -c release \
+        --product ledger-bench-load >&2 || fail "the build failed"
+    load_program=$(dirname "$server_program")/ledger-bench-load
+    readonly load_program
+    log_program=$(dirname "$server_program")/ledger-load
+    readonly log_program
+    if [[ -d $repository/Sources/ledger-load ]] &&
+        { is_any_wanted replay rebuild || [[ -n $large ]]; }; then
+        run_interruptibly swift build "${swift_build_options[@]}" -c release \
+            --product ledger-load >&2 || fail "the build failed"
+    fi
+}
+
+require_durability() {
+    local setting value
+    for setting in fsync synchronous_commit full_page_writes; do
+        value=$(psql_as_owner "$cluster" postgres --tuples-only --no-align <<<"SHOW $setting")
+        [[ $value == on ]] || fail "$setting is $value; a figure without durability means nothing"
+    done
+}
+
+make_yardstick_tables() {
+    local file
+    for file in state_based_schema.sql single_rows.sql; do
+        psql_as_owner "$cluster" "$database" --file="$bench_files/$file"
+    done
+}
+
+# Makes the tenants and starts the server anew, which reads at its start which there are.
+make_tenants() {
+    local number
+    say "Making $tenants tenants"
+    for ((number = 1; number <= tenants; number++)); do
+        "$server_program" tenant create "bench-$number" >/dev/null || fail "tenant create failed"
+    done
+    stop_child "$server_process" "$stop_seconds_max"
+    start_server "$server_log"
+}
+
+# Runs one measurement: attempt ROW FUNCTION. Where it fails, its rows say so and the others go on.
+#
+# In a process of its own, so that `fail` ends the measurement alone; not as part of a condition, where
+# `set -e` would not hold.
+attempt() {
+    local status=0
+    "$2" &
+    wait_for_child $! || status=$?
+    if [[ -n $asked_to_stop ]]; then
+        exit 130
+    fi
+    if ((status != 0)); then
+        say "Round $round: $1 could not be measured"
+        printf 'failure %s failed in round %s\n' "$1" "$round" >>"$scratch/figures"
+    fi
+}
+
+attempt_if_wanted() {
+    if is_wanted "$1"; then
+        attempt "$1" "$2"
+    fi
+}
+
+# The warm-up is a small round of everything: code, caches and statements are then as they stay.
+run_rounds() {
+    local full=$links full_alone=$alone
+    is_any_wanted link link-alone sign-in unlink refresh account projection tenants memory || return 0
+    if [[ -z $quick ]]; then
+        links=2560 alone=200
+        run_round
+        links=$full alone=$full_alone
+    fi
+    for ((round = 1; round <= rounds; round++)); do
+        run_round
+    done
+}
+
+# Ours and the yardsticks in turns. Everybody's access tokens are of this round, so that they are
+# younger than ten minutes.
+run_round() {
+    prepare_round append_per_second
+    if is_any_wanted link sign-in unlink refresh; then
+        attempt bare_sql_per_second measure_bare_sql
+    fi
+    # Reads and unlinks are of people with two identities.
+    if is_any_wanted link account unlink tenants; then
+        attempt link measure_link
+    fi
+    if is_wanted link; then
+        attempt insert_per_second measure_insert
+    fi
+    if is_wanted link-alone; then
+        attempt link-alone measure_link_alone
+        attempt insert_alone_p50_us measure_insert_alone
+    fi
+    if is_wanted account; then
+        attempt account measure_account
+        attempt select_per_second measure_select
+    fi
+    attempt_if_wanted unlink measure_unlink
+    attempt_if_wanted sign-in measure_sign_in
+    attempt_if_wanted refresh measure_refresh
+    attempt_if_wanted tenants measure_tenants
+    attempt_if_wanted projection measure_drain
+}
+
+# What is measured after the rounds, on the log that they have left.
+measure_once() {
+    local start
+    round=$rounds
+    attempt_if_wanted memory measure_memory
+    if is_wanted start; then
+        for ((start = 0; start < starts; start++)); do
+            attempt start measure_start
+        done
+    fi
+    if is_any_wanted replay rebuild; then
+        attempt replay measure_replay
+    fi
+    if [[ -n $large ]]; then
+        attempt large measure_large
+    fi
+}
+
+# Writes the result, prints the table and ends the tool.
+finish() {
+    local result
+    result="$local_directory/bench/$(date -u +%Y%m%dT%H%M%SZ).json"
+    jq -n -R -f "$bench_files/rows.jq" \
+        --arg at "$(date -u +%Y-%m-%dT%H:%M:%SZ)" \
+        --arg commit "$(git -C "$repository" describe --always --dirty 2>/dev/null || echo unknown)" \
+        --arg processor "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)" \
+        --arg cores "$(nproc)" --arg links "$links" --arg connections "$connections" \
+        --arg tenants "$tenants" --arg quick "$quick" --arg large "$large" --arg only "$only" \
+        --arg replayed "$replayed_events" \
+        --arg small_events "$small_events" --arg large_events "$large_events" \
+        --arg postgres "$("$(postgres_programs)/postgres" --version)" \
+        <"$scratch/figures" >"$result"
+    say "Written to $result"
+    jq -r -f "$bench_files/table.jq" "$result"
+    if jq -e 'any(.rows[]; .failure)' "$result" >/dev/null; then
+        fail "some rows could not be measured"
+    fi
+}

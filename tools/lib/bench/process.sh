@@ -1,0 +1,50 @@
+# shellcheck shell=bash
+# What processes cost: processor time, memory, time to start.
+
+# Prints the microseconds of processor time that processes have taken so far.
+cpu_of() {
+    local process ticks=0 line fields
+    for process in "$@"; do
+        line=$(cat "/proc/$process/stat" 2>/dev/null) || continue
+        # The name in brackets may hold spaces.
+        read -ra fields <<<"${line##*) }"
+        ticks=$((ticks + fields[11] + fields[12]))
+    done
+    printf '%s\n' "$((ticks * 1000000 / $(getconf CLK_TCK)))"
+}
+
+cpu_of_server() {
+    cpu_of "$server_process"
+}
+
+cpu_of_postgres() {
+    local postmaster children
+    postmaster=$(cluster_process "$cluster")
+    children=$(cat "/proc/$postmaster/task/$postmaster/children" 2>/dev/null) || children=''
+    # shellcheck disable=SC2086 # a list of numbers
+    cpu_of "$postmaster" $children
+}
+
+# The most memory that the server has held.
+measure_memory() {
+    local kibibytes
+    kibibytes=$(sed -n 's/^VmHWM:[[:space:]]*\([0-9]*\) kB/\1/p' "/proc/$server_process/status")
+    [[ -n $kibibytes ]] || fail "the server's memory can't be read"
+    record server_mib "$(awk -v k="$kibibytes" 'BEGIN { printf "%.1f", k / 1024 }')"
+    say "The server held at most $((kibibytes / 1024)) MiB"
+}
+
+# Starts one more server on the same database and measures the time to its first /readyz of 200.
+measure_start() {
+    local began port process status=0 milliseconds
+    port=$(free_port)
+    began=$EPOCHREALTIME
+    LEDGER_LISTEN=127.0.0.1:$port "$server_program" serve >>"$server_log.started" 2>&1 &
+    process=$!
+    "$load_program" ready "$port" "$ready_seconds_max" || status=$?
+    milliseconds=$(((${EPOCHREALTIME/./} - ${began/./}) / 1000))
+    stop_child "$process" "$stop_seconds_max"
+    ((status == 0)) || fail "the server did not become ready; see $server_log.started"
+    record start_ms "$milliseconds"
+    say "The server was ready after $milliseconds ms"
+}

@@ -1,0 +1,111 @@
+# shellcheck shell=bash
+# Long logs: replaying one, beside copying it out of Postgres, and linking at the end of one.
+
+# Makes a database with a migrated ledger of so many events and points everything at it. The events are
+# a random history that `ledger-load` decides by the model; MODE is `serving` when a server will serve it.
+make_long_log() {
+    local name=$1 events=$2 mode=$3 encryption_key
+    say "Making a log of $events events"
+    ask_database "CREATE DATABASE $name"
+    point_at "$name"
+    "$server_program" migrate >&2 || fail "the migration failed"
+    if [[ $mode == serving ]]; then
+        # A server begins the log itself, with its mode and keys, instead of the history's first event.
+        begin_log
+    fi
+    [[ -x $log_program ]] || fail "there is no ledger-load, which makes long logs"
+    encryption_key=$(compgen -G "$LEDGER_KEYS/encryption-*.key" | head -n 1) || true
+    [[ -n $encryption_key ]] || fail "there is no encryption key in the key directory"
+    # The first line begins the events, the second is the first event.
+    "$log_program" "$events" 1 "$encryption_key" |
+        if [[ $mode == serving ]]; then sed 2d; else cat; fi |
+        psql_as_owner "$cluster" "$database" >/dev/null || fail "the log could not be made"
+}
+
+# Makes a server begin the log of an empty ledger, and forgets how far it has come.
+begin_log() {
+    start_server "$server_log.long"
+    stop_child "$server_process" "$stop_seconds_max"
+    ask_database 'TRUNCATE ledger_head, projections'
+}
+
+# Points the executable and this tool's own queries at a database of the cluster.
+point_at() {
+    database=$1
+    DATABASE_URL=$(cluster_url "$cluster" "$application_login" "$database")
+    LEDGER_MIGRATE_URL=$(cluster_url "$cluster" "$cluster_owner" "$database")
+    export DATABASE_URL LEDGER_MIGRATE_URL
+}
+
+# Runs a command and prints "SECONDS KIBIBYTES": how long it took and the most memory it held.
+timed() {
+    /usr/bin/time --output="$scratch/timed" --format='%e %M' "$@" >"$scratch/timed.output" 2>&1 ||
+        fail "$(basename "$1") $2 failed: $(tail -n 3 "$scratch/timed.output")"
+    cat "$scratch/timed"
+}
+
+# Copies a log out of Postgres, checks it with everything that `verify` checks, and refolds
+# user_providers, in turns.
+measure_replay() {
+    local run accounts began
+    make_long_log replayed "$replayed_events" reading
+    accounts=$(ask_database 'SELECT count(*) FROM accounts')
+    record verify_allowed_mib \
+        "$(awk -v n="$accounts" 'BEGIN { printf "%.1f", 64 + n * 256 / 1048576 }')"
+    ask_database CHECKPOINT
+    # What is read for the first time is not in memory yet.
+    ask_database 'COPY events TO STDOUT' >/dev/null
+    for ((run = 1; run <= rounds; run++)); do
+        began=$EPOCHREALTIME
+        ask_database 'COPY events TO STDOUT' >/dev/null
+        record copy_seconds \
+            "$(awk -v b="$began" -v e="$EPOCHREALTIME" 'BEGIN { printf "%.3f", e - b }')"
+        if is_wanted replay; then
+            measure_reading verify verify
+        fi
+        if is_wanted rebuild; then
+            measure_reading rebuild rebuild user_providers
+        fi
+    done
+}
+
+# Runs a subcommand that reads the whole log: measure_reading NAME SUBCOMMAND...
+measure_reading() {
+    local name=$1 seconds kibibytes
+    shift
+    read -r seconds kibibytes < <(timed "$server_program" "$@")
+    record "${name}_seconds" "$seconds"
+    record "${name}_mib" "$(awk -v k="$kibibytes" 'BEGIN { printf "%.1f", k / 1024 }')"
+    say "$* took $seconds s and $((kibibytes / 1024)) MiB"
+}
+
+# Links at the end of a short log and of a long one, in turns.
+measure_large() {
+    local name small_server small_address
+    make_long_log short_log "$small_events" serving
+    start_server "$server_log.long"
+    small_server=$server_process small_address=$server_address
+    make_long_log long_log "$large_events" serving
+    start_server "$server_log.long"
+    local large_server=$server_process large_address=$server_address
+    links=$((links > 12800 ? 12800 : links)) alone=0
+    for ((round = 1; round <= rounds; round++)); do
+        point_at short_log
+        server_process=$small_server server_address=$small_address
+        link_new_people link_small
+        point_at long_log
+        server_process=$large_server server_address=$large_address
+        link_new_people link_large
+    done
+    stop_child "$small_server" "$stop_seconds_max"
+    stop_child "$large_server" "$stop_seconds_max"
+}
+
+# Signs people in and links an identity to each.
+link_new_people() {
+    prepare_round append_long_per_second
+    requests_with_tokens POST /v1/auth/link/google "$scratch/people.google" \
+        "$scratch/people.session.access" >"$scratch/linking"
+    measure_appending "$1" 1 "$scratch/linking" "$connections" --warm-up "$warm_up" \
+        --expect 'linked successfully'
+}

@@ -1,0 +1,90 @@
+# Makes the result of the figures: slurped lines "NAME VALUE" on standard input. Each row is some work,
+# its yardstick of the same run, and what is asked of it.
+
+def side($figures; $name):
+    ($figures[$name] // []) | sort
+    | if length == 0 then null else
+        { median: .[(length - 1) / 2 | floor], lowest: .[0], highest: .[-1], runs: length,
+          spread_percent: (if .[0] == .[-1] then 0
+              else ((.[-1] - .[0]) * 1000 / .[(length - 1) / 2 | floor] | round / 10) end) }
+      end;
+
+def reached($ratio):
+    if .at_least then $ratio >= .at_least
+    elif .more_than then $ratio > .more_than
+    elif .at_most then $ratio <= .at_most
+    else null end;
+
+def rows: [
+    { id: "link", work: "POST /v1/auth/link, \($connections) connections", unit: "/s",
+      figure: "link_per_second", yardstick: "bare SQL link", by: "bare_sql_per_second",
+      at_least: 1.5 },
+    { id: "link", work: "POST /v1/auth/link, p99", unit: "us", figure: "link_p99_us",
+      yardstick: "bare SQL link, p99", by: "bare_sql_p99_us", at_most: 1 },
+    { id: "link", work: "POST /v1/auth/link, \($connections) connections", unit: "/s",
+      figure: "link_per_second", yardstick: "single-row INSERT", by: "insert_per_second",
+      at_least: 0.5 },
+    { id: "link-alone", work: "POST /v1/auth/link, 1 connection, latency", unit: "us",
+      figure: "link_alone_p50_us", yardstick: "single-row INSERT, 1 client, latency",
+      by: "insert_alone_p50_us", at_most: 4 },
+    { id: "sign-in", work: "POST /v1/auth/sign-in of known identities", unit: "/s",
+      figure: "sign_in_per_second", yardstick: "bare SQL link", by: "bare_sql_per_second",
+      at_least: 1 },
+    { id: "unlink", work: "DELETE /v1/auth/link", unit: "/s", figure: "unlink_per_second",
+      yardstick: "bare SQL link", by: "bare_sql_per_second", at_least: 1 },
+    { id: "refresh", work: "POST /v1/auth/refresh", unit: "/s", figure: "refresh_per_second",
+      yardstick: "bare SQL link", by: "bare_sql_per_second", at_least: 2 },
+    { id: "account", work: "GET /v1/account, \($connections) connections", unit: "/s",
+      figure: "account_per_second", yardstick: "SELECT by key", by: "select_per_second",
+      at_least: 0.6 },
+    { id: "replay", work: "verify of \($replayed) events", unit: "s", figure: "verify_seconds",
+      yardstick: "COPY events", by: "copy_seconds", at_most: 4 },
+    { id: "replay", work: "verify, memory", unit: "MiB", figure: "verify_mib",
+      yardstick: "64 MiB + 256 bytes an account", by: "verify_allowed_mib", at_most: 1 },
+    { id: "rebuild", work: "rebuild user_providers of \($replayed) events", unit: "s",
+      figure: "rebuild_seconds", yardstick: "COPY events", by: "copy_seconds", at_most: 6 },
+    { id: "rebuild", work: "rebuild user_providers, memory", unit: "MiB", figure: "rebuild_mib" },
+    { id: "link", work: "projection lag at full load", unit: "s", figure: "lag_seconds", below: 1 },
+    { id: "projection", work: "projection catching up", unit: "events/s",
+      figure: "drain_per_second", yardstick: "events appended at full load",
+      by: "append_per_second", more_than: 3 },
+    { id: "tenants", work: "POST /v1/auth/link over \($tenants) tenants", unit: "/s",
+      figure: "tenants_per_second", yardstick: "one tenant", by: "link_per_second",
+      at_least: 0.5 },
+    { id: "memory", work: "server memory under load", unit: "MiB", figure: "server_mib",
+      below: 200 },
+    { id: "start", work: "server start to ready", unit: "ms", figure: "start_ms", below: 1000 },
+    { id: "large", work: "POST /v1/auth/link at \($large_events) events", unit: "/s",
+      figure: "link_large_per_second", yardstick: "at \($small_events) events",
+      by: "link_small_per_second", at_least: 0.6 }
+];
+
+def wanted: .id as $id | $only == "" or ($only | split(",") | index($id) != null);
+
+# The ratio is that of the medians; without a yardstick the worst run counts.
+def measured($figures; $failures):
+    .figure as $figure | .by as $by | .id as $id
+    | side($figures; $figure) as $ours
+    | (if $by then side($figures; $by) else null end) as $theirs
+    | (if $ours and $theirs and $theirs.median > 0 then $ours.median / $theirs.median else null end) as $ratio
+    | { id, work, unit, ours: $ours, yardstick: (if $by then { name: .yardstick } + $theirs else null end),
+        ratio: ($ratio | if . then . * 1000 | round / 1000 else null end),
+        asked: (if .at_least then "at least \(.at_least)" elif .more_than then "over \(.more_than)"
+            elif .at_most then "at most \(.at_most)" elif .below then "below \(.below) \(.unit)"
+            else null end),
+        reached: (if .below then (if $ours then $ours.highest < .below else null end)
+            elif $ratio then reached($ratio) else null end),
+        failure: ($failures[$id] // $failures[$by // ""]
+            // (if $ours == null or ($by and $theirs == null) then "not measured" else null end)) };
+
+[inputs | split(" ") | { name: .[0], value: (.[1:] | join(" ")) }]
+| (map(select(.name != "failure")) | group_by(.name)
+    | map({ key: .[0].name, value: map(.value | tonumber) }) | from_entries) as $figures
+| (map(select(.name == "failure") | .value | split(" "))
+    | map({ key: .[0], value: .[1:] | join(" ") }) | from_entries) as $failures
+| { at: $at, commit: $commit, processor: $processor, cores: ($cores | tonumber),
+    postgres: $postgres, connections: ($connections | tonumber),
+    requests_per_run: ($links | tonumber), quick: ($quick != ""),
+    rows: [rows[] | select(wanted) | select(.id != "large" or $large != "")
+        | measured($figures; $failures)],
+    figures: $figures, failures: $failures }

@@ -1,0 +1,7 @@
+-- What one event-sized row costs at the least: the log's columns and key, without its guards.
+
+CREATE TABLE single_rows (
+    LIKE events,
+    PRIMARY KEY (tenant_id, position)
+);
+ALTER TABLE single_rows ALTER COLUMN position ADD GENERATED ALWAYS AS IDENTITY;

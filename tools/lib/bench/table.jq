@@ -1,0 +1,25 @@
+# Prints a result as a table.
+
+def number:
+    if . == null then "" elif . >= 100 then round | tostring
+    elif . >= 10 then (. * 10 | round / 10 | tostring) else (. * 1000 | round / 1000 | tostring) end;
+def spread: if . == null then "" else "\(.lowest | number) to \(.highest | number)" end;
+def cost($name): .figures[$name] // [] | sort | if length == 0 then null else .[(length - 1) / 2 | floor] end;
+
+"| Work | median | spread | yardstick of the same run | median | ratio | asked | reached |",
+"|---|---|---|---|---|---|---|---|",
+(.rows[]
+    | (.yardstick // {}) as $yardstick
+    | if .ours == null then
+        "| \(.work) | | | \($yardstick.name // "") | | | \(.asked // "") | \(.failure) |"
+      else
+        "| \(.work) | \(.ours.median | number) \(.unit) | \(.ours | spread) | \($yardstick.name // "") | \(
+            if $yardstick.median then "\($yardstick.median | number) \(.unit)" else "" end) | \(
+            .ratio | number) | \(.asked // "") | \(
+            if .failure then .failure elif .reached == null then "" elif .reached then "yes" else "no" end) |"
+      end),
+"",
+(if cost("link_server_cpu_us") then
+    "Processor time of a link: server \(cost("link_server_cpu_us")) us, Postgres \(cost("link_postgres_cpu_us")) us, load \(cost("link_loader_cpu_us") | number) us; projection included."
+ else empty end),
+"\(.requests_per_run) requests a run; \(.cores) cores of \(.processor), which also ran the load; \(.postgres); commit \(.commit)."

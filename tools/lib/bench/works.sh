@@ -1,0 +1,98 @@
+# shellcheck shell=bash
+# One measurement of each kind of work that the ledger does over HTTP.
+
+# Signs in new people with Apple, one account each, mints the tokens that are to be linked, and records
+# how many events the ledger appended a second: prepare_round FIGURE.
+#
+#   people          links at 64 connections, reads, unlinks, sign-ins and refreshes are of these
+#   alone           links one at a time
+prepare_round() {
+    local people=$((links + alone))
+    say "Round $round: preparing $people people"
+    mint_tokens apple "round$round" "$people" "$scratch/apple"
+    mint_tokens google "round$round" "$people" "$scratch/google"
+    # Meanwhile the projector folds, so this is what the ledger appends at full load.
+    record "$1" \
+        "$(sign_in_new_people /v1/auth/sign-in/apple "$scratch/apple" "$scratch/session")"
+    local kind
+    for kind in session.access session.refresh google; do
+        head -n "$links" "$scratch/$kind" >"$scratch/people.$kind"
+        tail -n "$alone" "$scratch/$kind" >"$scratch/alone.$kind"
+    done
+}
+
+# Links a Google identity to each account, at 64 connections, while the projector folds; how far the
+# read models lag is sampled meanwhile.
+measure_link() {
+    requests_with_tokens POST /v1/auth/link/google "$scratch/people.google" \
+        "$scratch/people.session.access" >"$scratch/linking"
+    settle
+    local cpu_server cpu_postgres sampler status=0
+    sample_lag &
+    sampler=$!
+    cpu_server=$(cpu_of_server)
+    cpu_postgres=$(cpu_of_postgres)
+    measure_appending link 1 "$scratch/linking" "$connections" --warm-up "$warm_up" \
+        --expect 'linked successfully'
+    cpu_server=$(($(cpu_of_server) - cpu_server))
+    cpu_postgres=$(($(cpu_of_postgres) - cpu_postgres))
+    record link_server_cpu_us "$((cpu_server / links))"
+    record link_postgres_cpu_us "$((cpu_postgres / links))"
+    ask_database 'INSERT INTO lag_ends VALUES (true)'
+    wait "$sampler" || status=$?
+    ((status == 0)) || fail "the lag of the projections could not be sampled"
+    record_lag
+}
+
+# The same over one connection, for its latency.
+measure_link_alone() {
+    requests_with_tokens POST /v1/auth/link/google "$scratch/alone.google" \
+        "$scratch/alone.session.access" >"$scratch/linking-alone"
+    measure_appending link_alone 1 "$scratch/linking-alone" 1 --warm-up "$warm_up_at_1" \
+        --expect 'linked successfully'
+}
+
+# Reads the accounts that were just linked, each of two identities.
+measure_account() {
+    local answer
+    requests_with_access GET /v1/account "$scratch/people.session.access" >"$scratch/reading"
+    settle
+    answer=$(send_all "$scratch/reading" "$connections" --warm-up "$warm_up" --expect '"google"' \
+        --repeat "$account_rounds")
+    record_figures account "$answer"
+}
+
+measure_unlink() {
+    requests_with_access DELETE /v1/auth/link/google "$scratch/people.session.access" \
+        >"$scratch/unlinking"
+    measure_appending unlink 1 "$scratch/unlinking" "$connections" --warm-up "$warm_up" \
+        --expect unlinked
+}
+
+# Signs the same people in again, by tokens that the server has not seen.
+measure_sign_in() {
+    mint_tokens apple "round$round" "$links" "$scratch/apple-again"
+    requests_with_tokens POST /v1/auth/sign-in/apple "$scratch/apple-again" >"$scratch/signing-in"
+    measure_appending sign_in 1 "$scratch/signing-in" "$connections" --warm-up "$warm_up" \
+        --expect '"is_new_user":false'
+}
+
+measure_refresh() {
+    awk -v OFS='\t' '{ print "POST", "/v1/auth/refresh", "", "{\"refresh_token\":\"" $1 "\"}" }' \
+        "$scratch/people.session.refresh" >"$scratch/refreshing"
+    measure_appending refresh 0 "$scratch/refreshing" "$connections" --warm-up "$warm_up" \
+        --expect refresh_token
+}
+
+# Links over many tenants in turns. Their people hold the same Apple tokens as those of `default`, and
+# new Google ones.
+measure_tenants() {
+    mint_tokens google "tenants$round" "$links" "$scratch/google-of-tenants"
+    head -n "$links" "$scratch/apple" >"$scratch/apple-of-tenants"
+    sign_in_new_people '/t/bench-%d/v1/auth/sign-in/apple' "$scratch/apple-of-tenants" \
+        "$scratch/of-tenants" >/dev/null
+    requests_with_tokens POST '/t/bench-%d/v1/auth/link/google' "$scratch/google-of-tenants" \
+        "$scratch/of-tenants.access" >"$scratch/linking-tenants"
+    measure_appending tenants 1 "$scratch/linking-tenants" "$connections" --warm-up "$warm_up" \
+        --expect 'linked successfully'
+}
