@@ -79,7 +79,15 @@ struct PostgresProjectionStore: ProjectionStore {
             loads.append((table: table, results: calls.count..<calls.count + added.count))
             calls += added
         }
-        let results = try connection.pipeline(calls)
+        let results: [QueryResult]
+        do throws(PostgresError) {
+            results = try connection.pipeline(calls)
+        } catch {
+            // The table has been dropped since its checkpoint was read.
+            guard error.state?.rawValue == "42P01" else { throw error }
+            connection.rollBack()
+            return []
+        }
         var held: [HeldCheckpoint] = []
         for checkpoint in try Checkpoints.checkpoints(results[1], of: tables) {
             let loaded = loads.first { $0.table == checkpoint.table }

@@ -26,10 +26,12 @@ package final class AccountReads: AccountReader {
     private static let batchLimit = 256
     /// How long a read waits for the projection.
     private static let patience = Duration.seconds(3)
-    /// How soon a read that waits for the projection is asked again.
-    private static let pause = Duration.milliseconds(4)
+    /// How soon a read that waits for the projection is asked again when nobody says that it has
+    /// moved, as when another process folds.
+    private static let pause = Duration.milliseconds(20)
 
     private let queue: BatchQueue<Pending>
+    private let advances = AdvanceSignal()
     private let session: Postgres.Session
     private let onFault: @Sendable (String) -> Void
 
@@ -54,6 +56,7 @@ package final class AccountReads: AccountReader {
     ) async throws(LedgerFault) -> Result<[LinkedIdentity], Refusal> {
         let deadline = ContinuousClock.now + Self.patience
         while true {
+            let seen = advances.count
             let answer = await withCheckedContinuation { continuation in
                 let pending = Pending(tenant: tenant, caller: caller, answer: continuation)
                 if !queue.add(pending) { continuation.resume(returning: .failure(.overloaded)) }
@@ -66,9 +69,16 @@ package final class AccountReads: AccountReader {
                 throw .internalFailure
             case .behind:
                 guard ContinuousClock.now < deadline else { throw .unavailable }
-                try? await Task.sleep(for: Self.pause)
+                await advances.wait(since: seen, atMost: Self.pause)
             }
         }
+    }
+
+    /// Lets reads that wait for the projection ask again; never blocks.
+    ///
+    /// To be called after each commit that moved the checkpoint of `user_providers`.
+    package func wake() {
+        advances.raise()
     }
 
     /// Works until ``close()`` was called and everything accepted before has been answered.

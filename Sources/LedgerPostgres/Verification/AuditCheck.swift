@@ -16,16 +16,16 @@ struct AuditCheck {
     private var ahead: AuditRow?
 
     init(
-        _ tenant: TenantID, checkpoint: LogPosition, comparesClientIP: Bool,
+        _ tenant: TenantID, table: ProjectionTable, checkpoint: LogPosition, comparesClientIP: Bool,
         on connection: Connection
     ) throws(PostgresError) {
         self.tenant = tenant
         self.checkpoint = checkpoint
         self.comparesClientIP = comparesClientIP
         cursor = try RowCursor(
-            "audit_rows",
+            "\(table)_rows",
             """
-            SELECT \(Self.columns) FROM account_audit
+            SELECT \(Self.columns) FROM \(table)
             WHERE tenant_id = \(quoteLiteral(tenant.description)) ORDER BY position, account_id
             """, on: connection)
     }

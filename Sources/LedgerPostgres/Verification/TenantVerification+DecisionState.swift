@@ -5,14 +5,14 @@ extension TenantVerification {
     /// Streams a table of the tenant and calls the body for each row; a row that cannot be read is
     /// a finding.
     mutating func eachRow(
-        of check: VerificationCheck, _ columns: String,
+        of check: VerificationCheck, in table: String? = nil, _ columns: String,
         on connection: Connection,
         _ body: (inout TenantVerification, QueryResult, Int) throws(PostgresError) -> Void
     ) throws(PostgresError) {
         var cursor = try RowCursor(
-            "\(check.rawValue)_rows",
+            "\(table ?? check.rawValue)_rows",
             """
-            SELECT \(columns) FROM \(check.rawValue)
+            SELECT \(columns) FROM \(table ?? check.rawValue)
             WHERE tenant_id = \(quoteLiteral(tenant.description))
             """, on: connection)
         while let (result, row) = try cursor.next(on: connection) {

@@ -88,8 +88,11 @@ extension TenantVerification {
         if case .accountOpened = recorded.event { report.count(.links) }
         command.take(recorded)
         personal.take(recorded, disclosed)
-        try audit?.compare(
-            recorded, disclosed, before: before, state: state, report: &report, on: connection)
+        for index in audits.indices {
+            try audits[index].compare(
+                recorded, disclosed, before: before, state: state, report: &report,
+                on: connection)
+        }
     }
 }
 

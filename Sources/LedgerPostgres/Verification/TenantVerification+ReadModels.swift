@@ -5,8 +5,8 @@ extension TenantVerification {
     private static let checkpointRows = Statement(
         "verify_checkpoints",
         """
-        SELECT name, position, version, failure FROM projections
-        WHERE tenant_id = $1 ORDER BY name
+        SELECT name, generation, position, version, failure FROM projections
+        WHERE tenant_id = $1 ORDER BY name, generation
         """
     )
 
@@ -23,31 +23,55 @@ extension TenantVerification {
     mutating func readCheckpoints(
         head: LogPosition, on connection: Connection
     ) throws(PostgresError) {
+        tables = try ProjectionTables.live(on: connection).map(\.table)
         let result = try connection.query(Self.checkpointRows, [.text(tenant.description)])
         for row in 0..<result.rowCount {
-            // A table of another program's version is not this one's to judge.
-            guard let name = ProjectionName(rawValue: try result.text(row, 0)) else { continue }
+            let name = try result.text(row, 0)
+            let generation = try result.int4(row, 1)
+            // A table of another program's, or one that is being built, is not this one's to judge.
+            let found = tables.first {
+                $0.projection.rawValue == name && $0.generation == generation
+            }
+            guard let table = found else { continue }
             report.count(.projections)
-            let position = LogPosition(try result.int8(row, 1))
-            checkpoints[name] = position
+            let position = LogPosition(try result.int8(row, 2))
+            checkpoints[table] = position
             if position < LogPosition(0) || position > head {
-                add(.projections, position, "the checkpoint of \(name) is outside the log")
+                add(.projections, position, "the checkpoint of \(table) is outside the log")
             }
-            let version = try result.int4(row, 2)
-            if version != name.version {
-                add(.projections, position, "\(name) has version \(version), unknown here")
+            let version = try result.int4(row, 3)
+            if version != table.version || !table.isKnown {
+                add(.projections, position, "\(table) has version \(version), unknown here")
             }
-            if let failure = try result.optionalText(row, 3) {
-                add(.projections, position, "\(name) has stopped: \(failure)")
+            if let failure = try result.optionalText(row, 4) {
+                add(.projections, position, "\(table) has stopped: \(failure)")
             }
         }
     }
 
+    /// The live tables of a projection that this program knows the fold of.
+    func tables(of projection: ProjectionName) -> [ProjectionTable] {
+        tables.filter { $0.projection == projection && $0.isKnown }
+    }
+
+    /// Compares those tables of `user_providers` whose checkpoint the fold has come to.
+    mutating func compareUserProviders(
+        atEnd: Bool = false, on connection: Connection
+    ) throws(PostgresError) {
+        for table in tables(of: .userProviders) where !compared.contains(table) {
+            guard atEnd || state.nextPosition == checkpoints[table] else { continue }
+            compared.insert(table)
+            try compareUserProviders(in: table, on: connection)
+        }
+    }
+
     /// Compares `user_providers` with the state of the fold, which stands at its checkpoint.
-    mutating func compareUserProviders(on connection: Connection) throws(PostgresError) {
+    private mutating func compareUserProviders(
+        in table: ProjectionTable, on connection: Connection
+    ) throws(PostgresError) {
         guard foldFault == nil else { return }
         var expected: [UserProvidersFold.Key: Account.Link] = [:]
-        if state.nextPosition <= checkpoints[.userProviders] ?? LogPosition(0) {
+        if state.nextPosition <= checkpoints[table] ?? LogPosition(0) {
             for account in state.accounts.values {
                 for link in account.links {
                     expected[.init(account: account.id, identity: link.identity)] = link
@@ -55,7 +79,7 @@ extension TenantVerification {
             }
         }
         try eachRow(
-            of: .userProviders,
+            of: .userProviders, in: table.description,
             "user_id, identity_id, provider, provider_id, email, linked_at, linked_position",
             on: connection
         ) { check, result, row throws(PostgresError) in

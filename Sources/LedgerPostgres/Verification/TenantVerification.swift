@@ -26,10 +26,14 @@ struct TenantVerification {
     var nextPosition = LogPosition(0)
     var personal = PersonalColumns()
     var command = CommandCheck()
-    var audit: AuditCheck?
-    /// The next positions of the projections; 0 for one without a row.
-    var checkpoints: [ProjectionName: LogPosition] = [:]
-    private var comparedUserProviders = false
+    /// One for each live table of `account_audit`.
+    var audits: [AuditCheck] = []
+    /// Every table that projectors fold into.
+    var tables: [ProjectionTable] = []
+    /// The next positions of the tables; 0 for one without a row.
+    var checkpoints: [ProjectionTable: LogPosition] = [:]
+    /// The tables of `user_providers` that have been compared.
+    var compared: Set<ProjectionTable> = []
 
     init(
         _ tenant: TenantID, report: VerificationReport, disclosures: DisclosureReader?,
@@ -56,15 +60,20 @@ struct TenantVerification {
     mutating func run(on connection: Connection) throws(PostgresError) {
         let head = try readHead(on: connection)
         try readCheckpoints(head: head?.nextPosition ?? LogPosition(0), on: connection)
-        audit = try AuditCheck(
-            tenant, checkpoint: checkpoints[.accountAudit] ?? LogPosition(0),
-            comparesClientIP: disclosures != nil, on: connection)
+        for table in tables(of: .accountAudit) {
+            audits.append(
+                try AuditCheck(
+                    tenant, table: table, checkpoint: checkpoints[table] ?? LogPosition(0),
+                    comparesClientIP: disclosures != nil, on: connection))
+        }
         try readLog(on: connection)
         compare(head)
         guard foldFault == nil else { return }
         command.end(state: state, position: state.nextPosition).map { add(.links, $0.0, $0.1) }
-        try audit?.end(&report, on: connection)
-        if !comparedUserProviders { try compareUserProviders(on: connection) }
+        for index in audits.indices {
+            try audits[index].end(&report, on: connection)
+        }
+        try compareUserProviders(atEnd: true, on: connection)
         try compareAccounts(on: connection)
         try compareIdentities(on: connection)
         try compareSessions(on: connection)
@@ -98,10 +107,7 @@ struct TenantVerification {
             var opened = try DisclosurePage(
                 page, in: tenant, reader: disclosures, on: connection)
             for row in 0..<page.rowCount {
-                if state.nextPosition == checkpoints[.userProviders], !comparedUserProviders {
-                    comparedUserProviders = true
-                    try compareUserProviders(on: connection)
-                }
+                if compared.count < tables.count { try compareUserProviders(on: connection) }
                 last = try page.int8(row, 0)
                 try take(page, row, at: LogPosition(last), opened: &opened, on: connection)
                 report.events += 1

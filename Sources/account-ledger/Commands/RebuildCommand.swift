@@ -4,24 +4,38 @@ import LedgerPostgres
 /// `rebuild`: folds a read model anew and repairs what differs.
 enum RebuildCommand {
     static let syntax = Syntax(
-        words: ["rebuild"], summary: "fold a read model anew from position 0 and repair it",
+        words: ["rebuild"],
+        summary: "fold a read model anew from position 0, and repair or replace it",
         operands: [
             .init(
                 placeholder: "PROJECTION",
                 meaning: ProjectionName.allCases.map(\.rawValue).joined(separator: " or "))
         ],
-        options: [LedgerReading.tenantOption],
-        settings: [.databaseURL, .keys],
+        options: [
+            LedgerReading.tenantOption,
+            .init(name: "online", meaning: "into a new table, which then replaces the live one"),
+            .init(name: "roll-back", meaning: "go back to the table before an online rebuild"),
+            .init(name: "drop-previous", meaning: "drop that table: there is no way back then"),
+        ],
+        settings: [.databaseURL, .migrateURL, .keys],
         details: """
             Works beside a ledger that serves: readers see the table as it was until the repair commits.
             Reports how the table differed from the log. Exits with 0 when it is right now, whether or not
             it was, and with 1 when an event can't be folded; then nothing is changed.
+
+            With --online the read model of all tenants is folded into a new table, kept up beside the live
+            one, compared with it at the same position, and shown in its place. The former table is kept,
+            and kept up, until --drop-previous. When it was ended early, start it again. Needs the login of
+            LEDGER_MIGRATE_URL, because it makes and drops tables.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         let name = arguments.operands.first ?? ""
         guard let projection = ProjectionName(rawValue: name) else {
             throw arguments.misuse("there is no projection '\(Arguments.quoted(name))'")
+        }
+        if let change = try change(arguments) {
+            return try await OnlineRebuildCommand.run(change, of: projection, environment)
         }
         let url = try environment.databaseURL
         let tenant = try LedgerReading.tenant(arguments, url: url)
@@ -40,6 +54,22 @@ enum RebuildCommand {
         await rebuild.close()
         Terminal.print(reports.map(text).joined())
         return reports.allSatisfy { $0.fault == nil } ? .success : .fault
+    }
+
+    /// What is to be done to the tables, if anything is.
+    ///
+    /// - Throws: `UsageError` for two things at once.
+    private static func change(_ arguments: Arguments) throws -> OnlineRebuildCommand.Change? {
+        let asked = OnlineRebuildCommand.Change.allCases.filter { arguments.has($0.rawValue) }
+        guard let change = asked.first else { return nil }
+        guard asked.count == 1 else {
+            throw arguments.misuse(
+                "--\(change.rawValue) and --\(asked[1].rawValue) exclude each other")
+        }
+        guard arguments["tenant"] == nil else {
+            throw arguments.misuse("--\(change.rawValue) is for all tenants")
+        }
+        return change
     }
 
     private static func text(of report: RebuildReport) -> String {

@@ -13,10 +13,14 @@ struct Workers: Sendable {
         policy: @escaping @Sendable (TenantID) -> TenantPolicy?, faults: FaultNote, log: Log
     ) {
         let url = configuration.databaseURL
+        let reads = AccountReads(url: url) { text in
+            log.write(.error, "reader fault", ["detail": .text(text)])
+        }
         let recent = RecentEvents()
         let projector = Projector(
             configuration: ProjectorConfiguration(url: url), keyring: keys.wrapping,
             recent: recent,
+            onAdvance: { if $0.projection == .userProviders { reads.wake() } },
             onFault: { log.write(.error, "projector fault", ["detail": .text($0)]) })
         var sequencing = SequencerConfiguration(url: url)
         sequencing.queueLimit = configuration.queueLimit
@@ -32,9 +36,7 @@ struct Workers: Sendable {
                 faults.note(text)
                 log.write(.error, "sequencer fault", ["detail": .text(text)])
             })
-        reads = AccountReads(url: url) { text in
-            log.write(.error, "reader fault", ["detail": .text(text)])
-        }
+        self.reads = reads
         sweeper = Sweeper(url: url) { text in
             log.write(.warning, "sweeper fault", ["detail": .text(text)])
         }

@@ -1,0 +1,269 @@
+import Ledger
+import Postgres
+
+/// Rebuilds a read model into a table of its own while servers write, and exchanges the two.
+///
+/// The new table is loaded, indexed, kept up by every projector beside the live one, compared with
+/// it, and then shown by the view; the old table stays and is kept up for a way back. Each step is
+/// one transaction or can be done over: whatever ends this process, the view shows a whole table,
+/// and starting again goes on or begins anew.
+package struct OnlineRebuild: Sendable {
+    /// How long tables may need to come to the same position.
+    private static let patience = Duration.seconds(600)
+    /// How long the lock of a rebuild that was just killed is waited for.
+    private static let lockPatience = Duration.seconds(10)
+    private static let pause = Duration.milliseconds(20)
+
+    let session: Postgres.Session
+    private let store: PostgresProjectionStore
+    private let folder: ProjectionFolder
+    let disclosures: DisclosureReader
+    private let onStep: @Sendable (OnlineRebuildStep) throws -> Void
+
+    /// Describes where the ledger is.
+    ///
+    /// - Parameters:
+    ///   - ownerURL: of the login that owns the schema: tables and the view are made by it.
+    ///   - keyring: unwraps the keys of accounts.
+    ///   - onStep: called after each step; what it throws ends the rebuild there.
+    package init(
+        ownerURL: String, keyring: WrappingKeyring,
+        onStep: @escaping @Sendable (OnlineRebuildStep) throws -> Void = { _ in }
+    ) {
+        disclosures = DisclosureReader(keyring: keyring)
+        self.onStep = onStep
+        session = Postgres.Session(
+            url: ownerURL, applicationName: "account-ledger rebuild",
+            statementDeadline: .seconds(3600)
+        ) { try OwnerConnection.prepare($0, settings: "SET jit = off") }
+        let folding = Postgres.Session(
+            url: ownerURL, applicationName: "account-ledger rebuild folding",
+            statementDeadline: .seconds(15)
+        ) { try OwnerConnection.prepare($0, settings: Projector.settings) }
+        store = PostgresProjectionStore(session: folding, disclosures: disclosures)
+        folder = ProjectionFolder(
+            store: store, batch: LogPage.eventsMax, onAdvance: { _ in }, onFault: { _ in })
+    }
+
+    /// Closes the connections.
+    package func close() async {
+        await store.close()
+        await session.close()
+    }
+
+    /// Rebuilds a projection for all tenants and shows the new table.
+    ///
+    /// - Throws: `OnlineRebuildFault`, or `PostgresError`; the view shows what it showed before.
+    package func run(_ projection: ProjectionName) async throws -> OnlineRebuildReport {
+        try await locked(projection) { lock in
+            let tables = try await lock.run { try TableMaking.clear(projection, on: $0) }
+            try onStep(.begun)
+            let old = tables.served
+            let new: ProjectionTable
+            if let ready = tables.ready {
+                new = ready
+            } else {
+                new = try await load(projection, beside: old, lock: lock)
+            }
+            try onStep(.ready)
+            do {
+                try await catchUp(old, new)
+                try onStep(.caughtUp)
+                let comparison = try await compare(old, new, lock: lock)
+                try onStep(.compared)
+                try await exchange(old, new, lock: lock)
+                try onStep(.swapped)
+                return OnlineRebuildReport(
+                    served: new, previous: old, comparedRows: comparison.rows,
+                    differences: comparison.differences)
+            } catch let fault as OnlineRebuildFault {
+                // The new table would be folded into for nobody.
+                _ = try await lock.run { try TableExchange.drop(new, on: $0) }
+                throw fault
+            }
+        }
+    }
+
+    /// Shows the previous table again; the one that was served becomes the previous one.
+    ///
+    /// - Throws: as ``run(_:)``.
+    package func rollBack(_ projection: ProjectionName) async throws -> ProjectionTable {
+        try await locked(projection) { lock in
+            let tables = try await lock.run { try ProjectionTables.all(on: $0) }
+                .filter { $0.table.projection == projection }
+            guard let old = tables.first(where: { $0.state == .served })?.table,
+                let new = tables.first(where: { $0.state == .previous })?.table
+            else { throw OnlineRebuildFault.noPrevious(projection) }
+            try await catchUp(old, new)
+            try await exchange(old, new, lock: lock)
+            return new
+        }
+    }
+
+    /// Drops the previous table: there is no way back any more.
+    ///
+    /// - Throws: as ``run(_:)``.
+    package func dropPrevious(_ projection: ProjectionName) async throws -> ProjectionTable {
+        try await locked(projection) { lock in
+            let previous = try await lock.run { try ProjectionTables.all(on: $0) }
+                .first { $0.table.projection == projection && $0.state == .previous }
+            guard let previous else { throw OnlineRebuildFault.noPrevious(projection) }
+            let deadline = ContinuousClock.now + Self.lockPatience
+            while try await !lock.run({ try TableExchange.drop(previous.table, on: $0) }) {
+                guard ContinuousClock.now < deadline else {
+                    throw OnlineRebuildFault.isLocked(previous.table.description)
+                }
+                try await Task.sleep(for: Self.pause)
+            }
+            return previous.table
+        }
+    }
+
+    /// Makes, loads and indexes a new table; nobody else folds into it before it is ready.
+    private func load(
+        _ projection: ProjectionName, beside old: ProjectionTable, lock: RebuildLock
+    ) async throws -> ProjectionTable {
+        let new = try await lock.run { try TableMaking.make(projection, beside: old, on: $0) }
+        try onStep(.made)
+        do {
+            try await lock.run { connection in
+                try TableMaking.load(new, beside: old, with: disclosures, on: connection)
+            }
+        } catch let fault as OnlineRebuildFault {
+            _ = try await lock.run { try TableExchange.drop(new, on: $0) }
+            throw fault
+        }
+        try onStep(.loaded)
+        try await lock.run { try TableMaking.index(new, like: old, on: $0) }
+        try onStep(.indexed)
+        try await lock.run { try TableMaking.declareReady(new, on: $0) }
+        return new
+    }
+
+    /// Folds, beside any server, until the new table stands where the old one does.
+    private func catchUp(_ old: ProjectionTable, _ new: ProjectionTable) async throws {
+        let deadline = ContinuousClock.now + Self.patience
+        while true {
+            let round = try await folder.round()
+            let lag = try await session.step { try TableExchange.lag(old, new, on: $0) }
+            guard let lag else { return }
+            if lag.isStopped || ContinuousClock.now > deadline {
+                throw OnlineRebuildFault.staysBehind(lag.table, lag.tenant, reason: lag.reason)
+            }
+            if !round.hasFolded { try await Task.sleep(for: Self.pause) }
+        }
+    }
+
+    /// Compares the tables in snapshots in which both stand at the same position.
+    private func compare(
+        _ old: ProjectionTable, _ new: ProjectionTable, lock: RebuildLock
+    ) async throws -> TableComparison {
+        let deadline = ContinuousClock.now + Self.patience
+        var comparison = TableComparison(old: old, new: new)
+        while true {
+            comparison = try await lock.run { [comparison] connection in
+                var next = comparison
+                try next.take(on: connection)
+                return next
+            }
+            if let difference = comparison.differences.first, old.version == new.version {
+                throw OnlineRebuildFault.differs(difference)
+            }
+            guard let apart = comparison.apart.sorted().first else { return comparison }
+            guard ContinuousClock.now < deadline else {
+                throw OnlineRebuildFault.staysBehind(new, apart, reason: "the time is over")
+            }
+            _ = try await folder.round()
+        }
+    }
+
+    /// Shows the new table, once no fold is under way and nothing holds the view.
+    private func exchange(
+        _ old: ProjectionTable, _ new: ProjectionTable, lock: RebuildLock
+    ) async throws {
+        let deadline = ContinuousClock.now + Self.patience
+        while true {
+            switch try await lock.run({ try TableExchange.exchange(old, new, on: $0) }) {
+            case .done: return
+            case .apart: _ = try await folder.round()
+            case .locked: try await Task.sleep(for: Self.pause * 5)
+            }
+            guard ContinuousClock.now < deadline else {
+                throw OnlineRebuildFault.isLocked(old.projection.rawValue)
+            }
+        }
+    }
+
+    /// Runs a body while no other process rebuilds the projection.
+    private func locked<Value: Sendable>(
+        _ projection: ProjectionName, _ body: (RebuildLock) async throws -> Value
+    ) async throws -> Value {
+        let deadline = ContinuousClock.now + Self.lockPatience
+        while true {
+            let holder = try await session.step { connection in
+                try RebuildLock.take(projection, on: connection)
+            }
+            if let holder {
+                return try await body(RebuildLock(session: session, backend: holder))
+            }
+            guard ContinuousClock.now < deadline else {
+                throw OnlineRebuildFault.isRunning(projection)
+            }
+            try await Task.sleep(for: Self.pause)
+        }
+    }
+}
+
+/// The advisory lock of one projection's rebuild, held by one connection.
+struct RebuildLock: Sendable {
+    /// "rebu", in ASCII: sets these locks apart from the migrator's.
+    private static let space: Int32 = 0x7265_6275
+
+    private static let tryLock = Statement(
+        "rebuild_lock", "SELECT pg_try_advisory_lock($1::int, hashtext($2::text))")
+
+    let session: Postgres.Session
+    /// The backend that holds the lock.
+    let backend: Int32
+
+    /// The backend that has the lock now, or nil when another one holds it.
+    static func take(
+        _ projection: ProjectionName, on connection: Connection
+    ) throws(PostgresError) -> Int32? {
+        let result = try connection.query(tryLock, [.int4(space), .text(projection.rawValue)])
+        return try result.bool(0, 0) ? connection.backendProcessID : nil
+    }
+
+    /// Runs a body on the connection that holds the lock.
+    ///
+    /// - Throws: `OnlineRebuildFault.lockLost` when that is gone.
+    func run<Value: Sendable>(
+        _ body: @Sendable (Connection) throws -> Value
+    ) async throws -> Value {
+        try await session.step { [backend] connection in
+            guard connection.backendProcessID == backend else {
+                throw OnlineRebuildFault.lockLost
+            }
+            return try body(connection)
+        }
+    }
+}
+
+/// A connection that acts as the owner of the tables, so that all of them keep the same one.
+enum OwnerConnection {
+    private static let owner = Statement(
+        "rebuild_owner",
+        """
+        SELECT pg_get_userbyid(c.relowner)::text, c.relowner = r.oid
+        FROM pg_catalog.pg_class c, pg_catalog.pg_roles r
+        WHERE c.oid = 'public.events'::regclass AND r.rolname = current_user
+        """)
+
+    static func prepare(_ connection: Connection, settings: String) throws {
+        try connection.execute("SET search_path = public, pg_temp; \(settings)")
+        let row = try connection.query(owner)
+        if row.rowCount == 1, try !row.bool(0, 1) {
+            try connection.execute("SET ROLE \(quoteIdentifier(try row.text(0, 0)))")
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import Ledger
+import Postgres
+
+/// Compares two tables tenant by tenant, in snapshots in which both stand at the same position.
+///
+/// A row counts by two hashes of all its columns, a table by the sums of those: the order of rows
+/// makes no difference, and one pass over each table is enough. Nothing is locked.
+struct TableComparison: Sendable {
+    private static let begin = Statement(
+        "compare_begin", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+    let old: ProjectionTable
+    let new: ProjectionTable
+    /// Rows of the new table that were compared.
+    private(set) var rows: Int64 = 0
+    private(set) var differences: [TableDifference] = []
+    private var settled: Set<TenantID> = []
+    /// Tenants whose tables stood apart in the last snapshot.
+    private(set) var apart: Set<TenantID> = []
+
+    init(old: ProjectionTable, new: ProjectionTable) {
+        self.old = old
+        self.new = new
+    }
+
+    /// What one table holds of one tenant.
+    private struct Sum: Equatable {
+        var count: Int64 = 0
+        var first = "0"
+        var second = "0"
+    }
+
+    /// What one snapshot showed.
+    private struct Found {
+        var apart: [TenantID] = []
+        var rows: Int64 = 0
+        var equal: [TenantID] = []
+        var different: [TableDifference] = []
+    }
+
+    /// Compares in one snapshot what was not compared before.
+    mutating func take(on connection: Connection) throws {
+        let old = old
+        let new = new
+        let settled = settled
+        let found = try connection.transaction(Self.begin) {
+            let places = try TableExchange.places(old, new, on: connection)
+                .filter { !settled.contains($0.tenant) }
+            let apart = places.filter { $0.old != $0.new || $0.failure != nil }
+            var found = Found()
+            found.apart = apart.map(\.tenant)
+            guard apart.count < places.count else { return found }
+            let olds = try Self.sums(of: old, on: connection)
+            let news = try Self.sums(of: new, on: connection)
+            for place in places where place.old == place.new && place.failure == nil {
+                let name = place.tenant.description
+                let sum = news[name] ?? Sum()
+                found.rows += sum.count
+                found.equal.append(place.tenant)
+                if olds[name] ?? Sum() != sum {
+                    found.different.append(
+                        try Self.difference(
+                            old, new, of: place.tenant, at: place.new, on: connection))
+                }
+            }
+            return found
+        }
+        apart = Set(found.apart)
+        rows += found.rows
+        self.settled.formUnion(found.equal)
+        differences += found.different
+    }
+
+    private static func sums(
+        of table: ProjectionTable, on connection: Connection
+    ) throws(PostgresError) -> [String: Sum] {
+        let result = try connection.query(
+            Statement(
+                "compare_sums_\(table)",
+                """
+                SELECT t.tenant_id, count(*), sum(hashtextextended(t::text, 1))::text,
+                    sum(hashtextextended(t::text, 2))::text
+                FROM \(table) t GROUP BY t.tenant_id
+                """))
+        var sums: [String: Sum] = [:]
+        for row in 0..<result.rowCount {
+            sums[try result.text(row, 0)] = Sum(
+                count: try result.int8(row, 1), first: try result.text(row, 2),
+                second: try result.text(row, 3))
+        }
+        return sums
+    }
+
+    private static func difference(
+        _ old: ProjectionTable, _ new: ProjectionTable, of tenant: TenantID,
+        at position: LogPosition, on connection: Connection
+    ) throws(PostgresError) -> TableDifference {
+        func count(in one: ProjectionTable, without other: ProjectionTable) throws(PostgresError)
+            -> Int64
+        {
+            try connection.query(
+                Statement(
+                    "compare_\(one)_without_\(other)",
+                    """
+                    SELECT count(*) FROM (
+                        SELECT * FROM \(one) WHERE tenant_id = $1
+                        EXCEPT ALL SELECT * FROM \(other) WHERE tenant_id = $1) d
+                    """), [.text(tenant.description)]
+            ).int8(0, 0)
+        }
+        return TableDifference(
+            tenant: tenant, position: position, old: old, new: new,
+            onlyOld: try count(in: old, without: new), onlyNew: try count(in: new, without: old))
+    }
+}

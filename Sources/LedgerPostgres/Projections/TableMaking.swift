@@ -1,0 +1,138 @@
+import Ledger
+import Postgres
+
+/// Makes the next table of a projection and fills it, up to the moment when projectors take over.
+enum TableMaking {
+    /// The tables that a rebuild begins with.
+    struct Tables: Sendable {
+        let served: ProjectionTable
+        /// A table that an earlier rebuild finished loading and did not show.
+        let ready: ProjectionTable?
+    }
+
+    private static let heads = Statement(
+        "rebuild_heads", "SELECT tenant_id, next_position FROM ledger_head ORDER BY tenant_id")
+
+    private static let loaded = Statement(
+        "rebuild_loaded",
+        """
+        INSERT INTO projections (tenant_id, name, generation, version, position)
+        VALUES ($1, $2, $3, $4, $5)
+        """)
+
+    /// Drops what a rebuild that ended early left; a table that was ready is used.
+    ///
+    /// - Throws: `OnlineRebuildFault.previousIsKept`.
+    static func clear(_ projection: ProjectionName, on connection: Connection) throws -> Tables {
+        let tables = try ProjectionTables.all(on: connection)
+            .filter { $0.table.projection == projection }
+        if let previous = tables.first(where: { $0.state == .previous }) {
+            throw OnlineRebuildFault.previousIsKept(previous.table)
+        }
+        guard let served = tables.first(where: { $0.state == .served })?.table else {
+            throw PostgresError.unexpectedResult("\(projection) has no served table")
+        }
+        var ready: ProjectionTable?
+        for (table, state) in tables where state != .served {
+            if state == .ready, table.version == projection.version {
+                ready = table
+            } else {
+                try TableExchange.drop(table, on: connection)
+            }
+        }
+        return Tables(served: served, ready: ready)
+    }
+
+    /// Makes the next table, without indexes, for whoever may use the live one.
+    static func make(
+        _ projection: ProjectionName, beside old: ProjectionTable, on connection: Connection
+    ) throws -> ProjectionTable {
+        let new = ProjectionTable(
+            projection: projection, generation: old.generation + 1, version: projection.version)
+        let room = projection == .userProviders ? " WITH (fillfactor = 90)" : ""
+        try connection.transaction {
+            try connection.execute(
+                """
+                CREATE TABLE \(new) (LIKE \(old) INCLUDING DEFAULTS)\(room);
+                DO $grant$
+                DECLARE
+                    held record;
+                BEGIN
+                    FOR held IN SELECT a.grantee, a.privilege_type
+                        FROM pg_class c, aclexplode(c.relacl) a
+                        WHERE c.oid = 'public.\(old)'::regclass AND a.grantee <> c.relowner
+                    LOOP
+                        EXECUTE format('GRANT %s ON \(new) TO %s', held.privilege_type,
+                            CASE held.grantee WHEN 0 THEN 'PUBLIC'
+                                ELSE held.grantee::regrole::text END);
+                    END LOOP;
+                END
+                $grant$;
+                INSERT INTO projection_tables (name, generation, version, state)
+                VALUES ('\(projection)', \(new.generation), \(new.version), 'building');
+                """)
+        }
+        return new
+    }
+
+    /// Loads every tenant's log up to the live table's checkpoint, with a checkpoint of its own.
+    ///
+    /// - Throws: `OnlineRebuildFault.unfoldable`.
+    static func load(
+        _ new: ProjectionTable, beside old: ProjectionTable, with disclosures: DisclosureReader,
+        on connection: Connection
+    ) throws {
+        let result = try connection.query(heads)
+        for row in 0..<result.rowCount {
+            guard let tenant = TenantID(try result.text(row, 0)) else { continue }
+            let head = LogPosition(try result.int8(row, 1))
+            let checkpoints = try connection.pipeline([
+                Checkpoints.call([old], of: tenant, .none)
+            ])
+            // Where the live table is of a fold that is not known here, there is the head.
+            let target =
+                old.isKnown
+                ? try checkpoints.first.flatMap { result throws(PostgresError) in
+                    try Checkpoints.checkpoints(result, of: [old]).first?.position
+                } ?? LogPosition(0) : head
+            var load = BulkLoad(
+                new.projection, into: new.description, of: tenant, with: disclosures)
+            if let damage = try load.advance(to: target, on: connection) {
+                throw OnlineRebuildFault.unfoldable(tenant, damage)
+            }
+            _ = try connection.query(
+                loaded,
+                [
+                    .text(tenant.description), .text(new.projection.rawValue),
+                    .int4(new.generation), .int4(new.version), .int8(target.value),
+                ])
+        }
+    }
+
+    /// Gives the new table the primary key of the old one, and the planner an idea of it.
+    static func index(
+        _ new: ProjectionTable, like old: ProjectionTable, on connection: Connection
+    ) throws {
+        let key = try connection.query(
+            Statement(
+                "rebuild_key",
+                """
+                SELECT pg_get_constraintdef(oid) FROM pg_catalog.pg_constraint
+                WHERE conrelid = to_regclass($1::text) AND contype = 'p'
+                """), [.text(old.description)])
+        try connection.execute(
+            """
+            ALTER TABLE \(new) ADD CONSTRAINT \(new)_pkey \(try key.text(0, 0));
+            ANALYZE \(new);
+            """)
+    }
+
+    /// Lets every projector fold into the table from now on.
+    static func declareReady(_ new: ProjectionTable, on connection: Connection) throws {
+        try connection.execute(
+            """
+            UPDATE projection_tables SET state = 'ready'
+            WHERE name = '\(new.projection)' AND generation = \(new.generation)
+            """)
+    }
+}

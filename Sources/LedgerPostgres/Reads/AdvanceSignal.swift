@@ -1,0 +1,58 @@
+import Synchronization
+
+/// Tells any number of waiting tasks that something has moved on.
+final class AdvanceSignal: Sendable {
+    private struct State {
+        var count: UInt64 = 0
+        var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
+        var nextWaiter: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// How often it was raised: what a waiter has seen.
+    var count: UInt64 { state.withLock { $0.count } }
+
+    /// Lets everybody who waits go on; never blocks.
+    func raise() {
+        let waiters = state.withLock { state in
+            state.count += 1
+            let waiters = state.waiters
+            state.waiters = [:]
+            return waiters
+        }
+        for waiter in waiters.values { waiter.resume() }
+    }
+
+    /// Waits until it is raised more often than was seen, the time has passed or the task is
+    /// cancelled.
+    func wait(since seen: UInt64, atMost limit: Duration) async {
+        guard count == seen else { return }
+        await withTaskGroup { group in
+            group.addTask { await self.wait(since: seen) }
+            group.addTask { _ = try? await Task.sleep(for: limit) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func wait(since seen: UInt64) async {
+        let number = state.withLock { state in
+            state.nextWaiter += 1
+            return state.nextWaiter
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    // A task that was cancelled before it got here finds nobody to resume it.
+                    if state.count != seen || Task.isCancelled { return true }
+                    state.waiters[number] = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
+        }
+    }
+}

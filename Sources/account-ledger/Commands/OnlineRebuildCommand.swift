@@ -1,0 +1,53 @@
+import LedgerPostgres
+
+/// `rebuild` with `--online`, `--roll-back` or `--drop-previous`: exchanges tables.
+enum OnlineRebuildCommand {
+    /// What is done to a projection's tables; the raw values are the flags.
+    enum Change: String, CaseIterable {
+        case online
+        case rollBack = "roll-back"
+        case dropPrevious = "drop-previous"
+    }
+
+    /// - Throws: `Fault` when the tables are as they were before.
+    static func run(
+        _ change: Change, of projection: ProjectionName, _ environment: Environment
+    ) async throws -> ExitCode {
+        guard let keyring = try LedgerReading.keyring(environment) else {
+            throw Fault(
+                "\(Setting.keys.name) is not set: a read model holds what only keys decrypt")
+        }
+        let rebuild = OnlineRebuild(
+            ownerURL: try environment.migrateURL, keyring: keyring,
+            onStep: { Terminal.complain("\(projection): \($0.rawValue)") })
+        do {
+            Terminal.print(try await text(of: change, of: projection, by: rebuild))
+        } catch let fault as OnlineRebuildFault {
+            await rebuild.close()
+            throw Fault(fault.description)
+        }
+        await rebuild.close()
+        return .success
+    }
+
+    private static func text(
+        of change: Change, of projection: ProjectionName, by rebuild: OnlineRebuild
+    ) async throws -> String {
+        switch change {
+        case .online:
+            let report = try await rebuild.run(projection)
+            let differences = report.differences.map {
+                "meant, because the version is another: \($0)\n"
+            }
+            return differences.joined() + """
+                \(projection) is \(report.served) now; \(report.comparedRows) rows were compared
+                \(report.previous) is kept up for --roll-back, until --drop-previous
+
+                """
+        case .rollBack:
+            return "\(projection) is \(try await rebuild.rollBack(projection)) again\n"
+        case .dropPrevious:
+            return "\(try await rebuild.dropPrevious(projection)) is dropped\n"
+        }
+    }
+}
