@@ -40,7 +40,8 @@ package struct OnlineRebuild: Sendable {
             url: ownerURL, applicationName: "account-ledger rebuild folding",
             statementDeadline: .seconds(15)
         ) { try OwnerConnection.prepare($0, settings: Projector.settings) }
-        store = PostgresProjectionStore(session: folding, disclosures: disclosures)
+        store = PostgresProjectionStore(
+            session: folding, disclosures: disclosures, recent: RecentEvents())
         folder = ProjectionFolder(
             store: store, batch: LogPage.eventsMax, onAdvance: { _ in }, onFault: { _ in })
     }
