@@ -100,21 +100,28 @@ enum SocketTarget {
         }
     }
 
-    private static func exchange(_ port: UInt16, _ bytes: [UInt8]) throws -> [UInt8] {
+    private static func exchange(
+        _ port: UInt16, _ bytes: [UInt8], quiet: Int = quietMilliseconds
+    ) throws -> [UInt8] {
         do {
             let connection = try RawConnection(port: port, waitSecondsMax: waitSecondsMax)
             connection.send(bytes + last)
             return try connection.readToEnd(
-                quietMilliseconds: quietMilliseconds, bytesMax: answerBytesMax)
+                quietMilliseconds: quiet, bytesMax: answerBytesMax)
         } catch {
             throw Finding("the server does not serve: \(error)")
         }
     }
 
     private static func json(_ port: UInt16, _ request: String) throws -> JSONMembers {
-        let answer = try exchange(port, Array(request.replacing("\n", with: "\r\n").utf8))
+        // The first sign-in fetches the provider's keys, which takes longer than others.
+        let answer = try exchange(
+            port, Array(request.replacing("\n", with: "\r\n").utf8), quiet: waitSecondsMax * 1000)
         guard let end = answer.firstRange(of: Array("\r\n\r\n".utf8)) else { return [:] }
-        return JSONValue(parsing: Array(answer[end.upperBound...]))?.members ?? [:]
+        // The answer to what was sent last follows.
+        let next = answer[end.upperBound...].firstRange(of: Array("HTTP/1.1 ".utf8))
+        let body = answer[end.upperBound..<(next?.lowerBound ?? answer.endIndex)]
+        return JSONValue(parsing: Array(body))?.members ?? [:]
     }
 
     /// A template with the version and the length that a client would write.
