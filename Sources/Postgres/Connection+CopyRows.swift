@@ -1,0 +1,47 @@
+extension Connection {
+    /// Streams the rows of a `COPY ... TO STDOUT (FORMAT binary)`, lending each to the body.
+    ///
+    /// Memory stays at one row, and no value is made that the body does not ask for.
+    ///
+    /// - Throws: as ``copyOut(_:_:)``, or `.unexpectedResult` for what is no row.
+    package func copyRows(_ sql: String, _ body: (CopyRow) throws -> Void) throws {
+        let row = CopyRow()
+        var place = 0
+        try copyOut(sql) { message in
+            try unsafe message.withUnsafeBytes { bytes in
+                var start = 0
+                if place == 0 {
+                    start = try unsafe Self.headerLength(bytes)
+                    // The header may come with the first row or in a message of its own.
+                    if start == bytes.count { place += 1; return }
+                }
+                place += 1
+                guard bytes.count - start >= 2 else {
+                    throw PostgresError.unexpectedResult("a copied row ends early")
+                }
+                let count = unsafe Int(
+                    Int16(bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: Int16.self)))
+                guard count >= 0 else { return }
+                try unsafe row.lend(bytes, fieldsFrom: start + 2, count: count, body)
+            }
+        }
+    }
+
+    private static let signature: [UInt8] =
+        Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0x00]
+
+    private static func headerLength(
+        _ bytes: UnsafeRawBufferPointer
+    ) throws(PostgresError) -> Int {
+        let fixed = signature.count + 8
+        guard bytes.count >= fixed, unsafe bytes.starts(with: signature) else {
+            throw .unexpectedResult("a copy is not in binary form")
+        }
+        let extensionLength = unsafe Int(
+            UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: fixed - 4, as: UInt32.self)))
+        guard extensionLength <= bytes.count - fixed else {
+            throw .unexpectedResult("a copy's header ends early")
+        }
+        return fixed + extensionLength
+    }
+}

@@ -1,0 +1,98 @@
+/// One row of a `COPY ... (FORMAT binary)`, lent for the time of one call.
+///
+/// Columns are read by index, from 0. Which types they have is for the statement to know: a copy
+/// does not tell, so only the length of a value is checked.
+@safe package final class CopyRow {
+    /// Where each field's bytes begin, and how many there are; -1 for null.
+    private var fields: [(start: Int, count: Int)] = []
+    private var bytes = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+
+    init() {}
+
+    /// How many columns the row has.
+    package var columnCount: Int { fields.count }
+
+    /// Takes a row over for the time of the body.
+    func lend(
+        _ row: UnsafeRawBufferPointer, fieldsFrom start: Int, count: Int,
+        _ body: (CopyRow) throws -> Void
+    ) throws {
+        unsafe bytes = unsafe row
+        defer { unsafe bytes = unsafe UnsafeRawBufferPointer(start: nil, count: 0) }
+        fields.removeAll(keepingCapacity: true)
+        var place = start
+        for _ in 0..<count {
+            let length = Int(try integer(Int32.self, at: place))
+            place += 4
+            guard length >= -1, length <= row.count - place else {
+                throw PostgresError.unexpectedResult("a copied row ends early")
+            }
+            fields.append((start: place, count: length))
+            place += max(0, length)
+        }
+        guard place == row.count else {
+            throw PostgresError.unexpectedResult("a copied row does not end")
+        }
+        try body(self)
+    }
+
+    /// Whether a value is null.
+    package func isNull(_ column: Int) -> Bool { fields[column].count < 0 }
+
+    /// A `bigint`.
+    package func int8(_ column: Int) throws(PostgresError) -> Int64 {
+        try integer(column)
+    }
+
+    /// A `uuid`, most significant byte first.
+    package func uuid(_ column: Int) throws(PostgresError) -> UInt128 {
+        try integer(column)
+    }
+
+    /// A `bytea`, or the UTF-8 bytes of a text; empty for null.
+    package func bytes(_ column: Int) -> [UInt8] {
+        let field = fields[column]
+        guard field.count > 0 else { return [] }
+        return unsafe [UInt8](unsafe self.field(field))
+    }
+
+    /// A `text`.
+    package func text(_ column: Int) throws(PostgresError) -> String {
+        let field = fields[column]
+        guard field.count >= 0 else { throw .unexpectedResult("column \(column) is null") }
+        return unsafe try self.field(field).text()
+    }
+
+    /// Lends a value's bytes; nothing for null.
+    func withField(_ column: Int, _ body: (UnsafeRawBufferPointer?) -> Void) {
+        let field = fields[column]
+        unsafe body(field.count < 0 ? nil : unsafe self.field(field))
+    }
+
+    private func field(_ field: (start: Int, count: Int)) -> UnsafeRawBufferPointer {
+        unsafe UnsafeRawBufferPointer(rebasing: bytes[field.start..<field.start + field.count])
+    }
+
+    private func integer<Value: FixedWidthInteger & BitwiseCopyable>(
+        _ column: Int
+    ) throws(PostgresError) -> Value {
+        let field = fields[column]
+        guard field.count == MemoryLayout<Value>.size else {
+            throw .unexpectedResult("column \(column) has \(field.count) bytes")
+        }
+        return try integer(Value.self, at: field.start)
+    }
+
+    private func integer<Value: FixedWidthInteger & BitwiseCopyable>(
+        _ type: Value.Type, at place: Int
+    ) throws(PostgresError) -> Value {
+        guard unsafe place + MemoryLayout<Value>.size <= bytes.count else {
+            throw .unexpectedResult("a copied row ends early")
+        }
+        return unsafe Value(bigEndian: bytes.loadUnaligned(fromByteOffset: place, as: Value.self))
+    }
+}
+
+// Points into a buffer that lives for one call on the connection's thread.
+@available(*, unavailable)
+extension CopyRow: Sendable {}

@@ -1,0 +1,87 @@
+import Postgres
+import Testing
+
+@Suite struct `Copying rows` {
+    @Test func `values come as they are`() throws {
+        let connection = try TestServer.connect()
+        var rows = 0
+        try connection.copyRows(
+            """
+            COPY (SELECT g::bigint, '00010203-0405-0607-0809-0a0b0c0d0e0f'::uuid, 'é'::text,
+                '\\x00ff'::bytea, NULL::text FROM generate_series(1, 5000) g)
+            TO STDOUT (FORMAT binary)
+            """
+        ) { row in
+            rows += 1
+            #expect(row.columnCount == 5)
+            let number = try row.int8(0)
+            #expect(number == Int64(rows))
+            let id = try row.uuid(1)
+            #expect(id == 0x0001_0203_0405_0607_0809_0A0B_0C0D_0E0F)
+            let text = try row.text(2)
+            #expect(text == "é")
+            #expect(row.bytes(3) == [0x00, 0xFF])
+            #expect(row.isNull(4) && !row.isNull(3))
+            #expect((try? row.int8(2)) == nil && (try? row.text(4)) == nil)
+        }
+        #expect(rows == 5000)
+        #expect(try connection.query(Statement("one", "SELECT 1")).int4(0, 0) == 1)
+    }
+
+    @Test func `no rows are no rows, and text form is refused`() throws {
+        let connection = try TestServer.connect()
+        try connection.copyRows("COPY (SELECT 1 WHERE false) TO STDOUT (FORMAT binary)") { _ in
+            Issue.record("there is no row")
+        }
+        #expect(throws: PostgresError.self) {
+            try connection.copyRows("COPY (SELECT generate_series(1, 9)) TO STDOUT") { _ in }
+        }
+    }
+
+    @Test func `an image of values is the image of the row that holds them`() throws {
+        let connection = try TestServer.connect()
+        var expected = RowImage()
+        expected.int8(-5)
+        expected.int8(nil)
+        expected.int2(7)
+        expected.uuid(1)
+        expected.text("a")
+        expected.text("")
+        expected.bytes([1, 2])
+        expected.timestamp(1_000_000)
+        expected.textArray([])
+        expected.textArray(["apple", ""])
+        let key = RowHashKey()
+        expected.digest(rowDigest(of: "secret", key))
+        expected.digest(nil)
+        try connection.copyRows(
+            """
+            COPY (SELECT '-5'::bigint, NULL::bigint, 7::smallint,
+                '00000000-0000-0000-0000-000000000001'::uuid, 'a'::text, ''::text, '\\x0102'::bytea,
+                '1970-01-01T00:00:01Z'::timestamptz, '{}'::text[], '{apple,""}'::text[],
+                'secret'::text, NULL::text)
+            TO STDOUT (FORMAT binary)
+            """
+        ) { row in
+            var stored = RowImage()
+            stored.add(row, 0..<10)
+            stored.addDigest(of: row, 10, key)
+            stored.addDigest(of: row, 11, key)
+            #expect(stored == expected)
+            #expect(stored.hash(key) == expected.hash(key))
+            #expect(stored.hash(RowHashKey()) != expected.hash(key))
+        }
+    }
+
+    @Test func `sums do not depend on the order, and do on every row`() {
+        var one = RowMultiset()
+        var other = RowMultiset()
+        for hash in [UInt64(3), .max, 9] { one.add(hash) }
+        for hash in [UInt64(9), 3] { other.add(hash) }
+        #expect(one != other)
+        var rest = RowMultiset()
+        rest.add(.max)
+        other.merge(rest)
+        #expect(one == other)
+    }
+}
