@@ -74,6 +74,10 @@ let package = Package(
             dependencies: [
                 "Cryptography", "HTTP", "Ledger", "LedgerPostgres", "LedgerWire", "Postgres",
             ]),
+        // Makes long logs for measurements; never part of what is shipped.
+        .executableTarget(
+            name: "ledger-load",
+            dependencies: ["Cryptography", "Ledger", "LedgerPostgres", "LedgerTestSupport"]),
 
         // Hostile input: docs/hostile-input.md.
         .target(name: "RawSockets"),

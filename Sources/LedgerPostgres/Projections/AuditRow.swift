@@ -25,7 +25,7 @@ extension AuditRow {
     /// Describes an event for one of its accounts.
     ///
     /// The address that the event discloses is left out for every account but the first.
-    init(
+    package init(
         _ recorded: RecordedEvent, for reference: AccountReference, clientIP: String?,
         before: [String], after: [String]
     ) {

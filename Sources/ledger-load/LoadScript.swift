@@ -1,0 +1,193 @@
+import Cryptography
+import Foundation
+import Ledger
+import LedgerPostgres
+import LedgerTestSupport
+
+/// Writes a history as COPY commands, a few thousand events at a time.
+struct LoadScript {
+    private static let eventsPerPiece = 5_000
+
+    private let keyring: WrappingKeyring
+    private var keys: [AccountID: AccountKey] = [:]
+    /// The provider's own names of identities.
+    private var subjects: [IdentityID: String] = [:]
+    private var events = CopyText(
+        """
+        events (tenant_id, position, event_id, type, schema_version, recorded_at, account_id,
+        account_seq, command_id, request_id, actor, entry)
+        """)
+    private var audit = CopyText(
+        """
+        account_audit (tenant_id, account_id, account_seq, position, event_id, recorded_at, type,
+        outcome, reason, actor, provider, identity_id, session_id, request_id, client_ip,
+        providers_before, providers_after)
+        """)
+    private var disclosures = CopyText("disclosures (tenant_id, position, account_id, ciphertext)")
+    private var accountKeys = CopyText(
+        "account_keys (tenant_id, account_id, wrapping_key, wrapped_key)")
+
+    init(keyring: WrappingKeyring) {
+        self.keyring = keyring
+    }
+
+    mutating func add(_ step: RandomHistory.Step) throws {
+        let recording = step.recording
+        let recorded = recording.recorded
+        if case .accountOpened(let fact) = recorded.event { addKey(of: fact.account) }
+        let first = recorded.accounts.first
+        events.row(
+            "\(recorded.position)", "\(recorded.id)", recorded.event.name.rawValue, "1",
+            "\(recorded.recordedAt)", first.map { "\($0.id)" }, first.map { "\($0.sequence)" },
+            "\(recorded.command)", recorded.request.map { "\($0)" }, recorded.actor.columnText,
+            CopyText.hex(recording.entry))
+        if !recording.disclosures.isEmpty, let account = first?.id, let key = keys[account] {
+            let sealed = key.seal(
+                recording.disclosures, tenant: recorded.tenant, position: recorded.position,
+                account: account)
+            disclosures.row("\(recorded.position)", "\(account)", CopyText.hex(sealed))
+        }
+        for row in step.audit {
+            audit.row(
+                "\(row.account)", "\(row.sequence)", "\(row.position)", "\(row.event)",
+                "\(row.recordedAt)", row.type, row.outcome, row.reason, row.actor, row.provider,
+                row.identity.map { "\($0)" }, row.session.map { "\($0)" },
+                row.request.map { "\($0)" }, row.clientIP,
+                "{\(row.providersBefore.joined(separator: ","))}",
+                "{\(row.providersAfter.joined(separator: ","))}")
+        }
+        if events.rowCount == Self.eventsPerPiece { try flush() }
+    }
+
+    /// Writes what the history leaves beside the log.
+    mutating func finish(_ history: RandomHistory) throws {
+        try flush()
+        let state = history.state
+        for (subject, identity) in state.directory { subjects[identity] = subject.providerID }
+        try writeAccounts(state.ledger, emails: history.emails)
+        try writeSessions(state)
+        let next = state.ledger.nextPosition
+        var heads = CopyText("ledger_head (tenant_id, next_position, last_recorded_at)")
+        heads.row("\(next)", "\(state.ledger.lastRecordedAt)")
+        try heads.flush()
+        var projections = CopyText("projections (tenant_id, name, version, position)")
+        for name in ProjectionName.allCases { projections.row(name.rawValue, "1", "\(next)") }
+        try projections.flush()
+        try CopyText.write("VACUUM (ANALYZE);\n")
+    }
+
+    private mutating func addKey(of account: AccountID) {
+        guard let key = AccountKey.generate(),
+            let wrapped = keyring.wrap(key, tenant: .default, account: account)
+        else { preconditionFailure("a key of 32 bytes cannot be wrapped") }
+        keys[account] = key
+        accountKeys.row("\(account)", wrapped.wrappingKey, CopyText.hex(wrapped.wrapped))
+    }
+
+    private mutating func flush() throws {
+        try events.flush()
+        try disclosures.flush()
+        try accountKeys.flush()
+        try audit.flush()
+    }
+
+    private func writeAccounts(
+        _ ledger: LedgerState, emails: [IdentityID: String]
+    ) throws {
+        var accounts = CopyText(
+            "accounts (tenant_id, account_id, opened_position, next_seq, last_leaf, last_position)")
+        var links = CopyText(
+            """
+            user_providers (tenant_id, user_id, provider, provider_id, email, identity_id,
+            linked_at, linked_position)
+            """)
+        for account in ledger.accounts.values.sorted(by: { $0.openedPosition < $1.openedPosition })
+        {
+            accounts.row(
+                "\(account.id)", "\(account.openedPosition)", "\(account.nextSequence)",
+                CopyText.hex(account.lastLeaf.bytes), "\(account.lastPosition)")
+            for link in account.links {
+                links.row(
+                    "\(account.id)", "\(link.provider)", subjects[link.identity],
+                    emails[link.identity], "\(link.identity)", "\(link.linkedAt)",
+                    "\(link.position)")
+            }
+        }
+        try accounts.flush()
+        try links.flush()
+        var identities = CopyText(
+            """
+            identities (tenant_id, provider, provider_id, identity_id, account_id, last_account_id,
+            linked_at, linked_position)
+            """)
+        for identity in ledger.identities.values.sorted(by: {
+            $0.linkedPosition < $1.linkedPosition
+        }) {
+            identities.row(
+                "\(identity.provider)", subjects[identity.id], "\(identity.id)",
+                identity.account.map { "\($0)" }, "\(identity.lastAccount)",
+                "\(identity.linkedAt)", "\(identity.linkedPosition)")
+        }
+        try identities.flush()
+    }
+
+    private func writeSessions(_ state: DecisionState) throws {
+        var sessions = CopyText(
+            """
+            sessions (tenant_id, session_id, account_id, identity_id, authenticated_at, opened_at,
+            opened_position, ended_position, refresh_current, refresh_generation, expires_at)
+            """)
+        for session in state.ledger.sessions.values.sorted(by: {
+            $0.openedPosition < $1.openedPosition
+        }) {
+            guard let tokens = state.refreshTokens[session.id] else { continue }
+            sessions.row(
+                "\(session.id)", "\(session.account)", "\(session.identity)",
+                "\(session.authenticatedAt)", "\(session.openedAt)", "\(session.openedPosition)",
+                session.endedPosition.map { "\($0)" }, CopyText.hex(tokens.current.bytes), "0",
+                "\(tokens.expiresAt)")
+        }
+        try sessions.flush()
+    }
+}
+
+/// The rows of one COPY command in text form, all of the tenant `default`.
+struct CopyText {
+    private let target: String
+    private var text: [UInt8] = []
+    private(set) var rowCount = 0
+
+    init(_ target: String) {
+        self.target = target.split(separator: "\n").joined(separator: " ")
+    }
+
+    /// Adds a row, nil for null.
+    ///
+    /// No value here has a character that needs an escape.
+    mutating func row(_ values: String?...) {
+        text.append(contentsOf: "default".utf8)
+        for value in values {
+            text.append(UInt8(ascii: "\t"))
+            text.append(contentsOf: (value ?? "\\N").utf8)
+        }
+        text.append(UInt8(ascii: "\n"))
+        rowCount += 1
+    }
+
+    /// Writes the command and begins anew.
+    mutating func flush() throws {
+        guard rowCount > 0 else { return }
+        try Self.write("COPY \(target) FROM stdin;\n")
+        try FileHandle.standardOutput.write(contentsOf: Data(text))
+        try Self.write("\\.\n")
+        text.removeAll(keepingCapacity: true)
+        rowCount = 0
+    }
+
+    static func write(_ text: String) throws {
+        try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+    }
+
+    /// A `bytea` as COPY reads it.
+    static func hex(_ bytes: [UInt8]) -> String { "\\\\x" + Hex.encode(bytes) }
+}
