@@ -6,161 +6,74 @@ extension LedgerState {
     ///   - leaf: the leaf hash of its entry's bytes.
     /// - Throws: `FoldFault` when the event cannot follow; the state is then as it was.
     package mutating func apply(_ recorded: RecordedEvent, leaf: Digest) throws(FoldFault) {
-        try checkEnvelope(recorded)
-        try applyFact(recorded)
-        for reference in recorded.accounts {
-            accounts[reference.id]?.nextSequence = reference.sequence + 1
-            accounts[reference.id]?.lastLeaf = leaf
-            accounts[reference.id]?.lastPosition = recorded.position
-        }
-        nextPosition = recorded.position.next
-        lastRecordedAt = recorded.recordedAt
+        try fold(recorded, leaf: leaf)
     }
+}
 
-    private func checkEnvelope(_ recorded: RecordedEvent) throws(FoldFault) {
-        guard recorded.tenant == tenant else { throw .otherTenant }
-        guard recorded.position == nextPosition else { throw .position(expected: nextPosition) }
-        guard recorded.recordedAt >= lastRecordedAt else { throw .timeWentBack }
-        let touched = recorded.event.fact.accounts
-        guard recorded.accounts.map(\.id) == touched, Set(touched).count == touched.count else {
-            throw .accounts
-        }
-        for reference in recorded.accounts {
-            let expected = self.reference(to: reference.id)
-            guard reference.sequence == expected.sequence else { throw .sequence(reference.id) }
-            guard reference.previous == expected.previous else { throw .previous(reference.id) }
+extension LedgerState: Fold {
+    func standing(of account: AccountID) -> AccountStanding? {
+        accounts[account].map {
+            AccountStanding(
+                nextSequence: $0.nextSequence, lastLeaf: $0.lastLeaf, linkCount: $0.links.count)
         }
     }
 
-    private mutating func applyFact(_ recorded: RecordedEvent) throws(FoldFault) {
-        switch recorded.event {
-        case .ledgerOpened:
-            guard recorded.position == LogPosition(0) else {
-                throw .impossible("a log is opened at position 0 only")
-            }
-        case .accountOpened(let fact):
-            try open(fact, recorded)
-        case .providerLinked(let fact):
-            try link(fact, recorded)
-        case .providerUnlinked(let fact):
-            try unlink(fact, recorded)
-        case .conflictRejected(let fact):
-            try requireAccount(fact.account)
-            try requireHolder(fact)
-        case .linkRejected(let fact):
-            try requireAccount(fact.account)
-        case .unlinkRejected(let fact):
-            try requireLink(of: fact.identity, to: fact.account)
-        case .signedIn(let fact):
-            try signIn(fact, recorded)
-        case .signedOut(let fact):
-            try signOut(fact, recorded)
-        case .sessionRevoked(let fact):
-            try requireLive(fact.session, of: fact.account)
-            end([fact.session], at: recorded.position)
+    func standing(of identity: IdentityID) -> IdentityStanding? {
+        identities[identity].map {
+            IdentityStanding(provider: $0.provider, account: $0.account)
         }
     }
 
-    private mutating func open(_ fact: AccountOpened, _ recorded: RecordedEvent) throws(FoldFault) {
-        guard accounts[fact.account] == nil else {
-            throw .impossible("account \(fact.account) is open already")
+    func standing(of session: SessionID) -> SessionStanding? {
+        sessions[session].map {
+            SessionStanding(account: $0.account, isLive: $0.endedPosition == nil)
         }
-        // The sequence, the leaf and the position are set for every touched account after the fact.
-        accounts[fact.account] = Account(
-            id: fact.account, openedPosition: recorded.position, nextSequence: 0, lastLeaf: .zero,
-            lastPosition: recorded.position, links: [])
     }
 
-    private mutating func link(_ fact: ProviderLinked, _ recorded: RecordedEvent) throws(FoldFault)
-    {
-        try requireAccount(fact.account)
-        if let known = identities[fact.identity] {
-            guard known.account == nil else {
-                throw .impossible("identity \(fact.identity) belongs to an account already")
-            }
-            guard known.provider == fact.provider else {
-                throw .impossible("identity \(fact.identity) is of another provider")
-            }
-        }
+    mutating func open(_ account: AccountID, at position: LogPosition) {
+        // The sequence and the leaf are set for every touched account after the fact.
+        accounts[account] = Account(
+            id: account, openedPosition: position, nextSequence: 0, lastLeaf: .zero,
+            lastPosition: position, links: [])
+    }
+
+    mutating func touch(_ reference: AccountReference, leaf: Digest, at position: LogPosition) {
+        accounts[reference.id]?.nextSequence = reference.sequence + 1
+        accounts[reference.id]?.lastLeaf = leaf
+        accounts[reference.id]?.lastPosition = position
+    }
+
+    mutating func link(_ fact: ProviderLinked, at position: LogPosition, _ time: Timestamp) {
         identities[fact.identity] = Identity(
             id: fact.identity, provider: fact.provider, account: fact.account,
-            lastAccount: fact.account, linkedAt: recorded.recordedAt,
-            linkedPosition: recorded.position)
+            lastAccount: fact.account, linkedAt: time, linkedPosition: position)
         accounts[fact.account]?.links.append(
             Account.Link(
-                identity: fact.identity, provider: fact.provider, linkedAt: recorded.recordedAt,
-                position: recorded.position))
+                identity: fact.identity, provider: fact.provider, linkedAt: time,
+                position: position))
     }
 
-    private mutating func unlink(
-        _ fact: ProviderUnlinked, _ recorded: RecordedEvent
-    ) throws(FoldFault) {
-        try requireLink(of: fact.identity, to: fact.account)
-        guard let account = accounts[fact.account], account.links.count > 1 else {
-            throw .impossible("account \(fact.account) would have no way to sign in")
-        }
+    mutating func unlink(_ fact: ProviderUnlinked, at position: LogPosition) {
         accounts[fact.account]?.links.removeAll { $0.identity == fact.identity }
         identities[fact.identity]?.account = nil
-        let opened = (liveSessions[fact.account] ?? []).filter {
-            sessions[$0]?.identity == fact.identity
-        }
-        end(opened, at: recorded.position)
-    }
-
-    private mutating func signIn(_ fact: SignedIn, _ recorded: RecordedEvent) throws(FoldFault) {
-        try requireLink(of: fact.identity, to: fact.account)
-        guard sessions[fact.session] == nil else {
-            throw .impossible("session \(fact.session) is open already")
-        }
-        load(
-            Session(
-                id: fact.session, account: fact.account, identity: fact.identity,
-                authenticatedAt: fact.authenticatedAt, openedAt: recorded.recordedAt,
-                openedPosition: recorded.position, endedPosition: nil))
-    }
-
-    private mutating func signOut(_ fact: SignedOut, _ recorded: RecordedEvent) throws(FoldFault) {
-        try requireLive(fact.session, of: fact.account)
-        switch fact.scope {
-        case .session: end([fact.session], at: recorded.position)
-        case .everywhere: end(liveSessions[fact.account] ?? [], at: recorded.position)
+        for id in liveSessions[fact.account] ?? [] where sessions[id]?.identity == fact.identity {
+            end(id, at: position)
         }
     }
 
-    private mutating func end(_ ended: Set<SessionID>, at position: LogPosition) {
-        for id in ended {
-            guard let session = sessions[id] else { continue }
-            sessions[id]?.endedPosition = position
-            liveSessions[session.account]?.remove(id)
-        }
+    mutating func open(_ session: Session) {
+        load(session)
     }
 
-    private func requireAccount(_ account: AccountID) throws(FoldFault) {
-        guard accounts[account] != nil else {
-            throw .impossible("account \(account) was never opened")
-        }
+    mutating func end(_ session: SessionID, at position: LogPosition) {
+        guard let account = sessions[session]?.account else { return }
+        sessions[session]?.endedPosition = position
+        liveSessions[account]?.remove(session)
     }
 
-    private func requireHolder(_ fact: ConflictRejected) throws(FoldFault) {
-        guard let holder = fact.holder else { return }
-        try requireAccount(holder)
-        guard let identity = fact.identity, identities[identity]?.account == holder else {
-            throw .impossible("account \(holder) does not hold the claimed identity")
-        }
-    }
-
-    private func requireLink(of identity: IdentityID, to account: AccountID) throws(FoldFault) {
-        try requireAccount(account)
-        guard identities[identity]?.account == account else {
-            throw .impossible("identity \(identity) does not belong to account \(account)")
-        }
-    }
-
-    private func requireLive(_ session: SessionID, of account: AccountID) throws(FoldFault) {
-        try requireAccount(account)
-        guard let known = sessions[session], known.account == account, known.endedPosition == nil
-        else {
-            throw .impossible("session \(session) of account \(account) is not live")
+    mutating func endSessions(of account: AccountID, at position: LogPosition) {
+        for id in liveSessions[account] ?? [] {
+            end(id, at: position)
         }
     }
 }

@@ -1,0 +1,246 @@
+/// The fold of a whole log in little memory: 80 bytes an account, 56 an identity, 40 a live session.
+///
+/// Keeps what the events to come are checked against, and of what only has to be compared in the
+/// end no more than that needs: whoever folds takes the rest from each event as it passes. A
+/// session is forgotten when it ends, so that its name could be used again without a fault; the
+/// comparison with the table of sessions tells.
+package struct CompactState {
+    package let tenant: TenantID
+    package internal(set) var nextPosition = LogPosition(0)
+    package internal(set) var lastRecordedAt = Timestamp(microseconds: 0)
+    /// The sessions that the last event ended.
+    package private(set) var endedSessions: [SessionID] = []
+
+    private var accounts = IdentifierTable<AccountRow>()
+    private var identities = IdentifierTable<IdentityRow>()
+    private var sessions = IdentifierTable<SessionRow>()
+    private var providers: [ProviderName] = []
+
+    private struct AccountRow: IdentifiedRow {
+        let id: AccountID
+        var lastLeaf: Digest
+        var lastPosition: LogPosition
+        var nextSequence: Int64
+        /// The first link in linking order.
+        var firstLink = IdentifierTable<IdentityRow>.none
+        /// The live session that was opened last.
+        var lastSession = IdentifierTable<SessionRow>.none
+    }
+
+    private struct IdentityRow: IdentifiedRow {
+        let id: IdentityID
+        var linkedAt: Timestamp
+        var linkedPosition: LogPosition
+        /// The account that it belongs to, or belonged to last.
+        var account: UInt32
+        /// The account's next link.
+        var nextLink = IdentifierTable<IdentityRow>.none
+        let provider: UInt32
+        var isLinked: Bool
+    }
+
+    private struct SessionRow: IdentifiedRow {
+        let id: SessionID
+        let account: UInt32
+        let identity: UInt32
+        /// The account's live session before it.
+        var next: UInt32
+    }
+
+    /// The state before the first event.
+    package init(tenant: TenantID) {
+        self.tenant = tenant
+    }
+
+    /// Takes one event into the state.
+    ///
+    /// - Parameters:
+    ///   - recorded: the event at ``nextPosition``.
+    ///   - leaf: the leaf hash of its entry's bytes.
+    /// - Throws: `FoldFault` when the event cannot follow; the state is then as it was.
+    package mutating func apply(_ recorded: RecordedEvent, leaf: Digest) throws(FoldFault) {
+        if !endedSessions.isEmpty { endedSessions.removeAll(keepingCapacity: true) }
+        try fold(recorded, leaf: leaf)
+    }
+
+    /// A small number that stands for an identity from its first link on: 0, 1, 2 and so on.
+    package func number(of identity: IdentityID) -> Int? {
+        identities.place(of: identity).map { Int($0) }
+    }
+
+    /// Whether an account has any way to sign in.
+    package func hasLinks(_ account: AccountID) -> Bool {
+        accounts.place(of: account).map { accounts[$0].firstLink != Self.noLink } ?? false
+    }
+
+    /// The linked providers of an account in linking order, each named once.
+    package func linkedProviders(of account: AccountID) -> [ProviderName] {
+        guard let place = accounts.place(of: account) else { return [] }
+        var names: [ProviderName] = []
+        var link = accounts[place].firstLink
+        while link != Self.noLink {
+            let name = providers[Int(identities[link].provider)]
+            if !names.contains(name) { names.append(name) }
+            link = identities[link].nextLink
+        }
+        return names
+    }
+
+    /// Lends every account; its links are not filled in, nor where it was opened.
+    package func eachAccount(_ body: (Account) -> Void) {
+        for row in accounts.all {
+            body(
+                Account(
+                    id: row.id, openedPosition: LogPosition(0), nextSequence: row.nextSequence,
+                    lastLeaf: row.lastLeaf, lastPosition: row.lastPosition, links: []))
+        }
+    }
+
+    /// Lends every identity, in the order of ``number(of:)``.
+    package func eachIdentity(_ body: (Identity) -> Void) {
+        for row in identities.all {
+            let account = accounts[row.account].id
+            body(
+                Identity(
+                    id: row.id, provider: providers[Int(row.provider)],
+                    account: row.isLinked ? account : nil, lastAccount: account,
+                    linkedAt: row.linkedAt, linkedPosition: row.linkedPosition))
+        }
+    }
+
+    private static let noLink = IdentifierTable<IdentityRow>.none
+    private static let noSession = IdentifierTable<SessionRow>.none
+}
+
+extension CompactState: Fold {
+    func standing(of account: AccountID) -> AccountStanding? {
+        accounts.place(of: account).map { place in
+            let row = accounts[place]
+            var links = 0
+            var link = row.firstLink
+            // More than two are as good as two.
+            while link != Self.noLink, links < 2 {
+                links += 1
+                link = identities[link].nextLink
+            }
+            return AccountStanding(
+                nextSequence: row.nextSequence, lastLeaf: row.lastLeaf, linkCount: links)
+        }
+    }
+
+    func standing(of identity: IdentityID) -> IdentityStanding? {
+        identities.place(of: identity).map { place in
+            let row = identities[place]
+            return IdentityStanding(
+                provider: providers[Int(row.provider)],
+                account: row.isLinked ? accounts[row.account].id : nil)
+        }
+    }
+
+    func standing(of session: SessionID) -> SessionStanding? {
+        sessions.place(of: session).map {
+            SessionStanding(account: accounts[sessions[$0].account].id, isLive: true)
+        }
+    }
+
+    mutating func open(_ account: AccountID, at position: LogPosition) {
+        accounts.insert(
+            AccountRow(id: account, lastLeaf: .zero, lastPosition: position, nextSequence: 0))
+    }
+
+    mutating func touch(_ reference: AccountReference, leaf: Digest, at position: LogPosition) {
+        guard let place = accounts.place(of: reference.id) else { return }
+        accounts[place].nextSequence = reference.sequence + 1
+        accounts[place].lastLeaf = leaf
+        accounts[place].lastPosition = position
+    }
+
+    mutating func link(_ fact: ProviderLinked, at position: LogPosition, _ time: Timestamp) {
+        guard let account = accounts.place(of: fact.account) else { return }
+        let identity: UInt32
+        if let known = identities.place(of: fact.identity) {
+            identity = known
+            identities[known].linkedAt = time
+            identities[known].linkedPosition = position
+            identities[known].account = account
+            identities[known].isLinked = true
+        } else {
+            identity = identities.insert(
+                IdentityRow(
+                    id: fact.identity, linkedAt: time, linkedPosition: position, account: account,
+                    provider: number(of: fact.provider), isLinked: true))
+        }
+        guard accounts[account].firstLink != Self.noLink else {
+            accounts[account].firstLink = identity
+            return
+        }
+        var last = accounts[account].firstLink
+        while identities[last].nextLink != Self.noLink { last = identities[last].nextLink }
+        identities[last].nextLink = identity
+    }
+
+    mutating func unlink(_ fact: ProviderUnlinked, at position: LogPosition) {
+        guard let account = accounts.place(of: fact.account),
+            let identity = identities.place(of: fact.identity)
+        else { return }
+        let next = identities[identity].nextLink
+        if accounts[account].firstLink == identity {
+            accounts[account].firstLink = next
+        } else {
+            var before = accounts[account].firstLink
+            while identities[before].nextLink != identity { before = identities[before].nextLink }
+            identities[before].nextLink = next
+        }
+        identities[identity].nextLink = Self.noLink
+        identities[identity].isLinked = false
+        endSessions(of: account) { $0.identity == identity }
+    }
+
+    mutating func open(_ session: Session) {
+        guard let account = accounts.place(of: session.account),
+            let identity = identities.place(of: session.identity)
+        else { return }
+        accounts[account].lastSession = sessions.insert(
+            SessionRow(
+                id: session.id, account: account, identity: identity,
+                next: accounts[account].lastSession))
+    }
+
+    mutating func end(_ session: SessionID, at position: LogPosition) {
+        guard let place = sessions.place(of: session) else { return }
+        endSessions(of: sessions[place].account) { $0.id == session }
+    }
+
+    mutating func endSessions(of account: AccountID, at position: LogPosition) {
+        guard let place = accounts.place(of: account) else { return }
+        endSessions(of: place) { _ in true }
+    }
+
+    private mutating func endSessions(
+        of account: UInt32, where isEnded: (SessionRow) -> Bool
+    ) {
+        var before = Self.noSession
+        var session = accounts[account].lastSession
+        while session != Self.noSession {
+            let row = sessions[session]
+            if isEnded(row) {
+                if before == Self.noSession {
+                    accounts[account].lastSession = row.next
+                } else {
+                    sessions[before].next = row.next
+                }
+                endedSessions.append(row.id)
+                sessions.remove(row.id)
+            } else {
+                before = session
+            }
+            session = row.next
+        }
+    }
+
+    private mutating func number(of provider: ProviderName) -> UInt32 {
+        if let known = providers.firstIndex(of: provider) { return UInt32(known) }
+        providers.append(provider)
+        return UInt32(providers.count - 1)
+    }
+}

@@ -1,0 +1,173 @@
+/// What the fold of a log has to keep, however it is kept.
+///
+/// ``fold(_:leaf:)`` is the only place that knows how events follow on each other: deciding,
+/// replaying and verifying share it, over a part of the state or over the whole.
+protocol Fold {
+    var tenant: TenantID { get }
+    /// The position that the next event gets.
+    var nextPosition: LogPosition { get set }
+    /// The time of the last event.
+    var lastRecordedAt: Timestamp { get set }
+
+    func standing(of account: AccountID) -> AccountStanding?
+    func standing(of identity: IdentityID) -> IdentityStanding?
+    /// Whether a session was opened and, as far as that is kept, whether it lives.
+    func standing(of session: SessionID) -> SessionStanding?
+
+    mutating func open(_ account: AccountID, at position: LogPosition)
+    /// Takes an event into an account's own history.
+    mutating func touch(_ reference: AccountReference, leaf: Digest, at position: LogPosition)
+    mutating func link(_ fact: ProviderLinked, at position: LogPosition, _ time: Timestamp)
+    /// Takes a link away and ends the sessions that the identity opened.
+    mutating func unlink(_ fact: ProviderUnlinked, at position: LogPosition)
+    mutating func open(_ session: Session)
+    mutating func end(_ session: SessionID, at position: LogPosition)
+    mutating func endSessions(of account: AccountID, at position: LogPosition)
+}
+
+/// Where an account stands.
+struct AccountStanding {
+    let nextSequence: Int64
+    let lastLeaf: Digest
+    let linkCount: Int
+}
+
+/// Whose an identity is.
+struct IdentityStanding {
+    let provider: ProviderName
+    /// Nil after an unlink.
+    let account: AccountID?
+}
+
+/// Whose a session is.
+struct SessionStanding {
+    let account: AccountID
+    let isLive: Bool
+}
+
+extension Fold {
+    /// Takes one event into the state.
+    ///
+    /// - Throws: `FoldFault` when the event cannot follow; the state is then as it was.
+    mutating func fold(_ recorded: RecordedEvent, leaf: Digest) throws(FoldFault) {
+        try checkEnvelope(recorded)
+        try applyFact(recorded)
+        for reference in recorded.accounts {
+            touch(reference, leaf: leaf, at: recorded.position)
+        }
+        nextPosition = recorded.position.next
+        lastRecordedAt = recorded.recordedAt
+    }
+
+    private func checkEnvelope(_ recorded: RecordedEvent) throws(FoldFault) {
+        guard recorded.tenant == tenant else { throw .otherTenant }
+        guard recorded.position == nextPosition else { throw .position(expected: nextPosition) }
+        guard recorded.recordedAt >= lastRecordedAt else { throw .timeWentBack }
+        guard recorded.accounts.elementsEqual(recorded.event.fact.accounts, by: { $0.id == $1 })
+        else { throw .accounts }
+        for (index, reference) in recorded.accounts.enumerated() {
+            guard !recorded.accounts[..<index].contains(where: { $0.id == reference.id }) else {
+                throw .accounts
+            }
+        }
+        for reference in recorded.accounts {
+            let known = standing(of: reference.id)
+            guard reference.sequence == known?.nextSequence ?? 0 else {
+                throw .sequence(reference.id)
+            }
+            guard reference.previous == known?.lastLeaf else { throw .previous(reference.id) }
+        }
+    }
+
+    private mutating func applyFact(_ recorded: RecordedEvent) throws(FoldFault) {
+        switch recorded.event {
+        case .ledgerOpened:
+            guard recorded.position == LogPosition(0) else {
+                throw .impossible("a log is opened at position 0 only")
+            }
+        case .accountOpened(let fact):
+            guard standing(of: fact.account) == nil else {
+                throw .impossible("account \(fact.account) is open already")
+            }
+            open(fact.account, at: recorded.position)
+        case .providerLinked(let fact):
+            try requireFree(fact)
+            link(fact, at: recorded.position, recorded.recordedAt)
+        case .providerUnlinked(let fact):
+            try requireLink(of: fact.identity, to: fact.account)
+            guard let account = standing(of: fact.account), account.linkCount > 1 else {
+                throw .impossible("account \(fact.account) would have no way to sign in")
+            }
+            unlink(fact, at: recorded.position)
+        case .conflictRejected(let fact):
+            try requireAccount(fact.account)
+            try requireHolder(fact)
+        case .linkRejected(let fact):
+            try requireAccount(fact.account)
+        case .unlinkRejected(let fact):
+            try requireLink(of: fact.identity, to: fact.account)
+        case .signedIn(let fact):
+            try signIn(fact, recorded)
+        case .signedOut(let fact):
+            try requireLive(fact.session, of: fact.account)
+            switch fact.scope {
+            case .session: end(fact.session, at: recorded.position)
+            case .everywhere: endSessions(of: fact.account, at: recorded.position)
+            }
+        case .sessionRevoked(let fact):
+            try requireLive(fact.session, of: fact.account)
+            end(fact.session, at: recorded.position)
+        }
+    }
+
+    private mutating func signIn(_ fact: SignedIn, _ recorded: RecordedEvent) throws(FoldFault) {
+        try requireLink(of: fact.identity, to: fact.account)
+        guard standing(of: fact.session) == nil else {
+            throw .impossible("session \(fact.session) is open already")
+        }
+        open(
+            Session(
+                id: fact.session, account: fact.account, identity: fact.identity,
+                authenticatedAt: fact.authenticatedAt, openedAt: recorded.recordedAt,
+                openedPosition: recorded.position, endedPosition: nil))
+    }
+
+    private func requireFree(_ fact: ProviderLinked) throws(FoldFault) {
+        try requireAccount(fact.account)
+        guard let known = standing(of: fact.identity) else { return }
+        guard known.account == nil else {
+            throw .impossible("identity \(fact.identity) belongs to an account already")
+        }
+        guard known.provider == fact.provider else {
+            throw .impossible("identity \(fact.identity) is of another provider")
+        }
+    }
+
+    private func requireAccount(_ account: AccountID) throws(FoldFault) {
+        guard standing(of: account) != nil else {
+            throw .impossible("account \(account) was never opened")
+        }
+    }
+
+    private func requireHolder(_ fact: ConflictRejected) throws(FoldFault) {
+        guard let holder = fact.holder else { return }
+        try requireAccount(holder)
+        guard let identity = fact.identity, standing(of: identity)?.account == holder else {
+            throw .impossible("account \(holder) does not hold the claimed identity")
+        }
+    }
+
+    private func requireLink(of identity: IdentityID, to account: AccountID) throws(FoldFault) {
+        try requireAccount(account)
+        guard standing(of: identity)?.account == account else {
+            throw .impossible("identity \(identity) does not belong to account \(account)")
+        }
+    }
+
+    private func requireLive(_ session: SessionID, of account: AccountID) throws(FoldFault) {
+        try requireAccount(account)
+        guard let known = standing(of: session), known.account == account, known.isLive else {
+            throw .impossible("session \(session) of account \(account) is not live")
+        }
+    }
+}
