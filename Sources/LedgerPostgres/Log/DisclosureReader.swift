@@ -60,6 +60,33 @@ package struct DisclosureReader: Sendable {
         Call(at, [.text(tenant.description), .int8s(positions)])
     }
 
+    /// Copies the rows of a range of positions.
+    static func rows(
+        at positions: Range<Int64>, in tenant: TenantID, on connection: Connection
+    ) throws -> [Row] {
+        let name = quoteLiteral(tenant.description)
+        var rows: [Row] = []
+        try connection.copyRows(
+            """
+            COPY (SELECT d.position, d.account_id, d.ciphertext, k.wrapping_key, k.wrapped_key
+            FROM disclosures d LEFT JOIN LATERAL (
+                SELECT wrapping_key, wrapped_key FROM account_keys
+                WHERE tenant_id = \(name) AND account_id = d.account_id OFFSET 0) k ON true
+            WHERE d.tenant_id = \(name) AND d.position >= \(positions.lowerBound)
+                AND d.position < \(positions.upperBound)
+            ORDER BY d.position, d.account_id) TO STDOUT (FORMAT binary)
+            """
+        ) { row in
+            var key: (wrappingKey: String, wrapped: [UInt8])?
+            if !row.isNull(3) { key = (wrappingKey: try row.text(3), wrapped: row.bytes(4)) }
+            rows.append(
+                Row(
+                    position: LogPosition(try row.int8(0)),
+                    account: AccountID(bits: try row.uuid(1)), ciphertext: row.bytes(2), key: key))
+        }
+        return rows
+    }
+
     static func rows(_ result: QueryResult) throws(PostgresError) -> [Row] {
         var rows: [Row] = []
         rows.reserveCapacity(result.rowCount)

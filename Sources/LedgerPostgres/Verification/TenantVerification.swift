@@ -4,7 +4,7 @@ import Postgres
 /// The verification of one tenant, in the transaction that is open.
 struct TenantVerification {
     /// A row of `ledger_head`.
-    private struct Head {
+    struct Head {
         let nextPosition: LogPosition
         let lastRecordedAt: Timestamp
     }
@@ -80,7 +80,7 @@ struct TenantVerification {
         try findStrayDisclosures(on: connection)
     }
 
-    private mutating func readHead(on connection: Connection) throws(PostgresError) -> Head? {
+    mutating func readHead(on connection: Connection) throws(PostgresError) -> Head? {
         let result = try connection.query(Self.head, [.text(tenant.description)])
         report.count(.head)
         guard result.rowCount == 1 else {

@@ -55,6 +55,8 @@ package struct VerificationReport: Sendable {
     /// Whether keys were there to decrypt disclosures; without them personal columns are not
     /// compared.
     package internal(set) var opensDisclosures = false
+    /// Whether something was not as the log says, so that a second pass had to say what.
+    package internal(set) var isSearched = false
     /// The first findings, in the order in which they were found.
     package private(set) var findings: [VerificationFinding] = []
     package private(set) var findingCount = 0

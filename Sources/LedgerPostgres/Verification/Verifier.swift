@@ -5,6 +5,8 @@ import Postgres
 ///
 /// Folds the whole log of each tenant with the pure model, in one snapshot, while the ledger goes
 /// on. Damage is reported and never ends the verification: only the database being away does.
+/// A first pass only finds out whether everything holds; where it does not, a second one, slower
+/// and in more memory, says what is wrong.
 package struct Verifier: Sendable {
     private static let tables = [
         "ledger_head", "events", "disclosures", "account_keys", "accounts", "identities",
@@ -15,8 +17,12 @@ package struct Verifier: Sendable {
     private static let begin = Statement(
         "verify_begin", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
+    private static let prepare = "SET jit = off; SET idle_in_transaction_session_timeout = '600s'"
+
+    private let url: String
     private let session: Postgres.Session
     private let disclosures: DisclosureReader?
+    private let layout: StreamedVerification.Layout
 
     /// Describes where the ledger is.
     ///
@@ -24,12 +30,19 @@ package struct Verifier: Sendable {
     ///   - url: of a role that may read every table.
     ///   - keyring: unwraps the keys of accounts; nil leaves disclosures and personal columns
     ///     unchecked.
-    package init(url: String, keyring: WrappingKeyring?) {
+    ///   - stretchEvents: how many events each of the connections reads at a time; a log of no
+    ///     more is read over one connection.
+    package init(url: String, keyring: WrappingKeyring?, stretchEvents: Int64 = 2_000) {
+        self.url = url
         disclosures = keyring.map { DisclosureReader(keyring: $0) }
+        layout = StreamedVerification.Layout(stretchEvents: stretchEvents)
         session = Postgres.Session(
-            url: url, applicationName: "account-ledger verify", statementDeadline: .seconds(3600)
-        ) { try $0.execute("SET jit = off; SET idle_in_transaction_session_timeout = '600s'") }
+            url: url, applicationName: Self.applicationName, statementDeadline: Self.deadline
+        ) { try $0.execute(Self.prepare) }
     }
+
+    private static let applicationName = "account-ledger verify"
+    private static let deadline = Duration.seconds(3600)
 
     /// Verifies one tenant, or all that any table names.
     ///
@@ -53,14 +66,32 @@ package struct Verifier: Sendable {
                     continue
                 }
                 report = try connection.transaction(Self.begin) {
+                    if let whole = try self.streamed(tenant, progress).run(report, on: connection) {
+                        return whole
+                    }
                     var verification = TenantVerification(
                         tenant, report: report, disclosures: self.disclosures, progress: progress)
+                    verification.report.isSearched = true
                     try verification.run(on: connection)
                     return verification.report
                 }
             }
             return report
         }
+    }
+
+    private func streamed(
+        _ tenant: TenantID, _ progress: @escaping @Sendable (VerificationProgress) -> Void
+    ) -> StreamedVerification {
+        StreamedVerification(
+            tenant: tenant, disclosures: disclosures, layout: layout,
+            connect: { [url] in
+                let connection = try Connection(
+                    url: url, applicationName: Self.applicationName,
+                    statementDeadline: Self.deadline)
+                try connection.execute(Self.prepare)
+                return connection
+            }, progress: progress)
     }
 
     /// Closes the connection.

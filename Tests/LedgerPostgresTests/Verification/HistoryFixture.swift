@@ -48,11 +48,35 @@ struct HistoryFixture {
     }
 
     func verify(
-        keyring: WrappingKeyring? = SequencerFixture.keyring
+        keyring: WrappingKeyring? = SequencerFixture.keyring, stretchEvents: Int64 = 2_000
     ) async throws -> VerificationReport {
-        let verifier = Verifier(url: database.runtimeURL, keyring: keyring)
+        let verifier = Verifier(
+            url: database.runtimeURL, keyring: keyring, stretchEvents: stretchEvents)
         let report = try await verifier.run()
         await verifier.close()
+        return report
+    }
+
+    /// Verifies with another value in one column of one row, and puts the old one back.
+    func verify(
+        changing column: String, of table: String, hasKeys: Bool
+    ) async throws -> VerificationReport {
+        try await damage(
+            """
+            CREATE TABLE kept AS SELECT * FROM \(table);
+            UPDATE \(table) SET \(column) = (jsonb_populate_record(NULL::\(table),
+                jsonb_build_object('\(column)', (CASE pg_typeof(\(column))::text
+                    WHEN 'uuid' THEN '"01234567-89ab-7cde-8f01-23456789abcd"'
+                    WHEN 'timestamp with time zone' THEN '"2001-01-01T00:00:00Z"'
+                    WHEN 'bytea' THEN '"\\\\x' || repeat('ab', 32) || '"'
+                    WHEN 'text[]' THEN '["x"]'
+                    WHEN 'text' THEN '"x"'
+                    ELSE '77' END)::jsonb))).\(column)
+            WHERE ctid = (SELECT max(ctid) FROM \(table))
+            """)
+        let report = try await verify(keyring: hasKeys ? SequencerFixture.keyring : nil)
+        try await damage(
+            "DELETE FROM \(table); INSERT INTO \(table) SELECT * FROM kept; DROP TABLE kept")
         return report
     }
 }

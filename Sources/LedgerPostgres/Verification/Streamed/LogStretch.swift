@@ -1,0 +1,112 @@
+import Ledger
+import Postgres
+
+/// A stretch of the log that was read and checked event by event, ready to be folded.
+struct LogStretch: Sendable {
+    struct Event: Sendable {
+        let recorded: RecordedEvent
+        let leaf: Digest
+        let clientIP: String?
+        /// Keyed digests of what else the event discloses.
+        let providerID: UInt64?
+        let email: UInt64?
+    }
+
+    var events: [Event] = []
+    /// Digests of disclosures, each of which was opened; 0 without keys.
+    var disclosureCount: Int64 = 0
+}
+
+/// Reads stretches of the log: everything about an event that the events before it do not matter
+/// for is checked here, so that several stretches can be read at once.
+struct StretchReader {
+    let tenant: TenantID
+    let disclosures: DisclosureReader?
+    let key: RowHashKey
+
+    /// Reads the events at these positions; nil when anything is not as it was written.
+    func read(_ positions: Range<Int64>, on connection: Connection) throws -> LogStretch? {
+        var rest: ArraySlice<DisclosureReader.Row> = []
+        if disclosures != nil {
+            rest = try DisclosureReader.rows(at: positions, in: tenant, on: connection)[...]
+        }
+        var keys = DisclosureReader.KeyCache()
+        var stretch = LogStretch()
+        stretch.events.reserveCapacity(positions.count)
+        var isSound = true
+        var expected = RowImage()
+        var stored = RowImage()
+        try connection.copyRows(
+            """
+            COPY (SELECT position, event_id, type, schema_version, recorded_at, account_id,
+                account_seq, command_id, request_id, actor, entry
+            FROM events WHERE tenant_id = \(quoteLiteral(tenant.description))
+                AND position >= \(positions.lowerBound) AND position < \(positions.upperBound)
+            ORDER BY position) TO STDOUT (FORMAT binary)
+            """
+        ) { row in
+            // A copy that is left early costs the connection, so the rest is only passed over.
+            guard isSound else { return }
+            let position = LogPosition(positions.lowerBound + Int64(stretch.events.count))
+            let entry = row.bytes(10)
+            guard let stored = Self.columns(row, image: &stored),
+                let event = try? StoredEvent(entry: entry, at: position, in: tenant),
+                stored == Self.columns(of: event.recorded, image: &expected),
+                EntryEncoding.encode(event.recorded) == entry,
+                let disclosed = open(event.recorded, from: &rest, keys: &keys)
+            else {
+                isSound = false
+                return
+            }
+            if disclosures != nil {
+                stretch.disclosureCount += Int64(event.recorded.disclosureDigests.count)
+            }
+            stretch.events.append(
+                LogStretch.Event(
+                    recorded: event.recorded, leaf: event.leaf, clientIP: disclosed.clientIP,
+                    providerID: disclosed.providerID.map { rowDigest(of: $0, key) },
+                    email: disclosed.email.map { rowDigest(of: $0, key) }))
+        }
+        return isSound && rest.isEmpty && stretch.events.count == positions.count ? stretch : nil
+    }
+
+    /// What an event discloses; nil unless each of its digests has the disclosure it stands for.
+    private func open(
+        _ recorded: RecordedEvent, from rest: inout ArraySlice<DisclosureReader.Row>,
+        keys: inout DisclosureReader.KeyCache
+    ) -> DisclosedValues? {
+        guard let disclosures else { return DisclosedValues() }
+        let own = rest.prefix { $0.position == recorded.position }
+        rest = rest.dropFirst(own.count)
+        guard let disclosed = try? disclosures.open(own, of: recorded, keys: &keys),
+            disclosed.count == recorded.disclosureDigests.count
+        else { return nil }
+        return disclosed
+    }
+
+    private static func columns(_ row: CopyRow, image: inout RowImage) -> RowImage? {
+        guard row.columnCount == 11 else { return nil }
+        image.clear()
+        image.add(row, 0..<10)
+        return image
+    }
+
+    /// The columns of `events` that are derived from an entry, as they must be.
+    private static func columns(
+        of recorded: RecordedEvent, image: inout RowImage
+    ) -> RowImage {
+        let first = recorded.accounts.first
+        image.clear()
+        image.int8(recorded.position.value)
+        image.uuid(recorded.id.bits)
+        image.text(recorded.event.name.rawValue)
+        image.int2(Int16(EntryEncoding.version) ?? 0)
+        image.timestamp(recorded.recordedAt.microseconds)
+        image.uuid(first?.id.bits)
+        image.int8(first?.sequence)
+        image.uuid(recorded.command.bits)
+        image.uuid(recorded.request?.bits)
+        image.text(recorded.actor.columnText)
+        return image
+    }
+}

@@ -1,0 +1,140 @@
+import Ledger
+import Postgres
+
+/// What the tables beside the log hold, or must hold: their rows without order, each as a hash.
+///
+/// Where a row's columns become known at different events, its parts are summed apart.
+struct RowSums: Equatable, Sendable {
+    /// `account_id`, `opened_position`.
+    var accountsOpened = RowMultiset()
+    /// `account_id` and everything that each event of the account moves.
+    var accountStandings = RowMultiset()
+    var identities = RowMultiset()
+    /// Everything but `ended_position`.
+    var sessionsOpened = RowMultiset()
+    /// `session_id` and `ended_position` of the sessions that have one.
+    var sessionsEnded = RowMultiset()
+    var userProviders = RowMultiset()
+    var accountAudit = RowMultiset()
+}
+
+/// Makes the hashes of rows: of those that a table holds, and of those that the log says.
+///
+/// Both are made from the same image of a row, so what is compared is every byte of every column
+/// that has an event behind it. Personal columns go in by digests, and only when there are keys.
+struct RowSummer {
+    let key: RowHashKey
+    let isPersonal: Bool
+    private var image = RowImage()
+
+    init(key: RowHashKey, isPersonal: Bool) {
+        self.key = key
+        self.isPersonal = isPersonal
+    }
+
+    // MARK: What the log says
+
+    mutating func open(_ account: AccountID, at position: LogPosition, _ sums: inout RowSums) {
+        image.clear()
+        image.uuid(account.bits)
+        image.int8(position.value)
+        sums.accountsOpened.add(image.hash(key))
+    }
+
+    mutating func add(_ account: Account, _ sums: inout RowSums) {
+        image.clear()
+        image.uuid(account.id.bits)
+        image.int8(account.nextSequence)
+        image.bytes(account.lastLeaf.bytes)
+        image.int8(account.lastPosition.value)
+        sums.accountStandings.add(image.hash(key))
+    }
+
+    mutating func add(_ identity: Identity, providerID: UInt64?, _ sums: inout RowSums) {
+        image.clear()
+        image.uuid(identity.id.bits)
+        image.text(identity.provider.description)
+        image.uuid(identity.account?.bits)
+        image.uuid(identity.lastAccount.bits)
+        image.timestamp(identity.linkedAt.microseconds)
+        image.int8(identity.linkedPosition.value)
+        if isPersonal { image.digest(providerID) }
+        sums.identities.add(image.hash(key))
+    }
+
+    /// Adds the row of `user_providers` of an identity that belongs to an account.
+    mutating func addLink(
+        _ identity: Identity, providerID: UInt64?, email: UInt64?, _ sums: inout RowSums
+    ) {
+        guard let account = identity.account else { return }
+        image.clear()
+        image.uuid(account.bits)
+        image.uuid(identity.id.bits)
+        image.text(identity.provider.description)
+        image.timestamp(identity.linkedAt.microseconds)
+        image.int8(identity.linkedPosition.value)
+        if isPersonal {
+            image.digest(providerID)
+            image.digest(email)
+        }
+        sums.userProviders.add(image.hash(key))
+    }
+
+    mutating func open(_ fact: SignedIn, _ recorded: RecordedEvent, _ sums: inout RowSums) {
+        image.clear()
+        image.uuid(fact.session.bits)
+        image.uuid(fact.account.bits)
+        image.uuid(fact.identity.bits)
+        image.timestamp(fact.authenticatedAt.microseconds)
+        image.timestamp(recorded.recordedAt.microseconds)
+        image.int8(recorded.position.value)
+        sums.sessionsOpened.add(image.hash(key))
+    }
+
+    mutating func end(_ session: SessionID, at position: LogPosition, _ sums: inout RowSums) {
+        image.clear()
+        image.uuid(session.bits)
+        image.int8(position.value)
+        sums.sessionsEnded.add(image.hash(key))
+    }
+
+    mutating func add(_ row: AuditRow, _ sums: inout RowSums) {
+        image.clear()
+        image.uuid(row.account.bits)
+        image.int8(row.sequence)
+        image.int8(row.position.value)
+        image.uuid(row.event.bits)
+        image.timestamp(row.recordedAt.microseconds)
+        image.text(row.type)
+        image.text(row.outcome)
+        image.text(row.reason)
+        image.text(row.actor)
+        image.text(row.provider)
+        image.uuid(row.identity?.bits)
+        image.uuid(row.session?.bits)
+        image.uuid(row.request?.bits)
+        image.textArray(row.providersBefore)
+        image.textArray(row.providersAfter)
+        if isPersonal { image.text(row.clientIP) }
+        sums.accountAudit.add(image.hash(key))
+    }
+
+    // MARK: What the tables hold
+
+    /// Hashes some columns of a row that was copied.
+    mutating func hash(_ row: CopyRow, _ columns: Range<Int>, digests: Range<Int>? = nil) -> UInt64
+    {
+        image.clear()
+        image.add(row, columns)
+        for column in digests ?? 0..<0 { image.addDigest(of: row, column, key) }
+        return image.hash(key)
+    }
+
+    /// Hashes two columns of a row that was copied.
+    mutating func hash(_ row: CopyRow, _ first: Int, _ second: Int) -> UInt64 {
+        image.clear()
+        image.add(row, first..<first + 1)
+        image.add(row, second..<second + 1)
+        return image.hash(key)
+    }
+}

@@ -1,0 +1,141 @@
+import Dispatch
+import Ledger
+import Postgres
+
+/// The quick way to know that one tenant's ledger holds.
+///
+/// Checks everything that ``TenantVerification`` checks and answers yes or no: the log is streamed
+/// in stretches over connections of their own, all in one snapshot, and folded in little memory;
+/// the tables beside it are compared as sums of keyed hashes, without order. What is wrong, and
+/// where, is for the exact search to say, which is slower and keeps the whole state.
+struct StreamedVerification {
+    /// How the log is divided among connections.
+    struct Layout: Sendable {
+        /// Events that are read at a time.
+        var stretchEvents: Int64 = 2_000
+        /// Connections that read beside the one that folds.
+        var readers = 2
+        /// Stretches that are in memory at a time.
+        var stretchesAhead = 4
+    }
+
+    let tenant: TenantID
+    let disclosures: DisclosureReader?
+    let layout: Layout
+    /// Opens a connection of a reader, outside of any transaction.
+    let connect: @Sendable () throws -> Connection
+    let progress: @Sendable (VerificationProgress) -> Void
+
+    /// Verifies in the transaction that is open; nil when something is not as the log says.
+    func run(
+        _ report: VerificationReport, on connection: Connection
+    ) throws -> VerificationReport? {
+        var first = TenantVerification(
+            tenant, report: report, disclosures: disclosures, progress: progress)
+        guard let head = try first.readHead(on: connection), head.nextPosition.value >= 0 else {
+            return nil
+        }
+        try first.readCheckpoints(head: head.nextPosition, on: connection)
+        guard first.report.findingCount == report.findingCount,
+            try !Self.hasStrays(tenant, head: head.nextPosition, on: connection)
+        else { return nil }
+
+        let key = RowHashKey()
+        let reader = PieceReader(tenant: tenant, disclosures: disclosures, key: key)
+        let pieces = pieces(through: head.nextPosition.value)
+        var fold = VerificationFold(
+            tenant, report: first.report, checkpoints: first.checkpoints,
+            summer: RowSummer(key: key, isPersonal: disclosures != nil), progress: progress)
+        let isSound =
+            if head.nextPosition.value <= layout.stretchEvents {
+                try Self.consume(pieces, into: &fold) {
+                    try reader.read(pieces[$0], on: connection)
+                }
+            } else {
+                try share(pieces, reader, into: &fold, on: connection)
+            }
+        guard isSound, fold.state.lastRecordedAt == head.lastRecordedAt else { return nil }
+        return fold.report
+    }
+
+    private func pieces(through end: Int64) -> [VerificationPiece] {
+        let step = max(1, layout.stretchEvents)
+        return stride(from: 0, to: end, by: Int(step)).map { start in
+            .stretch(Int64(start)..<min(end, Int64(start) + step))
+        } + TableScan.allCases.map { .table($0) }
+    }
+
+    /// Folds pieces as they come; false at the first that is unsound.
+    private static func consume(
+        _ pieces: [VerificationPiece], into fold: inout VerificationFold,
+        _ take: (Int) throws -> VerifiedPiece
+    ) throws -> Bool {
+        for index in pieces.indices {
+            switch try take(index) {
+            case .stretch(let stretch):
+                guard fold.take(stretch) else { return false }
+            case .table(let sums):
+                fold.stored.merge(sums)
+            case .unsound:
+                return false
+            }
+        }
+        return fold.end()
+    }
+
+    /// Has the pieces read over connections that see the snapshot of this one.
+    private func share(
+        _ pieces: [VerificationPiece], _ reader: PieceReader, into fold: inout VerificationFold,
+        on connection: Connection
+    ) throws -> Bool {
+        let snapshot = try connection.query(
+            Statement("verify_snapshot", "SELECT pg_export_snapshot()")
+        ).text(0, 0)
+        let work = VerificationWork(pieces, ahead: layout.stretchesAhead)
+        let readers = DispatchGroup()
+        defer {
+            work.close()
+            readers.wait()
+        }
+        for number in 0..<max(1, layout.readers) {
+            let queue = DispatchQueue(label: "account-ledger verify \(number)")
+            queue.async(group: readers) { [connect] in
+                var opened: Result<Connection, any Error>?
+                work.run { piece in
+                    let result = opened ?? Result { try Self.open(connect, snapshot: snapshot) }
+                    opened = result
+                    return try reader.read(piece, on: result.get())
+                }
+            }
+        }
+        return try Self.consume(pieces, into: &fold) { try work.take($0) }
+    }
+
+    private static func open(
+        _ connect: () throws -> Connection, snapshot: String
+    ) throws -> Connection {
+        let connection = try connect()
+        try connection.execute(
+            """
+            BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+            SET TRANSACTION SNAPSHOT \(quoteLiteral(snapshot))
+            """)
+        return connection
+    }
+
+    private static let strays = Statement(
+        "verify_strays",
+        """
+        SELECT EXISTS (SELECT FROM events WHERE tenant_id = $1 AND position < 0)
+            OR EXISTS (SELECT FROM events WHERE tenant_id = $1 AND position >= $2)
+            OR EXISTS (SELECT FROM disclosures WHERE tenant_id = $1 AND position < 0)
+            OR EXISTS (SELECT FROM disclosures WHERE tenant_id = $1 AND position >= $2)
+        """)
+
+    /// Whether there are events or disclosures outside of the log.
+    private static func hasStrays(
+        _ tenant: TenantID, head: LogPosition, on connection: Connection
+    ) throws(PostgresError) -> Bool {
+        try connection.query(strays, [.text(tenant.description), .int8(head.value)]).bool(0, 0)
+    }
+}

@@ -1,0 +1,198 @@
+import Ledger
+import Postgres
+
+/// The fold of the whole log, and the sums of what it says the tables must hold.
+struct VerificationFold {
+    private let tenant: TenantID
+    private let checkpoints: [ProjectionName: LogPosition]
+    private let isPersonal: Bool
+    private let progress: @Sendable (VerificationProgress) -> Void
+    private var summer: RowSummer
+    private(set) var report: VerificationReport
+    private(set) var state: CompactState
+    /// What the log says that the tables hold.
+    private var expected = RowSums()
+    /// What the tables hold.
+    var stored = RowSums()
+    private var hasAddedLinks = false
+    /// Digests of `provider_id` and `email`, by the numbers of identities; 0 for none.
+    private var personal: ContiguousArray<(providerID: UInt64, email: UInt64)> = []
+    private var command: CommandID?
+    private var openedByCommand: [AccountID] = []
+    private var foldedCount: Int64 = 0
+    private var openedCount: Int64 = 0
+    private var auditCount: Int64 = 0
+    private var disclosureCount: Int64 = 0
+
+    init(
+        _ tenant: TenantID, report: VerificationReport,
+        checkpoints: [ProjectionName: LogPosition], summer: RowSummer,
+        progress: @escaping @Sendable (VerificationProgress) -> Void
+    ) {
+        self.tenant = tenant
+        self.checkpoints = checkpoints
+        self.summer = summer
+        self.progress = progress
+        isPersonal = summer.isPersonal
+        self.report = report
+        state = CompactState(tenant: tenant)
+    }
+
+    /// Folds a stretch; false when it cannot follow on what came before.
+    mutating func take(_ stretch: LogStretch) -> Bool {
+        disclosureCount += stretch.disclosureCount
+        for event in stretch.events {
+            addLinksAtCheckpoint()
+            guard take(event) else { return false }
+        }
+        return true
+    }
+
+    /// Compares; false when something differs.
+    mutating func end() -> Bool {
+        guard endCommand() else { return false }
+        addLinksAtCheckpoint()
+        state.eachAccount { summer.add($0, &expected) }
+        eachIdentity { summer, sums, identity, personal in
+            summer.add(identity, providerID: personal?.providerID, &sums)
+        }
+        guard expected == stored else { return false }
+        count()
+        return true
+    }
+
+    private mutating func take(_ event: LogStretch.Event) -> Bool {
+        let recorded = event.recorded
+        if command != recorded.command {
+            guard endCommand() else { return false }
+            command = recorded.command
+        }
+        let isAudited = recorded.position < checkpoints[.accountAudit] ?? LogPosition(0)
+        let before = isAudited ? providers(of: recorded) : []
+        guard (try? state.apply(recorded, leaf: event.leaf)) != nil else { return false }
+        note(event)
+        for session in state.endedSessions {
+            summer.end(session, at: recorded.position, &expected)
+        }
+        if isAudited { addAudit(event, before: before) }
+        foldedCount += 1
+        if (report.events + foldedCount) % VerificationProgress.eventsPerReport == 0 {
+            progress(VerificationProgress(tenant: tenant, events: report.events + foldedCount))
+        }
+        return true
+    }
+
+    /// Adds what an event says of rows that no later event changes.
+    private mutating func note(_ event: LogStretch.Event) {
+        switch event.recorded.event {
+        case .accountOpened(let fact):
+            openedByCommand.append(fact.account)
+            openedCount += 1
+            summer.open(fact.account, at: event.recorded.position, &expected)
+        case .providerLinked(let fact):
+            guard isPersonal, let number = state.number(of: fact.identity) else { break }
+            let values = (providerID: event.providerID ?? 0, email: event.email ?? 0)
+            if number == personal.count {
+                personal.append(values)
+            } else {
+                personal[number] = values
+            }
+        case .signedIn(let fact):
+            summer.open(fact, event.recorded, &expected)
+            guard isPersonal, let email = event.email,
+                let number = state.number(of: fact.identity)
+            else { break }
+            personal[number].email = email
+        case .ledgerOpened, .providerUnlinked, .conflictRejected, .linkRejected, .unlinkRejected,
+            .signedOut, .sessionRevoked:
+            break
+        }
+    }
+
+    private func providers(of recorded: RecordedEvent) -> [[String]] {
+        recorded.accounts.map { state.linkedProviders(of: $0.id).map(\.description) }
+    }
+
+    private mutating func addAudit(_ event: LogStretch.Event, before: [[String]]) {
+        for (index, reference) in event.recorded.accounts.enumerated() {
+            let after =
+                switch event.recorded.event {
+                case .providerLinked, .providerUnlinked:
+                    state.linkedProviders(of: reference.id).map(\.description)
+                case .ledgerOpened, .accountOpened, .conflictRejected, .linkRejected,
+                    .unlinkRejected, .signedIn, .signedOut, .sessionRevoked:
+                    before[index]
+                }
+            let row = AuditRow(
+                event.recorded, for: reference, clientIP: event.clientIP, before: before[index],
+                after: after)
+            summer.add(row, &expected)
+            auditCount += 1
+        }
+    }
+
+    /// Every account that a command opened must have a way to sign in at the command's end.
+    private mutating func endCommand() -> Bool {
+        defer { openedByCommand.removeAll(keepingCapacity: true) }
+        return openedByCommand.allSatisfy { state.hasLinks($0) }
+    }
+
+    /// Says what `user_providers` must hold once the fold stands at its checkpoint.
+    private mutating func addLinksAtCheckpoint() {
+        guard !hasAddedLinks,
+            state.nextPosition == checkpoints[.userProviders] ?? LogPosition(0)
+        else { return }
+        hasAddedLinks = true
+        eachIdentity { summer, sums, identity, personal in
+            summer.addLink(
+                identity, providerID: personal?.providerID, email: personal?.email, &sums)
+        }
+    }
+
+    private mutating func eachIdentity(
+        _ body: (
+            inout RowSummer, inout RowSums, Identity, (providerID: UInt64?, email: UInt64?)?
+        ) -> Void
+    ) {
+        var number = 0
+        state.eachIdentity { identity in
+            var own: (providerID: UInt64?, email: UInt64?)?
+            if isPersonal {
+                let known = personal[number]
+                own = (
+                    providerID: known.providerID == 0 ? nil : known.providerID,
+                    email: known.email == 0 ? nil : known.email
+                )
+            }
+            body(&summer, &expected, identity, own)
+            number += 1
+        }
+    }
+
+    private mutating func count() {
+        report.events += foldedCount
+        for check in [VerificationCheck.positions, .columns, .entries, .fold] {
+            report.count(check, foldedCount)
+        }
+        report.count(.links, openedCount)
+        if isPersonal { report.count(.disclosures, disclosureCount) }
+        report.count(.accounts, stored.accountStandings.count)
+        report.count(.identities, stored.identities.count)
+        report.count(.sessions, stored.sessionsOpened.count)
+        report.count(.userProviders, stored.userProviders.count)
+        report.count(.accountAudit, auditCount)
+    }
+}
+
+extension RowSums {
+    /// Takes in the sums of another table.
+    mutating func merge(_ other: RowSums) {
+        accountsOpened.merge(other.accountsOpened)
+        accountStandings.merge(other.accountStandings)
+        identities.merge(other.identities)
+        sessionsOpened.merge(other.sessionsOpened)
+        sessionsEnded.merge(other.sessionsEnded)
+        userProviders.merge(other.userProviders)
+        accountAudit.merge(other.accountAudit)
+    }
+}

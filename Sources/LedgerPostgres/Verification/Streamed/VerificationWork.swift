@@ -1,0 +1,104 @@
+import Dispatch
+import Ledger
+import Postgres
+import Synchronization
+
+/// One piece of a verification that needs nothing from the others.
+enum VerificationPiece: Sendable {
+    case stretch(Range<Int64>)
+    case table(TableScan)
+}
+
+/// What a piece came to.
+enum VerifiedPiece: Sendable {
+    case stretch(LogStretch)
+    case table(RowSums)
+    /// Something is not as the log says.
+    case unsound
+}
+
+/// Does pieces, each by itself.
+struct PieceReader: Sendable {
+    let tenant: TenantID
+    let disclosures: DisclosureReader?
+    let key: RowHashKey
+
+    func read(_ piece: VerificationPiece, on connection: Connection) throws -> VerifiedPiece {
+        do {
+            switch piece {
+            case .stretch(let positions):
+                let reader = StretchReader(tenant: tenant, disclosures: disclosures, key: key)
+                return try reader.read(positions, on: connection).map { .stretch($0) } ?? .unsound
+            case .table(let table):
+                var sums = RowSums()
+                let summer = RowSummer(key: key, isPersonal: disclosures != nil)
+                let isSound = try table.run(of: tenant, summer: summer, &sums, on: connection)
+                return isSound ? .table(sums) : .unsound
+            }
+        } catch PostgresError.unexpectedResult {
+            // A value that is none of its type; where it is, the exact search will tell.
+            return .unsound
+        }
+    }
+}
+
+/// Pieces that several readers do at once and one consumer takes in their order.
+///
+/// Readers run ahead of the consumer by a few pieces and no further, which bounds the memory.
+final class VerificationWork: Sendable {
+    private struct State {
+        var done: [Int: Result<VerifiedPiece, any Error>] = [:]
+        var next = 0
+        var isClosed = false
+    }
+
+    private let pieces: [VerificationPiece]
+    private let state = Mutex(State())
+    /// Counts the pieces that may be begun.
+    private let room: DispatchSemaphore
+    /// Counts the pieces that are done.
+    private let done = DispatchSemaphore(value: 0)
+
+    init(_ pieces: [VerificationPiece], ahead: Int) {
+        self.pieces = pieces
+        room = DispatchSemaphore(value: 0)
+        for _ in 0..<ahead { room.signal() }
+    }
+
+    /// Does pieces until none is left; a failure goes to the consumer in the piece's place.
+    func run(_ body: (VerificationPiece) throws -> VerifiedPiece) {
+        while let index = begin() {
+            let result = Result { try body(pieces[index]) }
+            state.withLock { $0.done[index] = result }
+            done.signal()
+        }
+        // The next reader in line finds out, too, that nothing is left.
+        room.signal()
+    }
+
+    /// Waits for a piece; each is taken once and in order.
+    func take(_ index: Int) throws -> VerifiedPiece {
+        while true {
+            if let result = state.withLock({ $0.done.removeValue(forKey: index) }) {
+                room.signal()
+                return try result.get()
+            }
+            done.wait()
+        }
+    }
+
+    /// Has readers begin no further piece.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        room.signal()
+    }
+
+    private func begin() -> Int? {
+        room.wait()
+        return state.withLock { state in
+            guard !state.isClosed, state.next < pieces.count else { return nil }
+            state.next += 1
+            return state.next - 1
+        }
+    }
+}
