@@ -41,12 +41,20 @@ package struct Disclosure: Hashable, Sendable {
 
     /// Reads the encoded form back; nil for anything that ``encoded(salt:)`` does not write.
     package init?(encoded: some StringProtocol) {
+        self.init(encoded: Array(encoded.utf8)[...])
+    }
+
+    /// Reads the encoded form back from its bytes; nil for anything else.
+    package init?(encoded: ArraySlice<UInt8>) {
         guard let json = base64URLDecode(encoded) else { return nil }
         var parser = JSONTextParser(json)
-        guard parser.consume("["), let salt = parser.text(), parser.consume(","),
-            let name = parser.text().flatMap(Name.init), parser.consume(","),
-            let value = parser.text(), parser.consume("]"), parser.isAtEnd,
-            base64URLDecode(salt)?.count == Self.saltBytes
+        guard parser.consume("["), let salt = parser.bareText(), parser.consume(","),
+            let nameText = parser.bareText(),
+            let name = Name.allCases.first(where: {
+                json[nameText].elementsEqual($0.rawValue.utf8)
+            }),
+            parser.consume(","), let value = parser.text(), parser.consume("]"), parser.isAtEnd,
+            base64URLDecode(json[salt])?.count == Self.saltBytes
         else { return nil }
         self.init(name, value)
     }
@@ -63,9 +71,7 @@ package enum DisclosureList {
     package static func split(_ bytes: [UInt8]) -> [(encoded: [UInt8], disclosure: Disclosure)]? {
         var result: [(encoded: [UInt8], disclosure: Disclosure)] = []
         for part in bytes.split(separator: UInt8(ascii: "~"), omittingEmptySubsequences: false) {
-            guard let disclosure = Disclosure(encoded: String(decoding: part, as: UTF8.self)) else {
-                return nil
-            }
+            guard let disclosure = Disclosure(encoded: part) else { return nil }
             result.append((encoded: Array(part), disclosure: disclosure))
         }
         return result

@@ -6,11 +6,10 @@ struct EntryScanner {
     private static let accountsMax = 16
     private static let digestsMax = 64
 
-    private let bytes: [UInt8]
-    private var index = 0
+    private var bytes: EntryBytes
 
     init(_ bytes: [UInt8]) {
-        self.bytes = bytes
+        self.bytes = EntryBytes(bytes)
     }
 
     mutating func entry() throws(EntryFault) -> RecordedEvent {
@@ -25,22 +24,24 @@ struct EntryScanner {
         try expect(",\"outcome\":")
         let outcome = try text()
         try expect(",\"position\":")
-        let position = try integer()
+        guard let position = bytes.integer() else { throw fault("an integer") }
         try expect(",\"recorded_at\":")
-        guard let recordedAt = Timestamp(try text()) else { throw fault("recorded_at") }
+        guard let recordedAt = bytes.timestamp() else { throw fault("recorded_at") }
         try expect(",\"request\":")
-        let request: RequestID? = consume("null") ? nil : try id()
+        let request: RequestID? = bytes.consume("null") ? nil : try id()
         try expect(",\"tenant\":")
-        guard let tenant = TenantID(try text()) else { throw fault("tenant") }
+        guard let tenant = TenantID(bytes.string(try text())) else { throw fault("tenant") }
         try expect(",\"type\":")
-        guard let name = Event.Name(rawValue: try text()) else { throw .unknownType }
+        let type = try text()
+        guard let name = Event.Name.allCases.first(where: { bytes.holds($0.rawValue, at: type) })
+        else { throw .unknownType }
         try expect(",\"v\":")
-        guard try text() == EntryEncoding.version else { throw .unknownVersion }
+        guard bytes.holds(EntryEncoding.version, at: try text()) else { throw .unknownVersion }
         try expect("}")
-        guard index == bytes.count else { throw fault("the end") }
+        guard bytes.isAtEnd else { throw fault("the end") }
 
         let fact = try Event(name, details: details, accounts: accounts.map(\.id))
-        guard fact.fact.outcome.rawValue == outcome else { throw fault("outcome") }
+        guard bytes.holds(fact.fact.outcome.rawValue, at: outcome) else { throw fault("outcome") }
         return RecordedEvent(
             tenant: tenant, position: LogPosition(position), id: event, recordedAt: recordedAt,
             actor: actor, command: command, request: request, accounts: accounts,
@@ -49,16 +50,13 @@ struct EntryScanner {
 
     private mutating func disclosureDigests() throws(EntryFault) -> [Digest] {
         var digests: [Digest] = []
-        var last = ""
         try expect("{\"_sd\":[")
-        while !consume("]") {
+        while !bytes.consume("]") {
             if !digests.isEmpty { try expect(",") }
-            let text = try text()
-            guard let digest = Digest(base64URL: text), digests.count < Self.digestsMax,
-                last < text
+            guard let digest = bytes.digest(), digests.count < Self.digestsMax,
+                digests.last?.sortsAsText(before: digest) ?? true
             else { throw fault("_sd") }
             digests.append(digest)
-            last = text
         }
         try expect(",\"_sd_alg\":\"sha-256\",\"accounts\":[")
         return digests
@@ -66,18 +64,18 @@ struct EntryScanner {
 
     private mutating func accountReferences() throws(EntryFault) -> [AccountReference] {
         var accounts: [AccountReference] = []
-        while !consume("]") {
+        while !bytes.consume("]") {
             guard accounts.count < Self.accountsMax else { throw fault("accounts") }
             try expect(accounts.isEmpty ? "{\"id\":" : ",{\"id\":")
             let id: AccountID = try id()
             try expect(",\"prev\":")
             var previous: Digest?
-            if !consume("null") {
-                previous = Digest(base64URL: try text())
+            if !bytes.consume("null") {
+                previous = bytes.digest()
                 guard previous != nil else { throw fault("prev") }
             }
             try expect(",\"seq\":")
-            let sequence = try integer()
+            guard let sequence = bytes.integer() else { throw fault("an integer") }
             try expect("}")
             accounts.append(AccountReference(id: id, previous: previous, sequence: sequence))
         }
@@ -86,79 +84,51 @@ struct EntryScanner {
 
     private mutating func actor() throws(EntryFault) -> Actor {
         try expect(",\"actor\":{")
-        if consume("\"type\":\"system\"}") {
+        if bytes.consume("\"type\":\"system\"}") {
             return .system
         }
         try expect("\"id\":")
         let account: AccountID = try id()
         var session: SessionID?
-        if consume(",\"session\":") {
+        if bytes.consume(",\"session\":") {
             session = try id()
         }
         try expect(",\"type\":\"account\"}")
         return .account(account, session: session)
     }
 
-    private mutating func details() throws(EntryFault) -> EntryDetails {
-        var fields: [EntryDetails.Field] = []
+    /// Passes over the details, which are read once the type is known.
+    private mutating func details() throws(EntryFault) -> ScannedDetails {
         try expect(",\"details\":{")
-        while !consume("}") {
-            if !fields.isEmpty { try expect(",") }
-            guard fields.count < EntryDetails.countMax else { throw fault("details") }
-            let name = try text()
+        let start = bytes.index
+        var count = 0
+        while !bytes.consume("}") {
+            if count > 0 { try expect(",") }
+            guard count < EntryDetails.countMax else { throw fault("details") }
+            _ = try text()
             try expect(":")
-            fields.append(EntryDetails.Field(name: name, text: try text()))
+            _ = try text()
+            count += 1
         }
-        return EntryDetails(read: fields)
+        return ScannedDetails(EntryBytes(bytes.bytes, start..<bytes.index - 1))
     }
 
     private mutating func id<Kind>() throws(EntryFault) -> EntityID<Kind> {
-        guard let id = EntityID<Kind>(canonical: try text()) else { throw fault("an identifier") }
+        guard let id: EntityID<Kind> = bytes.id() else { throw fault("an identifier") }
         return id
     }
 
-    private mutating func integer() throws(EntryFault) -> Int64 {
-        let text = try text()
-        guard let value = Int64(text), value >= 0, String(value) == text else {
-            throw fault("an integer")
-        }
-        return value
-    }
-
-    /// A text in quotes: ASCII without quotes, backslashes and control characters.
-    private mutating func text() throws(EntryFault) -> String {
-        try expect("\"")
-        let start = index
-        while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
-            let byte = bytes[index]
-            guard byte >= 0x20, byte < 0x7F, byte != UInt8(ascii: "\\") else {
-                throw fault("a text")
-            }
-            index += 1
-        }
-        guard index < bytes.count else { throw fault("a text") }
-        let text = String(decoding: bytes[start..<index], as: UTF8.self)
-        index += 1
+    private mutating func text() throws(EntryFault) -> Range<Int> {
+        guard let text = bytes.text() else { throw fault("a text") }
         return text
     }
 
-    private mutating func consume(_ literal: String) -> Bool {
-        let utf8 = literal.utf8
-        guard bytes.count - index >= utf8.count else { return false }
-        var place = index
-        for byte in utf8 {
-            guard bytes[place] == byte else { return false }
-            place += 1
-        }
-        index = place
-        return true
-    }
-
+    @inline(__always)
     private mutating func expect(_ literal: String) throws(EntryFault) {
-        guard consume(literal) else { throw fault("a fixed part") }
+        guard bytes.consume(literal) else { throw fault("a fixed part") }
     }
 
     private func fault(_ what: String) -> EntryFault {
-        .malformed("byte \(index), \(what)")
+        .malformed("byte \(bytes.index), \(what)")
     }
 }

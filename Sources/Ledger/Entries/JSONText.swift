@@ -30,13 +30,29 @@ struct JSONTextParser {
 
     var isAtEnd: Bool { index == bytes.count }
 
-    mutating func consume(_ character: Character) -> Bool {
-        guard index < bytes.count, bytes[index] == character.asciiValue else { return false }
+    mutating func consume(_ character: Unicode.Scalar) -> Bool {
+        guard index < bytes.count, UInt32(bytes[index]) == character.value else { return false }
         index += 1
         return true
     }
 
+    /// A text without escapes: where it lies.
+    mutating func bareText() -> Range<Int>? {
+        guard consume("\"") else { return nil }
+        let start = index
+        while index < bytes.count {
+            let byte = bytes[index]
+            index += 1
+            if byte == UInt8(ascii: "\"") { return start..<index - 1 }
+            guard byte != UInt8(ascii: "\\") else { return nil }
+        }
+        return nil
+    }
+
     mutating func text() -> String? {
+        let start = index
+        if let place = bareText() { return String(validating: bytes[place], as: UTF8.self) }
+        index = start
         guard consume("\"") else { return nil }
         var text: [UInt8] = []
         while index < bytes.count {

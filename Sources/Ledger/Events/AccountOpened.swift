@@ -11,7 +11,7 @@ package struct AccountOpened: EventFact {
     package var accounts: [AccountID] { [account] }
     package var details: EntryDetails { EntryDetails([]) }
 
-    package init(details: EntryDetails, accounts: [AccountID]) throws(EntryFault) {
+    package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)
         try details.reader.end()
     }

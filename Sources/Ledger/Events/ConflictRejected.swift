@@ -4,7 +4,7 @@
 /// attempt stands in both histories. It discloses nothing about the holder.
 package struct ConflictRejected: EventFact {
     /// Which of the three conflicts it was; the caller is told only that there is one.
-    package enum Reason: String, Sendable {
+    package enum Reason: String, Sendable, CaseIterable {
         /// The identity belongs to another account.
         case heldByOther = "held_by_other"
         /// The identity belongs to the caller already.
@@ -43,7 +43,7 @@ package struct ConflictRejected: EventFact {
         ])
     }
 
-    package init(details: EntryDetails, accounts: [AccountID]) throws(EntryFault) {
+    package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         var reader = details.reader
         identity = try reader.optionalID("identity")
         provider = try reader.provider()

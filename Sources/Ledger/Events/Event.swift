@@ -69,7 +69,7 @@ package enum Event: Hashable, Sendable {
     /// Reads a fact back from what an entry says.
     ///
     /// - Throws: `EntryFault.malformed` when the details or the accounts are not those of the type.
-    package init(_ name: Name, details: EntryDetails, accounts: [AccountID]) throws(EntryFault) {
+    package init(_ name: Name, details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         switch name {
         case .ledgerOpened:
             self = .ledgerOpened(try LedgerOpened(details: details, accounts: accounts))
@@ -106,5 +106,5 @@ package protocol EventFact: Hashable, Sendable {
     /// Reads the fact back.
     ///
     /// - Throws: `EntryFault.malformed` when a field is missing, surplus or not of its form.
-    init(details: EntryDetails, accounts: [AccountID]) throws(EntryFault)
+    init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault)
 }

@@ -28,7 +28,7 @@ package struct LedgerOpened: EventFact {
         ])
     }
 
-    package init(details: EntryDetails, accounts: [AccountID]) throws(EntryFault) {
+    package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         guard accounts.isEmpty else { throw .malformed("accounts") }
         var reader = details.reader
         encryptionKey = try reader.text("encryption_key")

@@ -1,7 +1,7 @@
 /// A link was refused because of the proof that came with it.
 package struct LinkRejected: EventFact {
     /// Why the proof was not taken.
-    package enum Reason: String, Sendable {
+    package enum Reason: String, Sendable, CaseIterable {
         case invalidIDToken = "invalid_id_token"
     }
 
@@ -23,7 +23,7 @@ package struct LinkRejected: EventFact {
         EntryDetails([("provider", provider.description), ("reason", reason.rawValue)])
     }
 
-    package init(details: EntryDetails, accounts: [AccountID]) throws(EntryFault) {
+    package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)
         var reader = details.reader
         provider = try reader.provider()

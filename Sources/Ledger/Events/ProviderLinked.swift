@@ -1,7 +1,7 @@
 /// An identity belongs to an account from here on.
 package struct ProviderLinked: EventFact {
     /// What led to the link.
-    package enum Cause: String, Sendable {
+    package enum Cause: String, Sendable, CaseIterable {
         /// The account holder asked for it.
         case link
         /// It is the identity with which the account was opened.
@@ -31,7 +31,7 @@ package struct ProviderLinked: EventFact {
         ])
     }
 
-    package init(details: EntryDetails, accounts: [AccountID]) throws(EntryFault) {
+    package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)
         var reader = details.reader
         cause = try reader.word("cause")

@@ -18,7 +18,7 @@ package struct ProviderUnlinked: EventFact {
         EntryDetails([("identity", identity.description), ("provider", provider.description)])
     }
 
-    package init(details: EntryDetails, accounts: [AccountID]) throws(EntryFault) {
+    package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)
         var reader = details.reader
         identity = try reader.id("identity")

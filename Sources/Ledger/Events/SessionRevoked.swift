@@ -1,7 +1,7 @@
 /// The ledger itself ended a session.
 package struct SessionRevoked: EventFact {
     /// What gave it away.
-    package enum Reason: String, Sendable {
+    package enum Reason: String, Sendable, CaseIterable {
         /// A refresh token came back that had been exchanged before: one of two holders stole it.
         case refreshTokenReused = "refresh_token_reused"
     }
@@ -24,7 +24,7 @@ package struct SessionRevoked: EventFact {
         EntryDetails([("reason", reason.rawValue), ("session", session.description)])
     }
 
-    package init(details: EntryDetails, accounts: [AccountID]) throws(EntryFault) {
+    package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)
         var reader = details.reader
         reason = try reader.word("reason")

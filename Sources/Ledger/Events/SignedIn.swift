@@ -29,13 +29,10 @@ package struct SignedIn: EventFact {
         ])
     }
 
-    package init(details: EntryDetails, accounts: [AccountID]) throws(EntryFault) {
+    package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)
         var reader = details.reader
-        guard let time = Timestamp(try reader.text("auth_time")) else {
-            throw .malformed("details.auth_time")
-        }
-        authenticatedAt = time
+        authenticatedAt = try reader.time("auth_time")
         identity = try reader.id("identity")
         provider = try reader.provider()
         session = try reader.id("session")

@@ -1,7 +1,7 @@
 /// The account holder ended a session, or all sessions of the account.
 package struct SignedOut: EventFact {
     /// What was ended.
-    package enum Scope: String, Sendable {
+    package enum Scope: String, Sendable, CaseIterable {
         /// Every live session of the account.
         case everywhere
         /// The session that asked.
@@ -27,7 +27,7 @@ package struct SignedOut: EventFact {
         EntryDetails([("scope", scope.rawValue), ("session", session.description)])
     }
 
-    package init(details: EntryDetails, accounts: [AccountID]) throws(EntryFault) {
+    package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)
         var reader = details.reader
         scope = try reader.word("scope")

@@ -1,7 +1,7 @@
 /// An unlink was refused.
 package struct UnlinkRejected: EventFact {
     /// Which rule refused it.
-    package enum Reason: String, Sendable {
+    package enum Reason: String, Sendable, CaseIterable {
         /// Nothing that can be signed in with would be left.
         case onlyProvider = "only_provider"
         /// The caller proved who they are too long ago.
@@ -33,7 +33,7 @@ package struct UnlinkRejected: EventFact {
         ])
     }
 
-    package init(details: EntryDetails, accounts: [AccountID]) throws(EntryFault) {
+    package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)
         var reader = details.reader
         identity = try reader.id("identity")

@@ -41,30 +41,52 @@ func base64URLDigit(_ bits: UInt32) -> UInt8 {
 
 /// Reads unpadded base64url; nil for another alphabet, padding, or trailing bits that are not zero.
 func base64URLDecode(_ text: some StringProtocol) -> [UInt8]? {
+    base64URLDecode(Array(text.utf8)[...])
+}
+
+/// Reads unpadded base64url from its bytes; nil for anything else.
+func base64URLDecode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+    guard text.count % 4 != 1 else { return nil }
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(text.utf8.count * 3 / 4)
+    bytes.reserveCapacity(text.count * 3 / 4)
+    var wrong: UInt8 = 0
+    var place = text.startIndex
+    while text.endIndex - place >= 4 {
+        var group: UInt32 = 0
+        for offset in 0..<4 {
+            let sextet = base64URLSextet(text[place + offset])
+            wrong |= sextet
+            group = group << 6 | UInt32(sextet & 0x3F)
+        }
+        bytes.append(UInt8(truncatingIfNeeded: group >> 16))
+        bytes.append(UInt8(truncatingIfNeeded: group >> 8))
+        bytes.append(UInt8(truncatingIfNeeded: group))
+        place += 4
+    }
     var buffer: UInt32 = 0
     var bitCount = 0
-    for character in text.utf8 {
-        guard let value = sextet(character) else { return nil }
-        buffer = buffer << 6 | UInt32(value)
+    for character in text[place...] {
+        let sextet = base64URLSextet(character)
+        wrong |= sextet
+        buffer = buffer << 6 | UInt32(sextet & 0x3F)
         bitCount += 6
         if bitCount >= 8 {
             bitCount -= 8
             bytes.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bitCount)))
         }
     }
-    guard bitCount < 6, buffer & ((1 << UInt32(bitCount)) - 1) == 0 else { return nil }
+    guard wrong & 0xC0 == 0, buffer & ((1 << UInt32(bitCount)) - 1) == 0 else { return nil }
     return bytes
 }
 
-private func sextet(_ character: UInt8) -> UInt8? {
-    switch character {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"): character - UInt8(ascii: "A")
-    case UInt8(ascii: "a")...UInt8(ascii: "z"): character - UInt8(ascii: "a") + 26
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0") + 52
-    case UInt8(ascii: "-"): 62
-    case UInt8(ascii: "_"): 63
-    default: nil
-    }
+/// The six bits of a character, or 0xFF for one that is not of the alphabet.
+@inline(__always)
+func base64URLSextet(_ character: UInt8) -> UInt8 {
+    sextets[Int(character)]
 }
+
+private let sextets: InlineArray<256, UInt8> = {
+    var table = InlineArray<256, UInt8>(repeating: 0xFF)
+    for value in 0..<64 { table[Int(base64URLDigit(UInt32(value)))] = UInt8(value) }
+    return table
+}()

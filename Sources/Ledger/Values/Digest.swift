@@ -19,6 +19,11 @@ package struct Digest: Hashable, Sendable, CustomStringConvertible {
         self.words = words
     }
 
+    /// Wraps four words, most significant first.
+    init(_ first: UInt64, _ second: UInt64, _ third: UInt64, _ fourth: UInt64) {
+        words = InlineWords(first: first, second: second, third: third, fourth: fourth)
+    }
+
     /// Wraps exactly 32 bytes; nil for any other count.
     package init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.byteCount else { return nil }

@@ -63,23 +63,23 @@ package struct Timestamp: Hashable, Sendable, Comparable, CustomStringConvertibl
     /// Reads `YYYY-MM-DDTHH:MM:SS.ffffffZ` and nothing else; nil when the date does not exist.
     package init?(_ text: some StringProtocol) {
         let bytes = Array(text.utf8)
-        guard bytes.count == 27, let year = digits(bytes[0..<4]),
-            let month = digits(bytes[5..<7]), let day = digits(bytes[8..<10]),
-            let hour = digits(bytes[11..<13]), let minute = digits(bytes[14..<16]),
-            let second = digits(bytes[17..<19]), let fraction = digits(bytes[20..<26]),
-            // Without a year, a month or a day the calendar below has no meaning.
-            year > 0, (1...12).contains(month), (1...31).contains(day),
-            hour < 24, minute < 60, second < 60
-        else { return nil }
-        let date = CivilDate(year: year, month: month, day: day)
-        let seconds = date.daysSince1970 * 86_400 + hour * 3600 + minute * 60 + second
-        self.init(microseconds: seconds * 1_000_000 + fraction)
-        // Separators and days such as 31 April: only what is written back the same was well formed.
-        var again: [UInt8] = []
-        again.reserveCapacity(27)
-        appendText(to: &again)
-        guard again == bytes else { return nil }
+        guard bytes.count == 27 else { return nil }
+        self.init(bytes, at: 0)
     }
+}
+
+/// The days from 1970-01-01 to a date; nil when there is no such date.
+func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64? {
+    guard year >= 1, (1...12).contains(month), day >= 1 else { return nil }
+    let isLeapYear = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    let longest: Int64 =
+        switch month {
+        case 2: isLeapYear ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    guard day <= longest else { return nil }
+    return CivilDate(year: year, month: month, day: day).daysSince1970
 }
 
 /// A day of the proleptic Gregorian calendar, counted in eras of 400 years that begin on 1 March.
@@ -128,13 +128,4 @@ private func appendDigits(_ value: Int64, count: Int, to bytes: inout [UInt8]) {
         rest %= divisor
         divisor /= 10
     }
-}
-
-private func digits(_ bytes: ArraySlice<UInt8>) -> Int64? {
-    var value: Int64 = 0
-    for byte in bytes {
-        guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
-        value = value * 10 + Int64(byte - UInt8(ascii: "0"))
-    }
-    return value
 }

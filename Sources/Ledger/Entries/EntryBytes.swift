@@ -1,0 +1,185 @@
+/// A place in the bytes of an entry, from which values are read without being copied first.
+///
+/// Digits are checked without branches, since random ones cannot be predicted.
+struct EntryBytes {
+    let bytes: [UInt8]
+    private(set) var index: Int
+    private let end: Int
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        index = 0
+        end = bytes.count
+    }
+
+    /// A part of the same bytes.
+    init(_ bytes: [UInt8], _ range: Range<Int>) {
+        self.bytes = bytes
+        index = range.lowerBound
+        end = range.upperBound
+    }
+
+    var isAtEnd: Bool { index == end }
+
+    /// Moves behind a literal, when it is here.
+    @inline(__always)
+    mutating func consume(_ literal: String) -> Bool {
+        let expected = literal.utf8.span
+        guard end - index >= expected.count else { return false }
+        for place in 0..<expected.count where bytes[index + place] != expected[place] {
+            return false
+        }
+        index += expected.count
+        return true
+    }
+
+    /// Moves behind a text in quotes: ASCII without quotes, backslashes and control characters.
+    mutating func text() -> Range<Int>? {
+        guard index < end, bytes[index] == UInt8(ascii: "\"") else { return nil }
+        var place = index + 1
+        while place < end, bytes[place] != UInt8(ascii: "\"") {
+            let byte = bytes[place]
+            guard byte >= 0x20, byte < 0x7F, byte != UInt8(ascii: "\\") else { return nil }
+            place += 1
+        }
+        guard place < end else { return nil }
+        defer { index = place + 1 }
+        return index + 1..<place
+    }
+
+    /// Moves behind a 64-bit number in quotes, in its only form.
+    mutating func integer() -> Int64? {
+        guard let text = text(), !text.isEmpty, text.count <= 19,
+            text.count == 1 || bytes[text.lowerBound] != UInt8(ascii: "0")
+        else { return nil }
+        var value: UInt64 = 0
+        for place in text {
+            let digit = bytes[place] &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            value = value * 10 + UInt64(digit)
+        }
+        return Int64(exactly: value)
+    }
+
+    /// Moves behind an identifier in quotes, in its lower-case form.
+    mutating func id<Kind>() -> EntityID<Kind>? {
+        guard end - index >= 38, bytes[index] == UInt8(ascii: "\""),
+            bytes[index + 37] == UInt8(ascii: "\"")
+        else { return nil }
+        let start = index + 1
+        guard bytes[start + 8] == UInt8(ascii: "-"), bytes[start + 13] == UInt8(ascii: "-"),
+            bytes[start + 18] == UInt8(ascii: "-"), bytes[start + 23] == UInt8(ascii: "-")
+        else { return nil }
+        var wrong: UInt8 = 0
+        let high =
+            hex(start..<start + 8, &wrong) << 32 | hex(start + 9..<start + 13, &wrong) << 16
+            | hex(start + 14..<start + 18, &wrong)
+        let low =
+            hex(start + 19..<start + 23, &wrong) << 48 | hex(start + 24..<start + 36, &wrong)
+        guard wrong == 0 else { return nil }
+        index += 38
+        return EntityID(bits: UInt128(high) << 64 | UInt128(low))
+    }
+
+    @inline(__always)
+    private func hex(_ places: Range<Int>, _ wrong: inout UInt8) -> UInt64 {
+        var value: UInt64 = 0
+        for place in places {
+            let byte = bytes[place]
+            let isLetter = byte >> 6 & 1
+            let digit = (byte & 0x0F) &+ 9 &* isLetter
+            wrong |= (digit &+ 0x30 &+ 39 &* isLetter) ^ byte
+            wrong |= digit & 0xF0
+            wrong |= isLetter & (digit < 10 ? 1 : 0)
+            wrong |= (isLetter ^ 1) & (digit > 9 ? 1 : 0)
+            value = value << 4 | UInt64(digit)
+        }
+        return value
+    }
+
+    /// Moves behind a digest in quotes: 43 base64url characters, the last two bits zero.
+    mutating func digest() -> Digest? {
+        guard end - index >= 45, bytes[index] == UInt8(ascii: "\""),
+            bytes[index + 44] == UInt8(ascii: "\"")
+        else { return nil }
+        let start = index + 1
+        var wrong: UInt64 = 0
+        let middle = sextets(start + 10..<start + 11, &wrong)
+        let second = sextets(start + 21..<start + 22, &wrong)
+        let last = sextets(start + 42..<start + 43, &wrong)
+        let words = (
+            sextets(start..<start + 10, &wrong) << 4 | middle >> 2,
+            middle << 62 | sextets(start + 11..<start + 21, &wrong) << 2 | second >> 4,
+            second << 60 | sextets(start + 22..<start + 32, &wrong),
+            sextets(start + 32..<start + 42, &wrong) << 4 | last >> 2
+        )
+        guard wrong & 0xC0 == 0, last & 3 == 0 else { return nil }
+        index += 45
+        return Digest(words.0, words.1, words.2, words.3)
+    }
+
+    @inline(__always)
+    private func sextets(_ places: Range<Int>, _ wrong: inout UInt64) -> UInt64 {
+        var value: UInt64 = 0
+        for place in places {
+            let sextet = UInt64(base64URLSextet(bytes[place]))
+            wrong |= sextet
+            value = value << 6 | sextet & 0x3F
+        }
+        return value
+    }
+
+    /// Moves behind a time in quotes, in the only form of entries.
+    mutating func timestamp() -> Timestamp? {
+        guard end - index >= 29, bytes[index] == UInt8(ascii: "\""),
+            bytes[index + 28] == UInt8(ascii: "\""),
+            let time = Timestamp(bytes, at: index + 1)
+        else { return nil }
+        index += 29
+        return time
+    }
+
+    /// Whether a range holds these bytes.
+    func holds(_ literal: String, at range: Range<Int>) -> Bool {
+        var part = EntryBytes(bytes, range)
+        return part.consume(literal) && part.isAtEnd
+    }
+
+    /// A range as a text of its own.
+    func string(_ range: Range<Int>) -> String {
+        String(decoding: bytes[range], as: UTF8.self)
+    }
+}
+
+extension Timestamp {
+    /// Reads the 27 characters of `YYYY-MM-DDTHH:MM:SS.ffffffZ`; nil for a moment that does not
+    /// exist.
+    init?(_ bytes: [UInt8], at start: Int) {
+        guard bytes[start + 4] == UInt8(ascii: "-"), bytes[start + 7] == UInt8(ascii: "-"),
+            bytes[start + 10] == UInt8(ascii: "T"), bytes[start + 13] == UInt8(ascii: ":"),
+            bytes[start + 16] == UInt8(ascii: ":"), bytes[start + 19] == UInt8(ascii: "."),
+            bytes[start + 26] == UInt8(ascii: "Z"),
+            let year = decimal(bytes, start..<start + 4),
+            let month = decimal(bytes, start + 5..<start + 7),
+            let day = decimal(bytes, start + 8..<start + 10),
+            let hour = decimal(bytes, start + 11..<start + 13),
+            let minute = decimal(bytes, start + 14..<start + 16),
+            let second = decimal(bytes, start + 17..<start + 19),
+            let fraction = decimal(bytes, start + 20..<start + 26),
+            let days = daysSince1970(year: year, month: month, day: day), hour < 24, minute < 60,
+            second < 60
+        else { return nil }
+        let seconds = days * 86_400 + hour * 3600 + minute * 60 + second
+        self.init(microseconds: seconds * 1_000_000 + fraction)
+    }
+}
+
+private func decimal(_ bytes: [UInt8], _ places: Range<Int>) -> Int64? {
+    var value: Int64 = 0
+    for place in places {
+        let digit = bytes[place] &- UInt8(ascii: "0")
+        guard digit < 10 else { return nil }
+        value = value * 10 + Int64(digit)
+    }
+    return value
+}

@@ -1,0 +1,93 @@
+/// The `details` of an entry that is being read: named texts, in the order in which they stand.
+package struct ScannedDetails {
+    private let bytes: EntryBytes
+
+    init(_ bytes: EntryBytes) {
+        self.bytes = bytes
+    }
+
+    /// Hands out the fields one by one and checks at the end that none is left.
+    var reader: Reader { Reader(bytes: bytes) }
+
+    /// Reads fields in their order.
+    struct Reader {
+        fileprivate var bytes: EntryBytes
+        private var isFirst = true
+
+        fileprivate init(bytes: EntryBytes) {
+            self.bytes = bytes
+        }
+
+        /// The next field's text, which must have this name.
+        mutating func text(_ name: String) throws(EntryFault) -> String {
+            try begin(name)
+            guard let text = bytes.text() else { throw .malformed("details.\(name)") }
+            return bytes.string(text)
+        }
+
+        /// The next field as an identifier.
+        mutating func id<Kind>(_ name: String) throws(EntryFault) -> EntityID<Kind> {
+            try begin(name)
+            guard let id: EntityID<Kind> = bytes.id() else { throw .malformed("details.\(name)") }
+            return id
+        }
+
+        /// The next field as an identifier, when it is there.
+        mutating func optionalID<Kind>(_ name: String) throws(EntryFault) -> EntityID<Kind>? {
+            guard isNext(name) else { return nil }
+            return try id(name)
+        }
+
+        /// The next field as a time.
+        mutating func time(_ name: String) throws(EntryFault) -> Timestamp {
+            try begin(name)
+            guard let time = bytes.timestamp() else { throw .malformed("details.\(name)") }
+            return time
+        }
+
+        /// The next field as a provider's name.
+        mutating func provider() throws(EntryFault) -> ProviderName {
+            guard let name = ProviderName(try text("provider")) else {
+                throw .malformed("details.provider")
+            }
+            return name
+        }
+
+        /// The next field as one of a closed set of words.
+        mutating func word<Word: RawRepresentable<String> & CaseIterable>(
+            _ name: String
+        ) throws(EntryFault) -> Word {
+            try begin(name)
+            guard let text = bytes.text(),
+                let word = Word.allCases.first(where: { bytes.holds($0.rawValue, at: text) })
+            else { throw .malformed("details.\(name)") }
+            return word
+        }
+
+        /// Ends the reading.
+        ///
+        /// - Throws: `EntryFault.malformed` when a field is left over.
+        func end() throws(EntryFault) {
+            guard !bytes.isAtEnd else { return }
+            throw .malformed("details")
+        }
+
+        private func isNext(_ name: String) -> Bool {
+            var ahead = self
+            return (try? ahead.begin(name)) != nil
+        }
+
+        private mutating func begin(_ name: String) throws(EntryFault) {
+            guard isFirst || bytes.consume(","), bytes.consume("\""), bytes.consume(name),
+                bytes.consume("\":")
+            else { throw .malformed("details.\(name)") }
+            isFirst = false
+        }
+    }
+}
+
+/// The only account of a fact that touches exactly one.
+func onlyAccount(_ accounts: [AccountID]) throws(EntryFault) -> AccountID {
+    guard accounts.count == 1 else { throw .malformed("accounts") }
+    return accounts[0]
+}
