@@ -11,7 +11,9 @@ struct IdentifierTable<Row: IdentifiedRow> {
     static var none: UInt32 { .max }
 
     private(set) var count = 0
-    private var rows: ContiguousArray<Row> = []
+    /// In pieces of ``pieceRows``, so that growing neither copies nor leaves room unused.
+    private var pieces: ContiguousArray<ContiguousArray<Row>> = []
+    private var rowCount = 0
     /// Places of removed rows, which the next rows take.
     private var vacant: ContiguousArray<UInt32> = []
     /// A power of two of slots, at most three quarters full, each with a place or ``none``.
@@ -19,13 +21,14 @@ struct IdentifierTable<Row: IdentifiedRow> {
 
     /// The row at a place.
     subscript(place: UInt32) -> Row {
-        get { rows[Int(place)] }
-        set { rows[Int(place)] = newValue }
-        _modify { yield &rows[Int(place)] }
+        get { pieces[Int(place) / Self.pieceRows][Int(place) % Self.pieceRows] }
+        _modify { yield &pieces[Int(place) / Self.pieceRows][Int(place) % Self.pieceRows] }
     }
 
+    private static var pieceRows: Int { 4096 }
+
     /// The rows by place; only while none has been removed.
-    var all: ContiguousArray<Row> { rows }
+    var all: some Sequence<Row> { pieces.joined() }
 
     /// The place of an identifier's row.
     func place(of id: Identifier) -> UInt32? {
@@ -40,11 +43,17 @@ struct IdentifierTable<Row: IdentifiedRow> {
         let place: UInt32
         if let free = vacant.popLast() {
             place = free
-            rows[Int(place)] = row
+            self[place] = row
         } else {
-            precondition(rows.count < Int(Self.none), "a table holds fewer than 2^32 rows")
-            place = UInt32(rows.count)
-            rows.append(row)
+            precondition(rowCount < Int(Self.none), "a table holds fewer than 2^32 rows")
+            place = UInt32(rowCount)
+            if rowCount % Self.pieceRows == 0 {
+                var piece: ContiguousArray<Row> = []
+                piece.reserveCapacity(Self.pieceRows)
+                pieces.append(piece)
+            }
+            pieces[pieces.count - 1].append(row)
+            rowCount += 1
         }
         slots[slot(of: row.id)] = place
         count += 1
@@ -61,7 +70,7 @@ struct IdentifierTable<Row: IdentifiedRow> {
         let mask = slots.count - 1
         var next = (hole + 1) & mask
         while slots[next] != Self.none {
-            let home = rows[Int(slots[next])].id.hashValue & mask
+            let home = self[slots[next]].id.hashValue & mask
             if (next &- home) & mask >= (next &- hole) & mask {
                 slots[hole] = slots[next]
                 hole = next
@@ -75,7 +84,7 @@ struct IdentifierTable<Row: IdentifiedRow> {
     private func slot(of id: Identifier) -> Int {
         let mask = slots.count - 1
         var slot = id.hashValue & mask
-        while slots[slot] != Self.none, rows[Int(slots[slot])].id != id {
+        while slots[slot] != Self.none, self[slots[slot]].id != id {
             slot = (slot + 1) & mask
         }
         return slot
@@ -85,7 +94,7 @@ struct IdentifierTable<Row: IdentifiedRow> {
         let places = slots.filter { $0 != Self.none }
         slots = ContiguousArray(repeating: Self.none, count: slots.count * 2)
         for place in places {
-            slots[slot(of: rows[Int(place)].id)] = place
+            slots[slot(of: self[place].id)] = place
         }
     }
 }
