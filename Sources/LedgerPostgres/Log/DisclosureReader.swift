@@ -150,7 +150,7 @@ package struct DisclosureReader: Sendable {
     ) throws(LogDamage) -> AccountKey? {
         if let key = cache.keys[row.account] { return key }
         guard let stored = row.key else { return nil }
-        guard keyring.ids.contains(stored.wrappingKey) else {
+        guard keyring.holds(stored.wrappingKey) else {
             throw LogDamage(
                 position: row.position,
                 fault: "the wrapping key of account \(row.account) is not in the key directory")

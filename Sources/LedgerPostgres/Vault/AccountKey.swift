@@ -41,6 +41,14 @@ package struct AccountKey: Sendable {
     private static func additional(
         _ tenant: TenantID, _ position: LogPosition, _ account: AccountID
     ) -> [UInt8] {
-        context + Array("\(tenant)/\(position)/\(account)".utf8)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(160)
+        bytes.append(contentsOf: context)
+        bytes.append(contentsOf: tenant.description.utf8)
+        bytes.append(UInt8(ascii: "/"))
+        bytes.append(contentsOf: position.description.utf8)
+        bytes.append(UInt8(ascii: "/"))
+        account.appendText(to: &bytes)
+        return bytes
     }
 }

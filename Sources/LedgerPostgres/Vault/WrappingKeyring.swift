@@ -17,6 +17,9 @@ package struct WrappingKeyring: Sendable {
     /// The names of all keys.
     package var ids: Set<String> { Set(keys.keys) }
 
+    /// Whether a key of this name is there.
+    func holds(_ id: String) -> Bool { keys[id] != nil }
+
     /// Encrypts an account's key for the `account_keys` table, bound to tenant and account.
     package func wrap(
         _ accountKey: AccountKey, tenant: TenantID, account: AccountID
@@ -39,6 +42,12 @@ package struct WrappingKeyring: Sendable {
     }
 
     private static func additional(_ tenant: TenantID, _ account: AccountID) -> [UInt8] {
-        context + Array("\(tenant)/\(account)".utf8)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(128)
+        bytes.append(contentsOf: context)
+        bytes.append(contentsOf: tenant.description.utf8)
+        bytes.append(UInt8(ascii: "/"))
+        account.appendText(to: &bytes)
+        return bytes
     }
 }
