@@ -1,6 +1,7 @@
 import Ledger
 import LedgerPostgres
 import LedgerTestSupport
+import Postgres
 import Testing
 
 /// Whether a verification finds what is damaged, and nothing where nothing is.
@@ -110,6 +111,16 @@ import Testing
             }
             let report = try await history.verify()
             #expect(report.holds && !report.isSearched, "everything was put back")
+        }
+    }
+
+    @Test func `a verification that gets no further connection says so`() async throws {
+        try await HistoryFixture.with { history in
+            try await history.database.asSuperuser.execute(
+                "ALTER ROLE \(history.database.runtimeLogin) CONNECTION LIMIT 1")
+            await #expect(throws: PostgresError.self) {
+                try await history.verify(stretchEvents: 5)
+            }
         }
     }
 

@@ -46,6 +46,34 @@ import Testing
         }
     }
 
+    /// Digits are checked without branches, so every value of every byte is tried.
+    @Test(arguments: ["prev", "command", "recorded_at", "seq"])
+    func `a value has one form, whatever byte is put into it`(member: String) throws {
+        let entry = EntryEncoding.encode(Examples.recorded(.signedIn))
+        let text = String(decoding: entry, as: UTF8.self)
+        let start = try #require(text.range(of: "\"\(member)\":\"")).upperBound
+        let first = text.utf8.distance(from: text.startIndex, to: start)
+        let count = text[start...].prefix { $0 != "\"" }.utf8.count
+        var accepted = 0
+        for index in first..<first + count {
+            for byte in UInt8.min...UInt8.max {
+                var changed = entry
+                changed[index] = byte
+                guard let recorded = try? EntryEncoding.decode(changed) else { continue }
+                accepted += 1
+                #expect(EntryEncoding.encode(recorded) == changed, "byte \(index) as \(byte)")
+            }
+        }
+        let expected =
+            switch member {
+            // Each of 42 characters may be any of 64, the last has two bits that must be zero.
+            case "prev": 42 * 64 + 16
+            case "command": 32 * 16 + 4
+            default: accepted
+            }
+        #expect(accepted == expected)
+    }
+
     @Test(arguments: Event.Name.allCases)
     func `no cut or lengthened entry is read`(name: Event.Name) throws {
         let entry = EntryEncoding.encode(Examples.recorded(name))
