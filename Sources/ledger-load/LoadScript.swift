@@ -19,7 +19,7 @@ struct LoadScript {
         """)
     private var audit = CopyText(
         """
-        account_audit (tenant_id, account_id, account_seq, position, event_id, recorded_at, type,
+        account_audit_1 (tenant_id, account_id, account_seq, position, event_id, recorded_at, type,
         outcome, reason, actor, provider, identity_id, session_id, request_id, client_ip,
         providers_before, providers_after)
         """)
@@ -70,8 +70,8 @@ struct LoadScript {
         var heads = CopyText("ledger_head (tenant_id, next_position, last_recorded_at)")
         heads.row("\(next)", "\(state.ledger.lastRecordedAt)")
         try heads.flush()
-        var projections = CopyText("projections (tenant_id, name, version, position)")
-        for name in ProjectionName.allCases { projections.row(name.rawValue, "1", "\(next)") }
+        var projections = CopyText("projections (tenant_id, name, generation, version, position)")
+        for name in ProjectionName.allCases { projections.row(name.rawValue, "1", "1", "\(next)") }
         try projections.flush()
         try CopyText.write("VACUUM (ANALYZE);\n")
     }
@@ -98,7 +98,7 @@ struct LoadScript {
             "accounts (tenant_id, account_id, opened_position, next_seq, last_leaf, last_position)")
         var links = CopyText(
             """
-            user_providers (tenant_id, user_id, provider, provider_id, email, identity_id,
+            user_providers_1 (tenant_id, user_id, provider, provider_id, email, identity_id,
             linked_at, linked_position)
             """)
         for account in ledger.accounts.values.sorted(by: { $0.openedPosition < $1.openedPosition })

@@ -44,7 +44,7 @@ struct JSONTextParser {
             let byte = bytes[index]
             index += 1
             if byte == UInt8(ascii: "\"") { return start..<index - 1 }
-            guard byte != UInt8(ascii: "\\") else { return nil }
+            guard byte >= 0x20, byte != UInt8(ascii: "\\") else { return nil }
         }
         return nil
     }

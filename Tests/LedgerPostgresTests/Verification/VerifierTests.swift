@@ -92,13 +92,13 @@ import Testing
                 "identity_id provider account_id last_account_id linked_at linked_position",
             "sessions":
                 "session_id account_id identity_id authenticated_at opened_at opened_position ended_position",
-            "user_providers": "user_id provider identity_id linked_at linked_position",
-            "account_audit":
+            "user_providers_1": "user_id provider identity_id linked_at linked_position",
+            "account_audit_1":
                 "account_id account_seq position event_id recorded_at type outcome reason actor provider identity_id session_id request_id providers_before providers_after",
         ]
         let personal = [
-            "identities": "provider_id", "user_providers": "provider_id email",
-            "account_audit": "client_ip",
+            "identities": "provider_id", "user_providers_1": "provider_id email",
+            "account_audit_1": "client_ip",
         ]
         try await HistoryFixture.with { history in
             for (table, names) in columns.sorted(by: { $0.key < $1.key }) {

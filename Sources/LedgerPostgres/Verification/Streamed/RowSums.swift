@@ -14,8 +14,8 @@ struct RowSums: Equatable, Sendable {
     var sessionsOpened = RowMultiset()
     /// `session_id` and `ended_position` of the sessions that have one.
     var sessionsEnded = RowMultiset()
-    var userProviders = RowMultiset()
-    var accountAudit = RowMultiset()
+    /// Each live table of `user_providers` and of `account_audit` by itself.
+    var projections: [ProjectionTable: RowMultiset] = [:]
 }
 
 /// Makes the hashes of rows: of those that a table holds, and of those that the log says.
@@ -62,11 +62,11 @@ struct RowSummer {
         sums.identities.add(image.hash(key))
     }
 
-    /// Adds the row of `user_providers` of an identity that belongs to an account.
-    mutating func addLink(
-        _ identity: Identity, providerID: UInt64?, email: UInt64?, _ sums: inout RowSums
-    ) {
-        guard let account = identity.account else { return }
+    /// Hashes the row of `user_providers` of an identity; nil when it belongs to no account.
+    mutating func hashLink(
+        _ identity: Identity, providerID: UInt64?, email: UInt64?
+    ) -> UInt64? {
+        guard let account = identity.account else { return nil }
         image.clear()
         image.uuid(account.bits)
         image.uuid(identity.id.bits)
@@ -77,7 +77,7 @@ struct RowSummer {
             image.digest(providerID)
             image.digest(email)
         }
-        sums.userProviders.add(image.hash(key))
+        return image.hash(key)
     }
 
     mutating func open(_ fact: SignedIn, _ recorded: RecordedEvent, _ sums: inout RowSums) {
@@ -98,7 +98,7 @@ struct RowSummer {
         sums.sessionsEnded.add(image.hash(key))
     }
 
-    mutating func add(_ row: AuditRow, _ sums: inout RowSums) {
+    mutating func hash(_ row: AuditRow) -> UInt64 {
         image.clear()
         image.uuid(row.account.bits)
         image.int8(row.sequence)
@@ -116,7 +116,7 @@ struct RowSummer {
         image.textArray(row.providersBefore)
         image.textArray(row.providersAfter)
         if isPersonal { image.text(row.clientIP) }
-        sums.accountAudit.add(image.hash(key))
+        return image.hash(key)
     }
 
     // MARK: What the tables hold

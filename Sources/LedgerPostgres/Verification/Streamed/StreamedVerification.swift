@@ -42,9 +42,11 @@ struct StreamedVerification {
 
         let key = RowHashKey()
         let reader = PieceReader(tenant: tenant, disclosures: disclosures, key: key)
-        let pieces = pieces(through: head.nextPosition.value)
+        let tables = first.tables.filter(\.isKnown)
+        let pieces = pieces(through: head.nextPosition.value, tables)
         var fold = VerificationFold(
-            tenant, report: first.report, checkpoints: first.checkpoints,
+            tenant, report: first.report,
+            checkpoints: tables.map { ($0, first.checkpoints[$0] ?? LogPosition(0)) },
             summer: RowSummer(key: key, isPersonal: disclosures != nil), progress: progress)
         let isSound =
             if head.nextPosition.value <= layout.stretchEvents {
@@ -58,11 +60,13 @@ struct StreamedVerification {
         return fold.report
     }
 
-    private func pieces(through end: Int64) -> [VerificationPiece] {
+    private func pieces(
+        through end: Int64, _ tables: [ProjectionTable]
+    ) -> [VerificationPiece] {
         let step = max(1, layout.stretchEvents)
         return stride(from: 0, to: end, by: Int(step)).map { start in
             .stretch(Int64(start)..<min(end, Int64(start) + step))
-        } + TableScan.allCases.map { .table($0) }
+        } + TableScan.all(projections: tables).map { .table($0) }
     }
 
     /// Folds pieces as they come; false at the first that is unsound.

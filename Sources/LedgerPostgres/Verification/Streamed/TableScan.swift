@@ -2,9 +2,20 @@ import Ledger
 import Postgres
 
 /// One table beside the log, read once from end to end.
-enum TableScan: CaseIterable, Sendable {
-    // The longest first, so that it is not what everybody waits for.
-    case accountAudit, sessions, identities, userProviders, accounts
+enum TableScan: Sendable {
+    case accountAudit(ProjectionTable)
+    case userProviders(ProjectionTable)
+    case sessions
+    case identities
+    case accounts
+
+    /// Every table, the longest first, so that it is not what everybody waits for.
+    static func all(projections tables: [ProjectionTable]) -> [TableScan] {
+        tables.filter { $0.projection == .accountAudit }.map { .accountAudit($0) }
+            + [.sessions, .identities]
+            + tables.filter { $0.projection == .userProviders }.map { .userProviders($0) }
+            + [.accounts]
+    }
 
     /// Adds the table's rows to the sums; false when two rows have one name.
     func run(
@@ -14,10 +25,10 @@ enum TableScan: CaseIterable, Sendable {
         var isSound = true
         let isPersonal = summer.isPersonal
         switch self {
-        case .accountAudit:
+        case .accountAudit(let table):
             let columns = isPersonal ? 0..<16 : 0..<15
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
-                sums.accountAudit.add(summer.hash($0, columns))
+                sums.projections[table, default: .init()].add(summer.hash($0, columns))
             }
         case .sessions:
             var last: UInt128?
@@ -33,9 +44,10 @@ enum TableScan: CaseIterable, Sendable {
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
                 sums.identities.add(summer.hash($0, 0..<6, digests: isPersonal ? 6..<7 : nil))
             }
-        case .userProviders:
+        case .userProviders(let table):
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
-                sums.userProviders.add(summer.hash($0, 0..<5, digests: isPersonal ? 5..<7 : nil))
+                sums.projections[table, default: .init()].add(
+                    summer.hash($0, 0..<5, digests: isPersonal ? 5..<7 : nil))
             }
         case .accounts:
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
@@ -53,12 +65,12 @@ enum TableScan: CaseIterable, Sendable {
         let place = "WHERE tenant_id = \(quoteLiteral(tenant.description))"
         let query =
             switch self {
-            case .accountAudit:
+            case .accountAudit(let table):
                 """
                 SELECT account_id, account_seq, position, event_id, recorded_at, type, outcome,
                     reason, actor, provider, identity_id, session_id, request_id,
                     providers_before, providers_after\(isPersonal ? ", client_ip" : "")
-                FROM account_audit \(place)
+                FROM \(table) \(place)
                 """
             case .sessions:
                 """
@@ -72,11 +84,11 @@ enum TableScan: CaseIterable, Sendable {
                     linked_position\(isPersonal ? ", provider_id" : "")
                 FROM identities \(place)
                 """
-            case .userProviders:
+            case .userProviders(let table):
                 """
                 SELECT user_id, identity_id, provider, linked_at, linked_position
                     \(isPersonal ? ", provider_id, email" : "")
-                FROM user_providers \(place)
+                FROM \(table) \(place)
                 """
             case .accounts:
                 """

@@ -4,7 +4,10 @@ import Postgres
 /// The fold of the whole log, and the sums of what it says the tables must hold.
 struct VerificationFold {
     private let tenant: TenantID
-    private let checkpoints: [ProjectionName: LogPosition]
+    /// The tables of `account_audit`, each with its next position.
+    private let audits: [(table: ProjectionTable, checkpoint: LogPosition)]
+    /// Those of `user_providers` that the fold has not come to yet.
+    private var links: [(table: ProjectionTable, checkpoint: LogPosition)]
     private let isPersonal: Bool
     private let progress: @Sendable (VerificationProgress) -> Void
     private var summer: RowSummer
@@ -14,7 +17,6 @@ struct VerificationFold {
     private var expected = RowSums()
     /// What the tables hold.
     var stored = RowSums()
-    private var hasAddedLinks = false
     /// Digests of `provider_id` and `email`, by the numbers of identities; 0 for none.
     private var personal: ContiguousArray<(providerID: UInt64, email: UInt64)> = []
     private var command: CommandID?
@@ -26,11 +28,16 @@ struct VerificationFold {
 
     init(
         _ tenant: TenantID, report: VerificationReport,
-        checkpoints: [ProjectionName: LogPosition], summer: RowSummer,
+        checkpoints: [(table: ProjectionTable, checkpoint: LogPosition)], summer: RowSummer,
         progress: @escaping @Sendable (VerificationProgress) -> Void
     ) {
         self.tenant = tenant
-        self.checkpoints = checkpoints
+        audits = checkpoints.filter { $0.table.projection == .accountAudit }
+        links = checkpoints.filter { $0.table.projection == .userProviders }
+        for (table, _) in checkpoints {
+            expected.projections[table] = RowMultiset()
+            stored.projections[table] = RowMultiset()
+        }
         self.summer = summer
         self.progress = progress
         isPersonal = summer.isPersonal
@@ -67,7 +74,7 @@ struct VerificationFold {
             guard endCommand() else { return false }
             command = recorded.command
         }
-        let isAudited = recorded.position < checkpoints[.accountAudit] ?? LogPosition(0)
+        let isAudited = audits.contains { recorded.position < $0.checkpoint }
         let before = isAudited ? providers(of: recorded) : []
         guard (try? state.apply(recorded, leaf: event.leaf)) != nil else { return false }
         note(event)
@@ -126,8 +133,11 @@ struct VerificationFold {
             let row = AuditRow(
                 event.recorded, for: reference, clientIP: event.clientIP, before: before[index],
                 after: after)
-            summer.add(row, &expected)
-            auditCount += 1
+            let hash = summer.hash(row)
+            for (table, checkpoint) in audits where row.position < checkpoint {
+                expected.projections[table]?.add(hash)
+                auditCount += 1
+            }
         }
     }
 
@@ -139,14 +149,16 @@ struct VerificationFold {
 
     /// Says what `user_providers` must hold once the fold stands at its checkpoint.
     private mutating func addLinksAtCheckpoint() {
-        guard !hasAddedLinks,
-            state.nextPosition == checkpoints[.userProviders] ?? LogPosition(0)
-        else { return }
-        hasAddedLinks = true
-        eachIdentity { summer, sums, identity, personal in
-            summer.addLink(
-                identity, providerID: personal?.providerID, email: personal?.email, &sums)
+        guard let index = links.firstIndex(where: { $0.checkpoint == state.nextPosition }) else {
+            return
         }
+        let table = links.remove(at: index).table
+        eachIdentity { summer, sums, identity, personal in
+            let hash = summer.hashLink(
+                identity, providerID: personal?.providerID, email: personal?.email)
+            if let hash { sums.projections[table]?.add(hash) }
+        }
+        addLinksAtCheckpoint()
     }
 
     private mutating func eachIdentity(
@@ -179,7 +191,9 @@ struct VerificationFold {
         report.count(.accounts, stored.accountStandings.count)
         report.count(.identities, stored.identities.count)
         report.count(.sessions, stored.sessionsOpened.count)
-        report.count(.userProviders, stored.userProviders.count)
+        for (table, rows) in stored.projections where table.projection == .userProviders {
+            report.count(.userProviders, rows.count)
+        }
         report.count(.accountAudit, auditCount)
     }
 }
@@ -192,7 +206,8 @@ extension RowSums {
         identities.merge(other.identities)
         sessionsOpened.merge(other.sessionsOpened)
         sessionsEnded.merge(other.sessionsEnded)
-        userProviders.merge(other.userProviders)
-        accountAudit.merge(other.accountAudit)
+        for (table, rows) in other.projections {
+            projections[table, default: RowMultiset()].merge(rows)
+        }
     }
 }
