@@ -65,7 +65,7 @@ set_sizes() {
     starts=5
     replayed_events=1000000 small_events=100000 large_events=10000000
     if [[ -n $quick ]]; then
-        links=640 alone=200 account_rounds=2 yardstick_seconds=1 warm_up=64 rounds=1 starts=1
+        links=640 alone=200 account_rounds=2 yardstick_seconds=2 warm_up=64 rounds=1 starts=1
         replayed_events=5000 small_events=5000 large_events=20000
     fi
 }
@@ -127,18 +127,19 @@ make_tenants() {
     start_server "$server_log"
 }
 
-# Runs one measurement: attempt ROW FUNCTION. Where it fails, its rows say so and the others go on.
+# Runs one measurement: attempt ROW FUNCTION [ARGUMENT]. Where it fails, its rows say so and the others
+# go on. Leaves in `attempt_status` how it ended.
 #
 # In a process of its own, so that `fail` ends the measurement alone; not as part of a condition, where
 # `set -e` would not hold.
 attempt() {
-    local status=0
-    "$2" &
-    wait_for_child $! || status=$?
+    attempt_status=0
+    "${@:2}" &
+    wait_for_child $! || attempt_status=$?
     if [[ -n $asked_to_stop ]]; then
         exit 130
     fi
-    if ((status != 0)); then
+    if ((attempt_status != 0)); then
         say "Round $round: $1 could not be measured"
         printf 'failure %s failed in round %s\n' "$1" "$round" >>"$scratch/figures"
     fi
@@ -167,7 +168,8 @@ run_rounds() {
 # Ours and the yardsticks in turns. Everybody's access tokens are of this round, so that they are
 # younger than ten minutes.
 run_round() {
-    prepare_round append_per_second
+    attempt preparing prepare_round append_per_second
+    ((attempt_status == 0)) || return 0
     if is_any_wanted link sign-in unlink refresh; then
         attempt bare_sql_per_second measure_bare_sql
     fi
@@ -227,7 +229,7 @@ finish() {
         <"$scratch/figures" >"$result"
     say "Written to $result"
     jq -r -f "$bench_files/table.jq" "$result"
-    if jq -e 'any(.rows[]; .failure)' "$result" >/dev/null; then
+    if jq -e '(.failures | length > 0) or any(.rows[]; .failure)' "$result" >/dev/null; then
         fail "some rows could not be measured"
     fi
 }

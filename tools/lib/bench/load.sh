@@ -7,6 +7,7 @@ readonly warm_up_at_1=50
 
 # Writes one figure of a run, to be summarised at the end. The warm-up round's are not kept.
 record() {
+    [[ $2 =~ ^[0-9.]+$ ]] || fail "$1 has no figure, but '$2'"
     [[ $round == 0 ]] || printf '%s %s\n' "$1" "$2" >>"$scratch/figures"
 }
 
