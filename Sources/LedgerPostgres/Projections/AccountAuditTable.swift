@@ -40,32 +40,35 @@ struct AccountAuditTable {
             """)
     }
 
-    /// Asks for the latest row of each touched account.
+    /// Asks for the latest rows of accounts, and for the links of those that unlink.
     ///
-    /// Of accounts that unlink it also takes the links one by one: with several identities of one
-    /// provider, its name alone does not tell whether the provider goes.
-    func loads(for events: ArraySlice<DisclosedEvent>, in tenant: TenantID) -> [Call] {
-        var touched: Set<AccountID> = []
-        var unlinking: Set<AccountID> = []
-        for event in events {
-            for reference in event.recorded.accounts {
-                touched.insert(reference.id)
-            }
-            if case .providerUnlinked(let fact) = event.recorded.event {
-                unlinking.insert(fact.account)
-            }
-        }
-        return [(latest, touched), (linkHistory, unlinking)].map { statement, accounts in
-            Call(statement, [.text(tenant.description), .uuids(accounts.map(\.bits))])
-        }
+    /// With several identities of one provider, its name alone does not tell whether the provider
+    /// goes: of accounts that unlink the links are taken one by one.
+    func loads(
+        of accounts: some Collection<AccountID>, unlinking: some Collection<AccountID>,
+        in tenant: TenantID
+    ) -> [Call] {
+        [
+            Call(latest, [.text(tenant.description), .uuids(accounts.map(\.bits))]),
+            Call(linkHistory, [.text(tenant.description), .uuids(unlinking.map(\.bits))]),
+        ]
     }
 
-    /// Reads what ``loads(for:in:)`` gave.
+    /// Reads what ``loads(of:unlinking:in:)`` gave, beside what was known already.
     static func standings(
-        _ loaded: ArraySlice<QueryResult>
+        _ loaded: ArraySlice<QueryResult>,
+        beside known: [AccountID: AccountAuditFold.Standing] = [:]
     ) throws(PostgresError) -> [AccountID: AccountAuditFold.Standing] {
         guard let latest = loaded.first, let linkHistory = loaded.last, loaded.count == 2 else {
             throw .unexpectedResult("account_audit was not loaded")
+        }
+        var standings = known
+        for row in 0..<latest.rowCount {
+            let named = try latest.textArray(row, 2).map {
+                AccountAuditFold.Link(identity: nil, provider: $0)
+            }
+            standings[AccountID(bits: try latest.uuid(row, 0))] = AccountAuditFold.Standing(
+                nextSequence: try latest.int8(row, 1) &+ 1, links: named)
         }
         var links: [AccountID: [AccountAuditFold.Link]] = [:]
         for row in 0..<linkHistory.rowCount {
@@ -79,15 +82,10 @@ struct AccountAuditTable {
                 links[account]?.removeAll { $0.identity == identity }
             }
         }
-        var standings: [AccountID: AccountAuditFold.Standing] = [:]
-        standings.reserveCapacity(latest.rowCount)
-        for row in 0..<latest.rowCount {
-            let account = AccountID(bits: try latest.uuid(row, 0))
-            let named = try latest.textArray(row, 2).map {
-                AccountAuditFold.Link(identity: nil, provider: $0)
-            }
+        for (account, links) in links {
+            guard let standing = standings[account] else { continue }
             standings[account] = AccountAuditFold.Standing(
-                nextSequence: try latest.int8(row, 1) &+ 1, links: links[account] ?? named)
+                nextSequence: standing.nextSequence, links: links)
         }
         return standings
     }

@@ -32,7 +32,8 @@ enum Checkpoints {
         Statement(
             name,
             """
-            SELECT p.name, p.generation, p.position, p.version, p.failure FROM projections p
+            SELECT p.name, p.generation, p.position, p.version, p.failure, p.updated_at
+            FROM projections p
             WHERE p.tenant_id = $1 AND (p.name, p.generation) IN
                 (SELECT * FROM unnest($2::text[], $3::int[]))
             ORDER BY p.name, p.generation \(how)
@@ -50,12 +51,13 @@ enum Checkpoints {
         WITH written AS (
             UPDATE projections p
             SET position = n.position, version = n.version, failure = n.failure,
-                updated_at = clock_timestamp()
+                updated_at = statement_timestamp()
             FROM unnest($2::text[], $3::int[], $4::bigint[], $5::int[], $6::text[])
                 AS n (name, generation, position, version, failure)
             WHERE p.tenant_id = $1 AND p.name = n.name AND p.generation = n.generation
             RETURNING 1)
-        SELECT ledger_expect(count(*), $7::bigint, 'projections') FROM written
+        SELECT ledger_expect(count(*), $7::bigint, 'projections'), statement_timestamp()
+        FROM written
         """)
 
     private static let clearFailures = Statement(
@@ -148,6 +150,7 @@ enum Checkpoints {
         let position: LogPosition
         let version: Int32
         let failure: String?
+        let mark: StandingCache.Mark
     }
 
     /// The checkpoints that were asked for, as far as they are there and were not skipped.
@@ -162,15 +165,18 @@ enum Checkpoints {
                 $0.projection.rawValue == name && $0.generation == generation
             }
             guard let table else { continue }
+            let position = LogPosition(try result.int8(row, 2))
             found.append(
                 Checkpoint(
-                    table: table, position: LogPosition(try result.int8(row, 2)),
-                    version: try result.int4(row, 3), failure: try result.optionalText(row, 4)))
+                    table: table, position: position, version: try result.int4(row, 3),
+                    failure: try result.optionalText(row, 4),
+                    mark: StandingCache.Mark(
+                        position: position, writtenAt: try result.timestamp(row, 5))))
         }
         return found
     }
 
-    /// Moves checkpoints that are locked.
+    /// Moves checkpoints that are locked; the result says when, see ``mark(_:of:)``.
     static func moveCall(_ steps: [ProjectionStep], of tenant: TenantID) -> Call {
         Call(
             move,
@@ -180,5 +186,12 @@ enum Checkpoints {
                 .int4s(steps.map(\.table.version)), .optionalTexts(steps.map(\.failure)),
                 .int8(Int64(steps.count)),
             ])
+    }
+
+    /// A checkpoint as it was moved.
+    static func mark(
+        _ result: QueryResult, of step: ProjectionStep
+    ) throws(PostgresError) -> StandingCache.Mark {
+        StandingCache.Mark(position: step.position, writtenAt: try result.timestamp(0, 1))
     }
 }

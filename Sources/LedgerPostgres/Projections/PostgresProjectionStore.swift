@@ -6,6 +6,9 @@ struct PostgresProjectionStore: ProjectionStore {
     private let session: Postgres.Session
     private let disclosures: DisclosureReader
     private let recent: RecentEvents
+    private let cache = StandingCache()
+    /// The checkpoints that the open transaction has locked.
+    private let held = HeldMarks()
 
     /// Takes over a session that nobody else uses; what `recent` has is not read.
     init(session: Postgres.Session, disclosures: DisclosureReader, recent: RecentEvents) {
@@ -41,7 +44,7 @@ struct PostgresProjectionStore: ProjectionStore {
     ) async throws -> [HeldCheckpoint] {
         try await session.step { connection in
             try Self.explaining { () throws(PostgresError) in
-                try Self.open(tables, of: tenant, for: events, on: connection)
+                try self.open(tables, of: tenant, for: events, on: connection)
             }
         }
     }
@@ -54,7 +57,7 @@ struct PostgresProjectionStore: ProjectionStore {
                 throw PostgresError.connectionLost("the transaction was lost")
             }
             try Self.explaining { () throws(PostgresError) in
-                try Self.commit(steps, of: tenant, on: connection)
+                try self.commit(steps, of: tenant, on: connection)
             }
         }
     }
@@ -68,16 +71,18 @@ struct PostgresProjectionStore: ProjectionStore {
         await session.close()
     }
 
-    private static func open(
+    private func open(
         _ tables: [ProjectionTable], of tenant: TenantID,
         for events: ArraySlice<DisclosedEvent>, on connection: Connection
     ) throws(PostgresError) -> [HeldCheckpoint] {
+        let touched = TouchedAccounts(events)
         var calls = [Call(.begin), Checkpoints.call(tables, of: tenant, .skip)]
-        var loads: [(table: ProjectionTable, results: Range<Int>)] = []
+        var loads: [StandingLoad] = []
         for table in tables where table.projection == .accountAudit {
-            let added = AccountAuditTable(table.description).loads(for: events, in: tenant)
-            loads.append((table: table, results: calls.count..<calls.count + added.count))
-            calls += added
+            var load = StandingLoad(table, of: tenant, touched: touched, cache: cache)
+            load.firstResult = calls.count
+            calls += load.calls
+            loads.append(load)
         }
         let results: [QueryResult]
         do throws(PostgresError) {
@@ -88,22 +93,27 @@ struct PostgresProjectionStore: ProjectionStore {
             connection.rollBack()
             return []
         }
-        var held: [HeldCheckpoint] = []
+        var found: [HeldCheckpoint] = []
+        var marks: [ProjectionTable: StandingCache.Mark] = [:]
         for checkpoint in try Checkpoints.checkpoints(results[1], of: tables) {
-            let loaded = loads.first { $0.table == checkpoint.table }
-            held.append(
+            marks[checkpoint.table] = checkpoint.mark
+            var standings: [AccountID: AccountAuditFold.Standing] = [:]
+            if let load = loads.first(where: { $0.table == checkpoint.table }) {
+                standings = try load.standings(
+                    results, held: checkpoint.mark, touched: touched, on: connection)
+            }
+            found.append(
                 HeldCheckpoint(
                     table: checkpoint.table, position: checkpoint.position,
                     version: checkpoint.version, failure: checkpoint.failure,
-                    standings: try loaded.map { load throws(PostgresError) in
-                        try AccountAuditTable.standings(results[load.results])
-                    } ?? [:]))
+                    standings: standings))
         }
-        if held.isEmpty { connection.rollBack() }
-        return held
+        held.set(marks)
+        if found.isEmpty { connection.rollBack() }
+        return found
     }
 
-    private static func commit(
+    private func commit(
         _ steps: [ProjectionStep], of tenant: TenantID, on connection: Connection
     ) throws(PostgresError) {
         var rows = CopyRows()
@@ -118,7 +128,17 @@ struct PostgresProjectionStore: ProjectionStore {
                     .write(added, of: tenant, through: &rows, on: connection)
             }
         }
-        _ = try connection.pipeline([Checkpoints.moveCall(steps, of: tenant), Call(.commit)])
+        let results = try connection.pipeline([
+            Checkpoints.moveCall(steps, of: tenant), Call(.commit),
+        ])
+        for step in steps {
+            guard case .accountAudit(let added) = step.rows, let moved = results.first,
+                step.table.projection == .accountAudit
+            else { continue }
+            cache.take(
+                added, of: tenant, in: step.table, from: held.mark(of: step.table),
+                to: try Checkpoints.mark(moved, of: step))
+        }
     }
 
     /// Sorts errors by what is to be done about them.

@@ -5,7 +5,7 @@ package struct ProjectorConfiguration: Sendable {
     /// The runtime role's URL.
     package var url: String
     /// Events in one page, and so in one transaction, at the most.
-    package var batch = 2_000
+    package var batch = 4_000
     /// How long to wait for a wake-up before looking by itself, for what other processes append.
     package var poll = Duration.milliseconds(100)
     /// The least time between two looks: under load, commits gather into one page.

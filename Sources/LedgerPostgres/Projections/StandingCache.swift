@@ -1,0 +1,89 @@
+import Ledger
+import Synchronization
+
+/// Where accounts stand in tables of `account_audit`, as this process left them.
+///
+/// What is remembered of a table holds only while its checkpoint is the very one that this process
+/// wrote, which the lock on the checkpoint tells. Bounded: what was not used lately is forgotten.
+final class StandingCache: Sendable {
+    /// Accounts in one of the two halves at the most.
+    private static let halfMax = 16_384
+
+    /// A checkpoint as it was written: another write, even to the same position, has another time.
+    struct Mark: Hashable, Sendable {
+        let position: LogPosition
+        let writtenAt: Int64
+    }
+
+    private struct Place: Hashable {
+        let tenant: TenantID
+        let table: ProjectionTable
+    }
+
+    /// Numbers a place anew whenever what was remembered of it no longer holds.
+    private struct Key: Hashable {
+        let number: Int
+        let account: AccountID
+    }
+
+    private struct State {
+        var places: [Place: (number: Int, mark: Mark)] = [:]
+        var numberCount = 0
+        var recent: [Key: AccountAuditFold.Standing] = [:]
+        var older: [Key: AccountAuditFold.Standing] = [:]
+
+        mutating func keep(_ standing: AccountAuditFold.Standing, for key: Key) {
+            if recent.count >= StandingCache.halfMax {
+                older = recent
+                recent = [:]
+            }
+            recent[key] = standing
+        }
+    }
+
+    private let state = Mutex(State())
+
+    /// What is remembered of accounts, with the checkpoint for which it holds.
+    func known(
+        _ accounts: some Collection<AccountID>, of tenant: TenantID, in table: ProjectionTable
+    ) -> (mark: Mark?, standings: [AccountID: AccountAuditFold.Standing]) {
+        state.withLock { state in
+            guard let place = state.places[Place(tenant: tenant, table: table)] else {
+                return (mark: nil, standings: [:])
+            }
+            var standings: [AccountID: AccountAuditFold.Standing] = [:]
+            for account in accounts {
+                let key = Key(number: place.number, account: account)
+                if let standing = state.recent[key] ?? state.older[key] {
+                    standings[account] = standing
+                }
+            }
+            return (mark: place.mark, standings: standings)
+        }
+    }
+
+    /// Remembers the last rows of a commit that took a checkpoint from one mark to another.
+    func take(
+        _ rows: [AuditRow], of tenant: TenantID, in table: ProjectionTable, from: Mark?, to: Mark
+    ) {
+        state.withLock { state in
+            let place = Place(tenant: tenant, table: table)
+            let number: Int
+            if let known = state.places[place], known.mark == from {
+                number = known.number
+            } else {
+                state.numberCount += 1
+                number = state.numberCount
+            }
+            state.places[place] = (number: number, mark: to)
+            for row in rows {
+                let links = row.providersAfter.map {
+                    AccountAuditFold.Link(identity: nil, provider: $0)
+                }
+                state.keep(
+                    AccountAuditFold.Standing(nextSequence: row.sequence + 1, links: links),
+                    for: Key(number: number, account: row.account))
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Ledger
+import Postgres
+import Synchronization
+
+/// The accounts that a fold onto `account_audit` has to know about.
+struct TouchedAccounts {
+    /// Those with rows already: an account whose first event is among the events has none.
+    private(set) var standing: Set<AccountID> = []
+    private(set) var unlinking: Set<AccountID> = []
+    /// All of them, for a fold that begins after the first event.
+    private(set) var all: Set<AccountID> = []
+    /// The first event.
+    let first: LogPosition?
+
+    init(_ events: ArraySlice<DisclosedEvent>) {
+        first = events.first?.position
+        var new: Set<AccountID> = []
+        for event in events {
+            for reference in event.recorded.accounts {
+                all.insert(reference.id)
+                if reference.sequence == 0 {
+                    new.insert(reference.id)
+                } else if !new.contains(reference.id) {
+                    standing.insert(reference.id)
+                }
+            }
+            if case .providerUnlinked(let fact) = event.recorded.event {
+                unlinking.insert(fact.account)
+            }
+        }
+    }
+}
+
+/// Loads where accounts stand in one table, as far as it is not remembered.
+struct StandingLoad {
+    let table: ProjectionTable
+    let calls: [Call]
+    /// Where the results of ``calls`` are.
+    var firstResult = 0
+    private let tenant: TenantID
+    private let mark: StandingCache.Mark?
+    private let known: [AccountID: AccountAuditFold.Standing]
+
+    init(
+        _ table: ProjectionTable, of tenant: TenantID, touched: TouchedAccounts,
+        cache: StandingCache
+    ) {
+        self.table = table
+        self.tenant = tenant
+        let remembered = cache.known(touched.standing, of: tenant, in: table)
+        mark = remembered.mark
+        known = remembered.standings
+        calls = AccountAuditTable(table.description).loads(
+            of: touched.standing.filter { remembered.standings[$0] == nil },
+            unlinking: touched.unlinking, in: tenant)
+    }
+
+    /// The standings at a checkpoint that is locked now.
+    ///
+    /// What was remembered holds for the checkpoint that this process wrote, and what was left out
+    /// for a fold of all the events; for any other everything is loaded.
+    func standings(
+        _ results: [QueryResult], held: StandingCache.Mark, touched: TouchedAccounts,
+        on connection: Connection
+    ) throws(PostgresError) -> [AccountID: AccountAuditFold.Standing] {
+        let loaded = results[firstResult..<firstResult + calls.count]
+        let isWhole = touched.first == nil || touched.first == held.position
+        if isWhole, known.isEmpty || mark == held {
+            return try AccountAuditTable.standings(loaded, beside: known)
+        }
+        let again = try connection.pipeline(
+            AccountAuditTable(table.description).loads(
+                of: touched.all, unlinking: touched.unlinking, in: tenant))
+        return try AccountAuditTable.standings(again[...])
+    }
+}
+
+/// The checkpoints that a transaction has locked, from its begin to its commit.
+final class HeldMarks: Sendable {
+    private let marks = Mutex<[ProjectionTable: StandingCache.Mark]>([:])
+
+    func set(_ marks: [ProjectionTable: StandingCache.Mark]) {
+        self.marks.withLock { $0 = marks }
+    }
+
+    func mark(of table: ProjectionTable) -> StandingCache.Mark? {
+        marks.withLock { $0[table] }
+    }
+}
