@@ -1,5 +1,7 @@
+internal import Dispatch
 package import Ledger
 import Postgres
+import Synchronization
 
 /// One event as projections see it: decoded once, with what it still discloses.
 package struct DisclosedEvent: Sendable {
@@ -50,10 +52,11 @@ package struct LogPage: Sendable {
 
     /// Reads a page that begins at a position which the head has passed.
     ///
-    /// The limit is cut to ``eventsMax``.
+    /// The limit is cut to ``eventsMax``. Decoding takes a thread for each of the `pieces`: for who has
+    /// the machine to himself.
     static func read(
         from: LogPosition, in tenant: TenantID, limit: Int, disclosures: DisclosureReader,
-        on connection: Connection
+        pieces: Int = 1, on connection: Connection
     ) throws(PostgresError) -> LogPage {
         let limit = min(limit, eventsMax)
         let results = try connection.pipeline([
@@ -63,43 +66,76 @@ package struct LogPage: Sendable {
             DisclosureReader.call(from: from, count: limit, in: tenant),
         ])
         guard results.count == 2 else { throw .unexpectedResult("no page") }
-        return try decode(
-            results[0], rows: DisclosureReader.rows(results[1]), from: from, in: tenant,
-            disclosures: disclosures)
+        var entries: [[UInt8]] = []
+        entries.reserveCapacity(results[0].rowCount)
+        for row in 0..<results[0].rowCount {
+            guard try results[0].int8(row, 0) == from.value + Int64(row) else { break }
+            entries.append(try results[0].bytes(row, 1))
+        }
+        let isWhole = entries.count == results[0].rowCount && !entries.isEmpty
+        let page = UndecodedPage(
+            from: from, tenant: tenant, entries: entries,
+            rows: try DisclosureReader.rows(results[1]), disclosures: disclosures)
+        let decoded = page.decoded(in: pieces)
+        guard decoded.damage == nil, !isWhole else { return decoded }
+        return LogPage(
+            from: from, events: decoded.events,
+            damage: LogDamage(position: decoded.end, fault: "the event is missing"))
+    }
+}
+
+/// A page as it was read: entries without a gap, and the rows of disclosures in their order.
+private struct UndecodedPage: Sendable {
+    /// Fewer events are not worth another thread.
+    private static let pieceMin = 250
+
+    let from: LogPosition
+    let tenant: TenantID
+    let entries: [[UInt8]]
+    let rows: [DisclosureReader.Row]
+    let disclosures: DisclosureReader
+
+    func decoded(in pieces: Int) -> LogPage {
+        let pieces = max(1, min(pieces, entries.count / Self.pieceMin))
+        guard pieces > 1 else { return decoded(entries.indices) }
+        let size = (entries.count + pieces - 1) / pieces
+        let done = Mutex<[Int: LogPage]>([:])
+        DispatchQueue.concurrentPerform(iterations: pieces) { piece in
+            let range = piece * size..<min((piece + 1) * size, entries.count)
+            let page = decoded(range)
+            done.withLock { $0[piece] = page }
+        }
+        var events: [DisclosedEvent] = []
+        events.reserveCapacity(entries.count)
+        for (_, page) in done.withLock({ $0.sorted { $0.key < $1.key } }) {
+            events += page.events
+            if page.damage != nil {
+                return LogPage(from: from, events: events, damage: page.damage)
+            }
+        }
+        return LogPage(from: from, events: events, damage: nil)
     }
 
-    private static func decode(
-        _ result: QueryResult, rows: [DisclosureReader.Row], from: LogPosition,
-        in tenant: TenantID, disclosures: DisclosureReader
-    ) throws(PostgresError) -> LogPage {
+    private func decoded(_ range: Range<Int>) -> LogPage {
+        let first = LogPosition(from.value + Int64(range.lowerBound))
         var events: [DisclosedEvent] = []
-        events.reserveCapacity(result.rowCount)
-        var damage: LogDamage?
+        events.reserveCapacity(range.count)
         var rest = rows[...]
         var keys = DisclosureReader.KeyCache()
-        for row in 0..<result.rowCount {
-            let position = LogPosition(try result.int8(row, 0))
-            let entry = try result.bytes(row, 1)
+        for index in range {
+            let position = LogPosition(from.value + Int64(index))
             do throws(LogDamage) {
-                let expected = LogPosition(from.value + Int64(row))
-                guard position == expected else {
-                    throw LogDamage(position: expected, fault: "the event is missing")
-                }
-                let event = try StoredEvent(entry: entry, at: position, in: tenant)
-                rest = rest.drop { $0.position < position }
+                let event = try StoredEvent(entry: entries[index], at: position, in: tenant)
+                while let row = rest.first, row.position < position { rest.removeFirst() }
                 let own = rest.prefix { $0.position == position }
                 events.append(
                     DisclosedEvent(
                         recorded: event.recorded,
                         disclosed: try disclosures.open(own, of: event.recorded, keys: &keys)))
             } catch {
-                damage = error
-                break
+                return LogPage(from: first, events: events, damage: error)
             }
         }
-        if result.rowCount == 0 {
-            damage = LogDamage(position: from, fault: "the event is missing")
-        }
-        return LogPage(from: from, events: events, damage: damage)
+        return LogPage(from: first, events: events, damage: nil)
     }
 }

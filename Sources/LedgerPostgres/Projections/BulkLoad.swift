@@ -10,6 +10,9 @@ struct BulkLoad {
     /// Bytes of rows that are sent at once.
     private static let flushBytes = 8 * 1024 * 1024
 
+    /// Threads that decode a page: nobody waits for the rest of the machine but the operator.
+    private static let pieces = 4
+
     private let tenant: TenantID
     private let disclosures: DisclosureReader
     private let copy: String
@@ -51,7 +54,7 @@ struct BulkLoad {
             let limit = Int(min(Int64(LogPage.eventsMax), target.value - position.value))
             let page = try LogPage.read(
                 from: position, in: tenant, limit: limit, disclosures: disclosures,
-                on: connection)
+                pieces: Self.pieces, on: connection)
             damage = take(page, adding: &rows) ?? page.damage
             position = damage?.position ?? page.end
             let isFull = providers?.isFull == true
