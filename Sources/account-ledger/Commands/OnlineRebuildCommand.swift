@@ -13,6 +13,8 @@ enum OnlineRebuildCommand {
     static func run(
         _ change: Change, of projection: ProjectionName, _ environment: Environment
     ) async throws -> ExitCode {
+        // Reading them refuses a schema that is not this program's.
+        _ = try OpenedTenants.read(url: try environment.databaseURL)
         guard let keyring = try LedgerReading.keyring(environment) else {
             throw Fault(
                 "\(Setting.keys.name) is not set: a read model holds what only keys decrypt")
