@@ -23,6 +23,7 @@ struct SeedRun: Sendable {
     private(set) var steps = 0
     private(set) var commands = 0
     private(set) var sharedBatches = 0
+    private(set) var fingerprint: UInt64 = 0
     private(set) var events: [Event.Name: Int] = [:]
     private(set) var answers: [String: Int] = [:]
     private(set) var faults: [Fault: Int] = [:]
@@ -55,6 +56,7 @@ struct SeedRun: Sendable {
         steps += report.steps
         commands += report.commands
         sharedBatches += report.sharedBatches
+        fingerprint &+= report.fingerprint
         events.merge(report.events, uniquingKeysWith: +)
         answers.merge(report.answers, uniquingKeysWith: +)
         faults.merge(report.faults, uniquingKeysWith: +)
@@ -66,6 +68,7 @@ struct SeedRun: Sendable {
         steps += other.steps
         commands += other.commands
         sharedBatches += other.sharedBatches
+        fingerprint &+= other.fingerprint
         events.merge(other.events, uniquingKeysWith: +)
         answers.merge(other.answers, uniquingKeysWith: +)
         faults.merge(other.faults, uniquingKeysWith: +)

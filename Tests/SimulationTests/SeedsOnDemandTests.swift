@@ -24,6 +24,7 @@ import Testing
         print(
             "\(run.seeds) seeds from \(first) in \(Int(seconds)) s: \(rates.joined(separator: ", "))"
         )
+        print("fingerprint \(String(run.fingerprint, radix: 16)): the same for the same seeds")
         print("events: \(SeedRun.line(run.events, name: \.rawValue))")
         print("answers: \(SeedRun.line(run.answers) { $0 })")
         print("faults: \(SeedRun.line(run.faults, name: \.rawValue))")
@@ -38,21 +39,14 @@ import Testing
     {
         let report = Simulation.run(
             Parameters(seed: try #require(Self.first)), keepsTrace: true)
+        let fingerprint = String(fingerprint(report.lines.lazy.flatMap(\.utf8)), radix: 16)
         print("seed \(report.parameters.seed): \(report.parameters)")
-        print("trace of \(report.lines.count) lines, fingerprint \(fingerprint(report.lines))")
+        print("trace of \(report.lines.count) lines, fingerprint \(fingerprint)")
         if let path = Self.environment["SIMULATE_TRACE"] {
             try report.lines.joined(separator: "\n")
                 .write(toFile: path, atomically: true, encoding: .utf8)
         }
         if !report.contradictions.isEmpty { print(Shrinking.story(of: report)) }
         #expect(report.contradictions == [])
-    }
-
-    /// FNV-1a: the same in every process, unlike `Hasher`.
-    private func fingerprint(_ lines: [String]) -> String {
-        let hash = lines.lazy.flatMap(\.utf8).reduce(UInt64(0xCBF2_9CE4_8422_2325)) {
-            ($0 ^ UInt64($1)) &* 0x100_0000_01B3
-        }
-        return String(hash, radix: 16)
     }
 }

@@ -15,6 +15,8 @@ struct SimulationReport: Sendable {
     let faults: [Fault: Int]
     /// The commits that hit two commands or more.
     let sharedBatches: Int
+    /// Of the logs and of the number of steps: the same in every process.
+    let fingerprint: UInt64
     /// What happened, when it was asked for.
     let lines: [String]
 }
@@ -53,6 +55,9 @@ final class Simulation: Sendable {
             answers: counts(world.history.all.compactMap(\.answer).map(\.kind)),
             faults: world.faultCounts,
             sharedBatches: world.database.journal.filter { $0.arrivals.count > 1 }.count,
+            fingerprint: fingerprint(
+                world.tenants.flatMap { world.database.log(of: $0) }.flatMap(\.leaf.bytes)
+                    + Array("\(world.scheduler.steps)".utf8)),
             lines: world.lines)
         world.end()
         return report
@@ -138,6 +143,11 @@ final class Simulation: Sendable {
             await world.scheduler.sleep(microseconds: 20_000)
         }
     }
+}
+
+/// FNV-1a of bytes: the same in every process, unlike `Hasher`.
+func fingerprint(_ bytes: some Sequence<UInt8>) -> UInt64 {
+    bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
 }
 
 /// How often each element comes.

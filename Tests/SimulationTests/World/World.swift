@@ -218,7 +218,12 @@ extension SimulatedProcess {
         let sequencer = Sequencer(
             queueLimit: world.parameters.queueLimit, batchLimit: world.parameters.batchLimit,
             store: store, decider: world.decider,
-            onCommit: { [recent] in $0.forEach { recent.add($0.events, of: $0.tenant) } },
+            onCommit: { [recent] appended in
+                // In the order of their names: how much is kept must not depend on a hash.
+                for events in appended.sorted(by: { $0.tenant < $1.tenant }) {
+                    recent.add(events.events, of: events.tenant)
+                }
+            },
             onFault: { [weak world] line in world?.report(line) })
         start(sequencer)
         Task(executorPreference: lane) { [self] in
