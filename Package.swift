@@ -103,6 +103,9 @@ let package = Package(
                 "Cryptography", "Ledger", "LedgerPostgres", "LedgerTestSupport", "Postgres",
             ]),
         .testTarget(
+            name: "SimulationTests",
+            dependencies: ["Ledger", "LedgerPostgres", "LedgerTestSupport"]),
+        .testTarget(
             name: "LedgerAPITests",
             dependencies: [
                 "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerTestSupport", "LedgerWire",

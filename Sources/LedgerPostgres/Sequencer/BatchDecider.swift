@@ -7,9 +7,9 @@ struct BatchDecider: Sendable {
     /// Unpredictable bytes, for salts and identifiers.
     let random: @Sendable (Int) -> [UInt8]
 
-    /// The longest window of the tenants' budgets; a budget looks at its own part of it.
-    func signInWindowSeconds(_ tenants: Set<TenantID>) -> Int64 {
-        tenants.compactMap { policy($0)?.signInBudget.windowSeconds }.max() ?? 3600
+    /// How far back a tenant's sign-ins are counted.
+    func signInWindowSeconds(_ tenant: TenantID) -> Int64 {
+        policy(tenant)?.signInBudget.windowSeconds ?? 3600
     }
 
     /// Decides, and leaves in the tenants' batches what is to be written.

@@ -8,17 +8,17 @@ import Postgres
 final class PostgresBatchStore: BatchStore {
     private let session: Postgres.Session
     private let keyring: WrappingKeyring
-    private let signInWindowSeconds: @Sendable (Set<TenantID>) -> Int64
+    private let signInWindowSeconds: @Sendable (TenantID) -> Int64
 
     /// Describes the store; nothing is connected yet.
     ///
     /// - Parameters:
     ///   - url: the runtime role's URL.
     ///   - keyring: wraps the keys of new accounts.
-    ///   - signInWindowSeconds: how far back sign-ins are counted for these tenants.
+    ///   - signInWindowSeconds: how far back the sign-ins of a tenant are counted.
     init(
         url: String, keyring: WrappingKeyring,
-        signInWindowSeconds: @escaping @Sendable (Set<TenantID>) -> Int64
+        signInWindowSeconds: @escaping @Sendable (TenantID) -> Int64
     ) {
         session = Postgres.Session(
             url: url, applicationName: "account-ledger sequencer", statementDeadline: .seconds(8)
@@ -74,7 +74,7 @@ final class PostgresBatchStore: BatchStore {
         _ decide: (LoadedBatch) throws(BatchFault) -> BatchOutcome
     ) throws -> BatchOutcome {
         var load = BatchLoad(
-            keys: keys, signInWindowSeconds: signInWindowSeconds(keys.tenants), keyring: keyring)
+            keys: keys, signInWindowSeconds: signInWindowSeconds, keyring: keyring)
         try load.read(try connection.pipeline(load.calls))
         let outcome = try decide(LoadedBatch(now: load.now, tenants: load.tenants))
         let batches = load.tenants.values.sorted { $0.tenant < $1.tenant }

@@ -4,14 +4,17 @@ import Postgres
 /// The first round trip of a batch: lock, clock, then every row that the commands touch.
 struct BatchLoad {
     private let keys: BatchKeys
-    private let signInWindowSeconds: Int64
+    private let signInWindowSeconds: (TenantID) -> Int64
     private let keyring: WrappingKeyring
     /// What was loaded; a tenant without a head row does not exist.
     private(set) var tenants: [TenantID: TenantBatch] = [:]
     /// The database's clock, read after the lock.
     private(set) var now = Timestamp(microseconds: 0)
 
-    init(keys: BatchKeys, signInWindowSeconds: Int64, keyring: WrappingKeyring) {
+    init(
+        keys: BatchKeys, signInWindowSeconds: @escaping (TenantID) -> Int64,
+        keyring: WrappingKeyring
+    ) {
         self.keyring = keyring
         self.keys = keys
         self.signInWindowSeconds = signInWindowSeconds

@@ -8,8 +8,8 @@ enum SignInCountLoad {
         "count_sign_ins",
         """
         SELECT k.n, i.identity_id, s.count, s.earliest
-        FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY
-             AS k (tenant_id, provider, provider_id, n)
+        FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) WITH ORDINALITY
+             AS k (tenant_id, provider, provider_id, window_seconds, n)
         CROSS JOIN LATERAL (
             SELECT identity_id FROM identities
             WHERE tenant_id = k.tenant_id AND provider = k.provider
@@ -18,17 +18,20 @@ enum SignInCountLoad {
         CROSS JOIN LATERAL (
             SELECT count(*), min(opened_at) AS earliest FROM sessions
             WHERE tenant_id IS NOT DISTINCT FROM k.tenant_id AND identity_id = i.identity_id
-                AND opened_at > statement_timestamp() - make_interval(secs => $4::bigint)) s
+                AND opened_at > statement_timestamp() - make_interval(secs => k.window_seconds)) s
         WHERE s.count > 0
         """)
 
-    static func call(_ keys: BatchKeys.Subjects, windowSeconds: Int64) -> Call {
+    static func call(
+        _ keys: BatchKeys.Subjects, windowSeconds: (TenantID) -> Int64
+    ) -> Call {
         Call(
             statement,
             [
                 .texts(keys.tenants.map { $0.description }),
                 .texts(keys.subjects.map { $0.provider.description }),
-                .texts(keys.subjects.map { $0.providerID }), .int8(windowSeconds),
+                .texts(keys.subjects.map { $0.providerID }),
+                .int8s(keys.tenants.map(windowSeconds)),
             ])
     }
 

@@ -1,0 +1,166 @@
+import Ledger
+
+@testable import LedgerPostgres
+
+/// Judges a simulation from outside: what was asked and answered, against the log as the serial order.
+///
+/// The batches, in the order of their commits, are replayed through the pure model, which says what
+/// each command must have appended and answered. Who knows an answer must find it there: between the
+/// moment of asking and that of the answer, once, with the same content.
+struct Oracle {
+    private let world: World
+    private let deliveries: [Delivery]
+    private var replays: [TenantID: TenantReplay] = [:]
+    /// The batches in which each delivery's command was decided.
+    private var places: [Int: [Int]] = [:]
+    private var decided: [Int: Decision] = [:]
+
+    init(_ world: World) {
+        self.world = world
+        deliveries = world.history.all
+        for (tenant, policy) in world.policies {
+            replays[tenant] = TenantReplay(
+                tenant: tenant, policy: policy, log: world.database.log(of: tenant))
+        }
+    }
+
+    /// Everything that cannot be, the first of it when one thing follows from another.
+    mutating func contradictions() -> [String] {
+        let journal = world.database.journal
+        do throws(Contradiction) {
+            for (index, batch) in journal.enumerated() {
+                try place(batch, number: index)
+            }
+            for (index, batch) in journal.enumerated() {
+                try replay(batch, number: index)
+            }
+            for replay in replays.values.sorted(by: { $0.tenant < $1.tenant }) {
+                let end = Int(replay.state.ledger.nextPosition.value)
+                guard replay.log.count == end else {
+                    throw Contradiction(
+                        "\(replay.tenant) has \(replay.log.count) events, \(end) were decided")
+                }
+            }
+        } catch {
+            return [error.line] + answerContradictions()
+        }
+        let answers = answerContradictions() + keyContradictions()
+        guard answers.isEmpty else { return answers }
+        return world.tenants.flatMap { tenant in
+            replays[tenant].map { RowCheck(world, $0).contradictions } ?? []
+        }
+    }
+
+    private mutating func place(_ batch: CommittedBatch, number: Int) throws(Contradiction) {
+        let arrivals = world.processes[batch.process].arrivals
+        guard batch.arrivals.upperBound <= arrivals.count else {
+            throw Contradiction("batch \(number) holds commands that nobody asked for")
+        }
+        for delivery in arrivals[batch.arrivals] {
+            places[delivery, default: []].append(number)
+        }
+    }
+
+    private mutating func replay(_ batch: CommittedBatch, number: Int) throws(Contradiction) {
+        for (tenant, position) in batch.firstPositions {
+            replays[tenant]?.begin(at: batch.now)
+            let next = replays[tenant]?.state.ledger.nextPosition
+            guard next == position else {
+                throw Contradiction(
+                    "batch \(number) was decided at \(tenant) #\(position), "
+                        + "not at \(next.map(\.description) ?? "none")")
+            }
+        }
+        for delivery in world.processes[batch.process].arrivals[batch.arrivals] {
+            let command = deliveries[delivery].command
+            do throws(Contradiction) {
+                decided[delivery] = try replays[command.tenant]?.replay(command, at: batch.now)
+            } catch {
+                throw Contradiction("delivery \(delivery) (\(command.summary)): \(error.line)")
+            }
+        }
+    }
+
+    /// Whether each answer is the one of the command's place in the order.
+    private func answerContradictions() -> [String] {
+        deliveries.indices.compactMap { index in
+            let delivery = deliveries[index]
+            let what = "delivery \(index) (\(delivery.command.summary))"
+            let places = places[index] ?? []
+            guard places.count <= 1 else { return "\(what) was committed \(places.count) times" }
+            guard let answer = delivery.answer, let answeredAt = delivery.answeredAt else {
+                return nil
+            }
+            switch answer {
+            case .success(let result):
+                guard let place = places.first else {
+                    return "\(what) was answered (\(answer.summary)) and not committed"
+                }
+                guard delivery.askedAt <= place, place < answeredAt else {
+                    return "\(what) was committed as batch \(place), asked after "
+                        + "\(delivery.askedAt) and answered after \(answeredAt)"
+                }
+                guard let decision = decided[index] else { return nil }
+                return decision.result == result
+                    ? nil
+                    : "\(what) was answered (\(answer.summary)), and has to be "
+                        + Sequencer.Answer.success(decision.result).summary
+            case .failure(.overloaded), .failure(.internalFailure):
+                guard places.isEmpty else { return "\(what) was refused room, and committed" }
+                let isExcused = answer.isOverload || delivery.wasRefused
+                return isExcused ? nil : "\(what) met an internal failure"
+            case .failure(.unavailable):
+                return nil
+            }
+        }
+    }
+
+    /// Whether each idempotency key appended once and answered the same ever after.
+    private func keyContradictions() -> [String] {
+        var byKey: [IdempotencyKey: [Int]] = [:]
+        for (index, delivery) in deliveries.enumerated() {
+            guard let key = delivery.command.idempotencyKey else { continue }
+            byKey[key, default: []].append(index)
+        }
+        return byKey.values.compactMap { indices in
+            var kept: (delivery: Int, at: Timestamp)?
+            let inOrder = indices.sorted {
+                (places[$0]?.first ?? 0, $0) < (places[$1]?.first ?? 0, $1)
+            }
+            for index in inOrder {
+                guard let place = places[index]?.first, let decision = decided[index] else {
+                    continue
+                }
+                let now = world.database.journal[place].now
+                if let kept, now < kept.at.adding(seconds: 86_400) {
+                    guard decision.drafts.isEmpty else {
+                        return "deliveries \(kept.delivery) and \(index) of one key have appended"
+                    }
+                    guard decision.result == decided[kept.delivery]?.result else {
+                        return "deliveries \(kept.delivery) and \(index) of one key differ"
+                    }
+                } else if !decision.drafts.isEmpty {
+                    kept = (delivery: index, at: now)
+                }
+            }
+            return nil
+        }
+        .sorted()
+    }
+}
+
+extension Sequencer.Answer {
+    fileprivate var isOverload: Bool {
+        if case .failure(.overloaded) = self { true } else { false }
+    }
+}
+
+extension Command {
+    fileprivate var idempotencyKey: IdempotencyKey? {
+        switch intent {
+        case .linkProvider(let intent): intent.idempotency
+        case .unlinkProvider(let intent): intent.idempotency
+        case .openLedger, .signIn, .signOut, .refreshSession: nil
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Ledger
+
+@testable import LedgerPostgres
+
+/// Compares what the tables hold in the end with what the replay of the log comes to.
+struct RowCheck {
+    private let replay: TenantReplay
+    private let rows: TenantRows
+    private let world: World
+
+    init(_ world: World, _ replay: TenantReplay) {
+        self.world = world
+        self.replay = replay
+        rows = world.database.tenants[replay.tenant] ?? TenantRows()
+    }
+
+    var contradictions: [String] {
+        let differences =
+            [
+                rows.nextPosition == replay.state.ledger.nextPosition ? nil : "ledger_head",
+                accountsDiffer ? "accounts" : nil,
+                identitiesDiffer ? "identities" : nil,
+                sessionsDiffer ? "sessions" : nil,
+                rows.attempts.filter { !$0.value.isEmpty } == replay.state.attempts
+                    ? nil : "attempts",
+                answersDiffer ? "idempotency_records" : nil,
+            ].compactMap(\.self).map { "\($0) of \(replay.tenant) is not the fold of its log" }
+        return differences + readModelDifferences
+    }
+
+    private var accountsDiffer: Bool {
+        rows.accounts
+            != replay.state.ledger.accounts.mapValues { $0.with(links: []) }
+    }
+
+    private var identitiesDiffer: Bool {
+        var expected: [ProviderIdentity: Identity] = [:]
+        for (subject, id) in replay.state.directory {
+            expected[subject] = replay.state.ledger.identities[id]
+        }
+        return rows.identities != expected
+    }
+
+    private var sessionsDiffer: Bool {
+        rows.sessions.mapValues(\.session) != replay.state.ledger.sessions
+            || rows.sessions.mapValues(\.tokens) != replay.state.refreshTokens
+    }
+
+    private var answersDiffer: Bool {
+        rows.answers != replay.answers
+    }
+
+    private var readModelDifferences: [String] {
+        MemoryProjections.tables.compactMap { table in
+            let shelf = world.projections.shelf(replay.tenant, table)
+            let place = "\(table) of \(replay.tenant)"
+            if let failure = shelf.failure { return "\(place) has stopped: \(failure)" }
+            guard shelf.position == replay.state.ledger.nextPosition else {
+                return "\(place) stands at \(shelf.position)"
+            }
+            switch table.projection {
+            case .userProviders:
+                return shelf.userProviders == replay.userProviders
+                    ? nil : "\(place) is not the fold of the log"
+            case .accountAudit:
+                let lines = shelf.audit.mapValues { rows in
+                    rows.map {
+                        TenantReplay.AuditLine(
+                            position: $0.position, event: $0.event,
+                            providersBefore: $0.providersBefore,
+                            providersAfter: $0.providersAfter)
+                    }
+                }
+                return lines == replay.audit ? nil : "\(place) is not the fold of the log"
+            }
+        }
+    }
+}

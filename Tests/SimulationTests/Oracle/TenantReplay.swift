@@ -1,0 +1,156 @@
+import Ledger
+import LedgerTestSupport
+
+@testable import LedgerPostgres
+
+/// One tenant's log, replayed through the pure model: what must have been answered and written.
+struct TenantReplay {
+    /// What an account's row of `account_audit` has to say.
+    struct AuditLine: Hashable {
+        let position: LogPosition
+        let event: EventID
+        let providersBefore: [String]
+        let providersAfter: [String]
+    }
+
+    let tenant: TenantID
+    let policy: TenantPolicy
+    let log: [Recording]
+    private(set) var state: DecisionState
+    /// The answers of idempotency keys, those that have lapsed included.
+    private(set) var answers: [IdempotencyScope: TenantRows.AnswerRow] = [:]
+    private(set) var userProviders: [UserProvidersFold.Key: UserProvidersFold.Row] = [:]
+    private(set) var audit: [AccountID: [AuditLine]] = [:]
+    private var signInTimes: [IdentityID: [Timestamp]] = [:]
+
+    init(tenant: TenantID, policy: TenantPolicy, log: [Recording]) {
+        self.tenant = tenant
+        self.policy = policy
+        self.log = log
+        state = DecisionState(ledger: LedgerState(tenant: tenant))
+    }
+
+    /// Leaves to the state what a batch that begins now loads of budgets and keys.
+    mutating func begin(at now: Timestamp) {
+        for (identity, times) in signInTimes {
+            let start = now.adding(seconds: -policy.signInBudget.windowSeconds)
+            let recent = times.filter { $0 > start }
+            state.signIns[identity] = recent.min().map {
+                DecisionState.SignInCount(count: recent.count, earliest: $0)
+            }
+        }
+        // A clock that is set back brings an answer back that had lapsed.
+        let start = now.adding(seconds: -86_400)
+        state.idempotency = answers.filter { $0.value.answeredAt > start }.mapValues(\.record)
+    }
+
+    /// Decides a command where the log says that it was decided, and takes in what it appended.
+    ///
+    /// - Throws: `Contradiction` when the log does not hold what the command must have appended.
+    mutating func replay(
+        _ command: Command, at now: Timestamp
+    ) throws(Contradiction) -> Decision {
+        let decision = command.decide(given: state, at: now, under: policy)
+        for draft in decision.drafts {
+            try take(draft, of: command, at: now)
+        }
+        for effect in decision.effects {
+            state.apply(effect)
+            if case .answered(let scope, let record) = effect {
+                answers[scope] = TenantRows.AnswerRow(record: record, answeredAt: now)
+            }
+        }
+        for case .attempted(let account, _, _) in decision.effects {
+            state.forgetAttempts(
+                of: account, upTo: now.adding(seconds: -policy.linkBudget.windowSeconds))
+        }
+        for account in decision.drafts.flatMap(\.event.fact.accounts) {
+            let links = state.ledger.accounts[account]?.links ?? []
+            guard links.contains(where: { policy.providers.contains($0.provider) }) else {
+                throw Contradiction("account \(short(account)) has no way to sign in")
+            }
+        }
+        return decision
+    }
+
+    private mutating func take(
+        _ draft: Decision.Draft, of command: Command, at now: Timestamp
+    ) throws(Contradiction) {
+        let position = state.ledger.nextPosition
+        let place = "\(tenant) #\(position)"
+        guard log.indices.contains(Int(position.value)) else {
+            throw Contradiction("\(place) is not in the log: \(draft.event)")
+        }
+        let recording = log[Int(position.value)]
+        let recorded: RecordedEvent
+        do throws(EntryFault) {
+            recorded = try EntryEncoding.decode(recording.entry)
+        } catch {
+            throw Contradiction("\(place) cannot be read: \(error)")
+        }
+        guard recorded.event == draft.event, recorded.actor == draft.actor,
+            recorded.command == command.id, recorded.request == command.origin.request
+        else {
+            throw Contradiction(
+                "\(place) is \(recorded.event) of command \(short(recorded.command)), and has to be "
+                    + "\(draft.event) of command \(short(command.id))")
+        }
+        guard recorded.recordedAt == max(now, state.ledger.lastRecordedAt) else {
+            throw Contradiction("\(place) is dated \(recorded.recordedAt)")
+        }
+        let before = providers(of: recorded)
+        do throws(FoldFault) {
+            try state.ledger.apply(recorded, leaf: LedgerTestSupport.leafHash(recording.entry))
+        } catch {
+            throw Contradiction("\(place) cannot follow: \(error)")
+        }
+        note(recorded, DisclosedValues(recording.disclosures), before: before)
+    }
+
+    private func providers(of recorded: RecordedEvent) -> [[String]] {
+        recorded.accounts.map { reference in
+            (state.ledger.accounts[reference.id]?.linkedProviders ?? []).map(\.description)
+        }
+    }
+
+    private mutating func note(
+        _ recorded: RecordedEvent, _ disclosed: DisclosedValues, before: [[String]]
+    ) {
+        let after = providers(of: recorded)
+        for (index, reference) in recorded.accounts.enumerated() {
+            audit[reference.id, default: []].append(
+                AuditLine(
+                    position: recorded.position, event: recorded.id,
+                    providersBefore: before[index], providersAfter: after[index]))
+        }
+        switch recorded.event {
+        case .providerLinked(let fact):
+            let key = UserProvidersFold.Key(account: fact.account, identity: fact.identity)
+            userProviders[key] = UserProvidersFold.Row(
+                provider: fact.provider, providerID: disclosed.providerID, email: disclosed.email,
+                linkedAt: recorded.recordedAt, linkedPosition: recorded.position)
+        case .providerUnlinked(let fact):
+            userProviders[
+                UserProvidersFold.Key(account: fact.account, identity: fact.identity)] = nil
+        case .signedIn(let fact):
+            let key = UserProvidersFold.Key(account: fact.account, identity: fact.identity)
+            if let email = disclosed.email { userProviders[key]?.email = email }
+            signInTimes[fact.identity, default: []].append(recorded.recordedAt)
+            let known = state.signIns[fact.identity]
+            state.signIns[fact.identity] = DecisionState.SignInCount(
+                count: (known?.count ?? 0) + 1, earliest: known?.earliest ?? recorded.recordedAt)
+        case .ledgerOpened, .accountOpened, .conflictRejected, .linkRejected, .unlinkRejected,
+            .signedOut, .sessionRevoked:
+            break
+        }
+    }
+}
+
+/// What cannot be, as a line for whoever reads the failure.
+struct Contradiction: Error {
+    let line: String
+
+    init(_ line: String) {
+        self.line = line
+    }
+}

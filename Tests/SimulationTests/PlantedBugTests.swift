@@ -1,0 +1,36 @@
+import Testing
+
+@Suite struct PlantedBugTests {
+    /// Seeds that finding a planted bug may take.
+    private static let seedsMax: UInt64 = 60
+
+    @Test(arguments: PlantedBug.allCases)
+    func `a planted bug is found`(_ bug: PlantedBug) async throws {
+        let report = try #require(
+            await find(bug), "\(bug) was not found in \(Self.seedsMax) seeds")
+        // The bug is what was found, and not the seed.
+        let sound = await SimulationThread.shared.run { Simulation.run(report.parameters) }
+        #expect(sound.contradictions == [])
+    }
+
+    @Test func `a failure is told with its seed and made smaller`() async {
+        let story = await SimulationThread.shared.run {
+            Shrinking.story(
+                of: Simulation.run(Parameters(seed: 1), bug: .ackBeforeCommit),
+                bug: .ackBeforeCommit)
+        }
+        #expect(story.contains("tools/simulate --seed 1\n"))
+        #expect(story.contains("1 clients of 1 operations, 1 processes, 1 tenants"))
+        #expect(story.contains("faults: none"))
+    }
+
+    private func find(_ bug: PlantedBug) async -> SimulationReport? {
+        for seed in 1...Self.seedsMax {
+            let report = await SimulationThread.shared.run {
+                Simulation.run(Parameters(seed: seed), bug: bug)
+            }
+            guard report.contradictions.isEmpty else { return report }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,58 @@
+import Ledger
+import Testing
+
+@Suite struct SimulationTests {
+    private static let fixedSeeds = UInt64(1)...30
+    private static let freshSeeds = 15
+
+    @Test func `the fixed seeds hold, and reach every event, answer and fault`() async {
+        let run = await SeedRun.run(Self.fixedSeeds)
+        await record(run.failures)
+        guard run.failures.isEmpty else { return }
+        for name in Event.Name.allCases {
+            #expect(run.events[name, default: 0] > 0, "no \(name.rawValue) in any log")
+        }
+        for fault in Fault.allCases {
+            #expect(run.faults[fault, default: 0] > 0, "no \(fault) happened")
+        }
+        let answers = [
+            "signedIn", "linked", "unlinked", "signedOut", "refreshed", "refreshed again",
+            "conflict heldByOther", "conflict alreadyYours", "conflict providerTaken",
+            "sessionEnded", "rateLimited", "onlyProvider", "reauthenticationRequired",
+            "invalidRefreshToken", "invalidProviderToken", "idempotencyKeyReused",
+            "providerNotLinked", "accountNotFound", "overloaded", "unavailable",
+            "internalFailure",
+        ]
+        for answer in answers {
+            #expect(run.answers[answer, default: 0] > 0, "nobody was answered \(answer)")
+        }
+        #expect(run.sharedBatches > 100)
+    }
+
+    @Test func `fresh seeds hold`() async {
+        let seeds = (0..<Self.freshSeeds).map { _ in UInt64.random(in: 0..<1 << 48) }
+        await record(SeedRun.run(seeds).failures)
+    }
+
+    @Test func `a seed always gives the same trace`() async {
+        for seed in UInt64(1)...3 {
+            let first = await trace(of: seed)
+            let second = await trace(of: seed)
+            #expect(first.count > 100)
+            #expect(first == second)
+        }
+    }
+
+    private func trace(of seed: UInt64) async -> [String] {
+        await SimulationThread.shared.run {
+            Simulation.run(Parameters(seed: seed), keepsTrace: true).lines
+        }
+    }
+
+    private func record(_ failures: [SimulationReport]) async {
+        for report in failures {
+            let story = await SimulationThread.shared.run { Shrinking.story(of: report) }
+            Issue.record(Comment(rawValue: story))
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Ledger
+
+@testable import LedgerPostgres
+
+/// One process's connection to the simulated database, with everything that can happen on the way.
+final class MemoryBatchStore: BatchStore {
+    private let process: SimulatedProcess
+    private let world: World
+
+    init(process: SimulatedProcess, world: World) {
+        self.process = process
+        self.world = world
+    }
+
+    private var database: MemoryDatabase { world.database }
+
+    func transact(
+        _ keys: BatchKeys,
+        _ decide: @escaping @Sendable (LoadedBatch) throws(BatchFault) -> BatchOutcome
+    ) async throws(BatchFault) -> BatchOutcome {
+        let first = process.decidedCount
+        await world.passage("asks for the lock", in: process)
+        if world.strikes(.connectionLost) { throw .connectionLost }
+        let locked = try await database.lock(Array(keys.tenants), for: process.number).get()
+        await world.passage("has read", in: process)
+        let loading = BatchLoading(
+            keys: keys, now: locked.now,
+            signInWindowSeconds: world.decider.signInWindowSeconds,
+            forgetsAnswers: world.bug == .idempotencyNotLoaded)
+        let loaded = loading.load(locked.tenants)
+        let outcome: BatchOutcome
+        do throws(BatchFault) {
+            outcome = try decide(loaded)
+        } catch {
+            database.rollBack(locked.transaction)
+            throw error
+        }
+        let batch = CommittedBatch(
+            process: process.number, arrivals: first..<first + outcome.answers.count,
+            now: locked.now, firstPositions: loaded.tenants.mapValues(\.firstPosition))
+        let writes = loaded.tenants.values.sorted { $0.tenant < $1.tenant }.map(TenantWrites.init)
+        await world.passage("has decided", in: process)
+        return try await commit(outcome, writes, locked.transaction, batch)
+    }
+
+    func close() async {
+        database.disconnect(process.number)
+    }
+
+    private func commit(
+        _ outcome: BatchOutcome, _ writes: [TenantWrites], _ transaction: Int,
+        _ batch: CommittedBatch
+    ) async throws(BatchFault) -> BatchOutcome {
+        if world.strikes(.connectionLost) {
+            database.rollBack(transaction)
+            throw .connectionLost
+        }
+        if world.bug == .ackBeforeCommit {
+            Task(executorPreference: process.lane) { [self] in
+                await world.passage("commits late", in: process)
+                try? database.commit(transaction, writes, as: batch)
+            }
+            return outcome
+        }
+        let failure = world.commitFailure(writes, in: batch)
+        do throws(BatchFault) {
+            try database.commit(transaction, writes, as: batch, failure: failure)
+        } catch {
+            world.trace("commit failed: \(error)", in: process)
+            throw error
+        }
+        world.trace(
+            "committed \(batch.arrivals) at \(writes.map(\.firstPosition.value))", in: process)
+        await world.passage("has committed", in: process)
+        if world.strikes(.ackLost) {
+            if world.bug == .commitRepeatedBlindly { throw .refused }
+            throw .connectionLost
+        }
+        return outcome
+    }
+}

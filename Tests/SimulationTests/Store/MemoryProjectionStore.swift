@@ -1,0 +1,124 @@
+import Ledger
+import LedgerTestSupport
+import Synchronization
+
+@testable import LedgerPostgres
+
+/// One projector's connection to the simulated read models.
+final class MemoryProjectionStore: ProjectionStore {
+    private let process: SimulatedProcess
+    private let world: World
+    private let transaction = Mutex<Int?>(nil)
+
+    init(process: SimulatedProcess, world: World) {
+        self.process = process
+        self.world = world
+    }
+
+    private var tables: MemoryProjections { world.projections }
+
+    func backlogs() async throws -> [ProjectionBacklog] {
+        try await travel("looks for events to fold")
+        return world.tenants.compactMap { tenant in
+            let head = LogPosition(Int64(world.database.logCount(of: tenant)))
+            let behind = MemoryProjections.tables.compactMap { table in
+                let shelf = tables.shelf(tenant, table)
+                return shelf.position < head && shelf.failure == nil
+                    ? ProjectionBacklog.Behind(table: table, position: shelf.position) : nil
+            }
+            .sorted { $0.position < $1.position }
+            return behind.isEmpty ? nil : ProjectionBacklog(tenant: tenant, tables: behind)
+        }
+    }
+
+    func page(of tenant: TenantID, from: LogPosition, limit: Int) async throws -> LogPage {
+        if let page = process.recent.page(of: tenant, from: from, limit: limit) { return page }
+        try await travel("reads a page")
+        let log = world.database.log(of: tenant).dropFirst(Int(from.value)).prefix(limit)
+        return LogPage(
+            from: from,
+            events: log.map { recording in
+                DisclosedEvent(
+                    recorded: recording.recorded, disclosed: DisclosedValues(recording.disclosures))
+            },
+            damage: nil)
+    }
+
+    func open(
+        _ wanted: [ProjectionTable], of tenant: TenantID, for events: ArraySlice<DisclosedEvent>
+    ) async throws -> [HeldCheckpoint] {
+        try await travel("locks checkpoints")
+        let (id, held) = tables.hold(
+            wanted, of: tenant, for: process.number,
+            ignoringLocks: world.bug == .checkpointNotLocked)
+        transaction.withLock { $0 = id }
+        if held.isEmpty { await abandon() }
+        await world.passage("projector: holds checkpoints", in: process)
+        return held.map { table, shelf in
+            HeldCheckpoint(
+                table: table, position: shelf.position, version: table.version,
+                failure: shelf.failure, standings: shelf.standings)
+        }
+    }
+
+    func commit(_ steps: [ProjectionStep], of tenant: TenantID) async throws {
+        let id = transaction.withLock(\.self) ?? 0
+        defer { tables.end(id) }
+        try await travel("writes rows")
+        if world.bug == .checkpointOutsideTransaction {
+            try tables.write(steps, of: tenant, in: id, rows: true, checkpoints: false)
+            try await travel("moves checkpoints")
+            try tables.write(steps, of: tenant, in: id, rows: false, checkpoints: true)
+        } else {
+            try tables.write(steps, of: tenant, in: id, rows: true, checkpoints: true)
+        }
+        world.trace(
+            "projector: folded \(tenant) to \(steps.map { "\($0.table)@\($0.position)" })",
+            in: process)
+        try await travel("has folded")
+    }
+
+    func abandon() async {
+        let id = transaction.withLock(\.self) ?? 0
+        tables.end(id)
+    }
+
+    private func travel(_ name: String) async throws {
+        await world.passage("projector: \(name)", in: process)
+        guard !world.strikes(.projectionFails), !tables.isClosed else {
+            await abandon()
+            throw BatchFault.connectionLost
+        }
+    }
+}
+
+extension MemoryProjections.Shelf {
+    /// Where the accounts of `account_audit` stand.
+    fileprivate var standings: [AccountID: AccountAuditFold.Standing] {
+        audit.mapValues { rows in
+            var links: [AccountAuditFold.Link] = []
+            for row in rows {
+                if row.type == Event.Name.providerLinked.rawValue {
+                    links.append(
+                        AccountAuditFold.Link(
+                            identity: row.identity, provider: row.provider ?? ""))
+                } else if row.type == Event.Name.providerUnlinked.rawValue {
+                    links.removeAll { $0.identity == row.identity }
+                }
+            }
+            return AccountAuditFold.Standing(nextSequence: Int64(rows.count), links: links)
+        }
+    }
+}
+
+extension DisclosedValues {
+    /// What encoded disclosures say.
+    init(_ encoded: [[UInt8]]) {
+        self.init()
+        for bytes in encoded {
+            guard let disclosure = Disclosure(encoded: String(decoding: bytes, as: UTF8.self))
+            else { continue }
+            _ = add(disclosure)
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import Ledger
+import Synchronization
+
+@testable import LedgerPostgres
+
+/// The simulated read models: tables, checkpoints and the locks on these.
+final class MemoryProjections: Sendable {
+    static let idleMicroseconds: Int64 = 10_000_000
+
+    static let tables = ProjectionName.allCases.map {
+        ProjectionTable(projection: $0, generation: 1, version: $0.version)
+    }
+
+    /// One tenant's part of one table.
+    struct Shelf: Sendable {
+        var position = LogPosition(0)
+        var failure: String?
+        var holder: Int?
+        var userProviders: [UserProvidersFold.Key: UserProvidersFold.Row] = [:]
+        var audit: [AccountID: [AuditRow]] = [:]
+    }
+
+    struct Place: Hashable, Sendable {
+        let tenant: TenantID
+        let table: ProjectionTable
+    }
+
+    private struct State {
+        var shelves: [Place: Shelf] = [:]
+        /// What the last commits found, the last one last: a restart may lose them.
+        var before: [[Place: Shelf]] = []
+        var transactionCount = 0
+        /// The process of each open transaction.
+        var transactions: [Int: Int] = [:]
+        var isClosed = false
+    }
+
+    private let scheduler: Scheduler
+    private let state: Mutex<State>
+
+    init(tenants: [TenantID], scheduler: Scheduler) {
+        self.scheduler = scheduler
+        var state = State()
+        for tenant in tenants {
+            for table in Self.tables {
+                state.shelves[Place(tenant: tenant, table: table)] = Shelf()
+            }
+        }
+        self.state = Mutex(state)
+    }
+
+    var isClosed: Bool { state.withLock(\.isClosed) }
+
+    func shelf(_ tenant: TenantID, _ table: ProjectionTable) -> Shelf {
+        state.withLock { $0.shelves[Place(tenant: tenant, table: table)] } ?? Shelf()
+    }
+
+    func close() {
+        state.withLock { $0.isClosed = true }
+    }
+
+    /// Begins a transaction that holds what nobody else holds.
+    func hold(
+        _ tables: [ProjectionTable], of tenant: TenantID, for process: Int, ignoringLocks: Bool
+    ) -> (transaction: Int, held: [(table: ProjectionTable, shelf: Shelf)]) {
+        let result = state.withLock { state in
+            state.transactionCount += 1
+            let id = state.transactionCount
+            state.transactions[id] = process
+            var held: [(table: ProjectionTable, shelf: Shelf)] = []
+            for table in tables {
+                let place = Place(tenant: tenant, table: table)
+                guard let shelf = state.shelves[place], shelf.holder == nil || ignoringLocks
+                else { continue }
+                state.shelves[place]?.holder = id
+                held.append((table: table, shelf: shelf))
+            }
+            return (transaction: id, held: held)
+        }
+        scheduler.after(microseconds: Self.idleMicroseconds) { [self] in
+            end(result.transaction)
+        }
+        return result
+    }
+
+    /// Ends a transaction; what it has not committed is gone.
+    func end(_ transaction: Int) {
+        state.withLock { state in
+            state.transactions[transaction] = nil
+            for place in state.shelves.keys where state.shelves[place]?.holder == transaction {
+                state.shelves[place]?.holder = nil
+            }
+        }
+    }
+
+    /// Loses what is not committed, and the last commits: projectors do not wait for the disk.
+    func restart(losing count: Int) {
+        for id in state.withLock({ $0.transactions.keys.sorted() }) {
+            end(id)
+        }
+        state.withLock { state in
+            let lost = state.before.suffix(count)
+            guard let found = lost.first else { return }
+            state.before.removeLast(lost.count)
+            state.shelves = found.mapValues { shelf in
+                var free = shelf
+                free.holder = nil
+                return free
+            }
+        }
+    }
+
+    /// Ends what a process has left open.
+    func disconnect(_ process: Int) {
+        let open = state.withLock { state in
+            state.transactions.filter { $0.value == process }.map(\.key)
+        }
+        for id in open {
+            end(id)
+        }
+    }
+
+    /// Writes rows or moves checkpoints or both, all of it or nothing.
+    func write(
+        _ steps: [ProjectionStep], of tenant: TenantID, in transaction: Int, rows: Bool,
+        checkpoints: Bool
+    ) throws {
+        try state.withLock { state in
+            guard state.transactions[transaction] != nil, !state.isClosed else {
+                throw BatchFault.connectionLost
+            }
+            var shelves = state.shelves
+            state.before = state.before.suffix(2) + [shelves]
+            for step in steps {
+                let place = Place(tenant: tenant, table: step.table)
+                if rows { try shelves[place]?.write(step.rows) }
+                guard checkpoints else { continue }
+                shelves[place]?.position = step.position
+                shelves[place]?.failure = step.failure
+            }
+            state.shelves = shelves
+        }
+    }
+}
+
+extension MemoryProjections.Shelf {
+    /// Writes rows, with the checks that the tables make.
+    fileprivate mutating func write(_ rows: ProjectionRows) throws(ProjectionRefusal) {
+        switch rows {
+        case .userProviders(let changes):
+            for (key, change) in changes {
+                try write(change, at: key)
+            }
+        case .accountAudit(let added):
+            for row in added {
+                guard audit[row.account, default: []].count == Int(row.sequence) else {
+                    throw ProjectionRefusal(reason: "an audit row is there already")
+                }
+                audit[row.account, default: []].append(row)
+            }
+        }
+    }
+
+    private mutating func write(
+        _ change: UserProvidersFold.Change, at key: UserProvidersFold.Key
+    ) throws(ProjectionRefusal) {
+        if change.deletes, userProviders.removeValue(forKey: key) == nil {
+            throw ProjectionRefusal(reason: "a row that goes is not there")
+        }
+        if let row = change.insert {
+            guard userProviders.updateValue(row, forKey: key) == nil else {
+                throw ProjectionRefusal(reason: "a row that comes is there already")
+            }
+        }
+        if let email = change.email {
+            guard userProviders[key] != nil else {
+                throw ProjectionRefusal(reason: "a row that changes is not there")
+            }
+            userProviders[key]?.email = email
+        }
+    }
+}

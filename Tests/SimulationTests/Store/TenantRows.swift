@@ -1,0 +1,127 @@
+import Ledger
+import LedgerTestSupport
+
+@testable import LedgerPostgres
+
+/// What the decision tables hold for one tenant.
+struct TenantRows: Sendable {
+    struct SessionRow: Sendable {
+        var session: Ledger.Session
+        var tokens: RefreshTokenState
+    }
+
+    struct AnswerRow: Hashable, Sendable {
+        let record: DecisionState.IdempotencyRecord
+        let answeredAt: Timestamp
+    }
+
+    var nextPosition = LogPosition(0)
+    var lastRecordedAt = Timestamp(microseconds: 0)
+    /// Without their links, which are rows of ``identities``.
+    var accounts: [AccountID: Account] = [:]
+    var identities: [ProviderIdentity: Identity] = [:]
+    var sessions: [SessionID: SessionRow] = [:]
+    var attempts: [AccountID: [DecisionState.Attempt: Timestamp]] = [:]
+    var answers: [IdempotencyScope: AnswerRow] = [:]
+
+    /// An account's identities in linking order.
+    func links(of account: AccountID) -> [(subject: ProviderIdentity, identity: Identity)] {
+        identities.filter { $0.value.account == account }
+            .map { (subject: $0.key, identity: $0.value) }
+            .sorted { $0.identity.linkedPosition < $1.identity.linkedPosition }
+    }
+}
+
+/// What the load statements of a batch find.
+struct BatchLoading {
+    let keys: BatchKeys
+    let now: Timestamp
+    let signInWindowSeconds: (TenantID) -> Int64
+    /// Leaves the answers of idempotency keys out.
+    let forgetsAnswers: Bool
+
+    /// Never used to encrypt anything: what is disclosed stays in memory.
+    private static let key = AccountKey(bytes: Array(repeating: 7, count: 32))
+
+    func load(_ tenants: [TenantID: TenantRows]) -> LoadedBatch {
+        var batches: [TenantID: TenantBatch] = [:]
+        for (tenant, rows) in tenants {
+            let batch = TenantBatch(
+                tenant: tenant, firstPosition: rows.nextPosition,
+                lastRecordedAt: rows.lastRecordedAt, keyring: SequencerFixture.keyring)
+            load(rows, into: batch)
+            batches[tenant] = batch
+        }
+        return LoadedBatch(now: now, tenants: batches)
+    }
+
+    private func load(_ rows: TenantRows, into batch: TenantBatch) {
+        let tenant = batch.tenant
+        var wanted: [AccountID] = []
+        for (index, name) in keys.subjects.tenants.enumerated() where name == tenant {
+            let subject = keys.subjects.subjects[index]
+            guard let identity = rows.identities[subject] else { continue }
+            batch.state.directory[subject] = identity.id
+            batch.subjects[identity.id] = subject
+            batch.state.ledger.load(identity)
+            batch.state.signIns[identity.id] = signIns(of: identity.id, in: rows, tenant)
+            if let holder = identity.account { wanted.append(holder) }
+        }
+        for (index, name) in keys.sessions.tenants.enumerated() where name == tenant {
+            guard let row = rows.sessions[SessionID(bits: keys.sessions.ids[index])] else {
+                continue
+            }
+            batch.state.ledger.load(row.session)
+            batch.state.refreshTokens[row.session.id] = row.tokens
+            wanted.append(row.session.account)
+        }
+        for account in wanted {
+            load(account, from: rows, into: batch)
+        }
+        guard !forgetsAnswers else { return }
+        for (index, name) in keys.idempotency.tenants.enumerated() where name == tenant {
+            let scope = keys.idempotency.scopes[index]
+            guard let answer = rows.answers[scope],
+                answer.answeredAt > now.adding(seconds: -Int64(IdempotencyLoad.hours) * 3600)
+            else { continue }
+            batch.state.idempotency[scope] = answer.record
+        }
+    }
+
+    private func load(_ id: AccountID, from rows: TenantRows, into batch: TenantBatch) {
+        guard batch.loadedSequences[id] == nil, let account = rows.accounts[id] else { return }
+        let links = rows.links(of: id)
+        for (subject, identity) in links {
+            batch.subjects[identity.id] = subject
+            batch.state.ledger.load(identity)
+        }
+        batch.state.ledger.load(
+            account.with(
+                links: links.map {
+                    Account.Link(
+                        identity: $0.identity.id, provider: $0.identity.provider,
+                        linkedAt: $0.identity.linkedAt, position: $0.identity.linkedPosition)
+                }))
+        batch.loadedSequences[id] = account.nextSequence
+        if let key = Self.key { batch.keys.add(key, of: id) }
+        if let attempts = rows.attempts[id] { batch.state.attempts[id] = attempts }
+    }
+
+    private func signIns(
+        of identity: IdentityID, in rows: TenantRows, _ tenant: TenantID
+    ) -> DecisionState.SignInCount? {
+        let start = now.adding(seconds: -signInWindowSeconds(tenant))
+        let times = rows.sessions.values.filter {
+            $0.session.identity == identity && $0.session.openedAt > start
+        }.map(\.session.openedAt)
+        return times.min().map { DecisionState.SignInCount(count: times.count, earliest: $0) }
+    }
+}
+
+extension Account {
+    func with(links: [Account.Link]) -> Account {
+        Account(
+            id: id, openedPosition: openedPosition, nextSequence: nextSequence, lastLeaf: lastLeaf,
+            lastPosition: lastPosition, links: links)
+    }
+}

@@ -1,0 +1,176 @@
+import Ledger
+
+@testable import LedgerPostgres
+
+/// What one tenant's batch writes, row by row, as the write statements of Postgres do.
+struct TenantWrites: Sendable {
+    struct TouchedAccount: Sendable {
+        let account: Account
+        let loadedSequence: Int64
+    }
+
+    struct WrittenIdentity: Sendable {
+        let subject: ProviderIdentity
+        let identity: Identity
+        let isNew: Bool
+    }
+
+    struct EndedSession: Sendable {
+        let session: SessionID
+        let position: LogPosition
+    }
+
+    struct EndedOpener: Sendable {
+        let opener: Opener
+        let position: LogPosition
+    }
+
+    let tenant: TenantID
+    let firstPosition: LogPosition
+    let nextPosition: LogPosition
+    let lastRecordedAt: Timestamp
+    let recordings: [Recording]
+    private(set) var opened: [Account] = []
+    private(set) var touched: [TouchedAccount] = []
+    private(set) var identities: [WrittenIdentity] = []
+    private(set) var sessionsOpened: [TenantRows.SessionRow] = []
+    private(set) var refreshed: [SessionID: RefreshTokenState] = [:]
+    let ended: [EndedSession]
+    let openersEnded: [EndedOpener]
+    let attempts: [AccountID: [DecisionState.Attempt: Timestamp]]
+    private(set) var answers: [IdempotencyScope: DecisionState.IdempotencyRecord] = [:]
+
+    init(_ batch: TenantBatch) {
+        let changes = batch.changes
+        let ledger = batch.state.ledger
+        tenant = batch.tenant
+        firstPosition = batch.firstPosition
+        nextPosition = ledger.nextPosition
+        lastRecordedAt = ledger.lastRecordedAt
+        recordings = batch.recordings
+        ended = changes.sessionsEnded.map {
+            EndedSession(session: $0.session, position: $0.position)
+        }
+        openersEnded = changes.openersEnded.map { EndedOpener(opener: $0.key, position: $0.value) }
+        attempts = batch.state.attempts
+        for id in changes.accountsTouched {
+            guard let account = ledger.accounts[id]?.with(links: []) else { continue }
+            if let loaded = batch.loadedSequences[id] {
+                touched.append(TouchedAccount(account: account, loadedSequence: loaded))
+            } else {
+                opened.append(account)
+            }
+        }
+        for id in changes.identitiesTouched {
+            guard let identity = ledger.identities[id], let subject = batch.subjects[id] else {
+                continue
+            }
+            identities.append(
+                WrittenIdentity(
+                    subject: subject, identity: identity,
+                    isNew: changes.identitiesNamed.contains(id)))
+        }
+        for id in changes.sessionsOpened {
+            guard let session = ledger.sessions[id], let tokens = batch.state.refreshTokens[id]
+            else { continue }
+            sessionsOpened.append(TenantRows.SessionRow(session: session, tokens: tokens))
+        }
+        for id in changes.sessionsRefreshed.subtracting(changes.sessionsOpened) {
+            refreshed[id] = batch.state.refreshTokens[id]
+        }
+        for scope in changes.answers {
+            answers[scope] = batch.state.idempotency[scope]
+        }
+    }
+}
+
+/// A row count that is not the expected one, or a key that is there already.
+struct BrokenExpectation: Error {
+    let table: String
+}
+
+extension TenantRows {
+    /// Writes a batch, with the checks that the statements make.
+    mutating func write(
+        _ writes: TenantWrites, at now: Timestamp, comparesHead: Bool
+    ) throws(BrokenExpectation) {
+        if !writes.recordings.isEmpty {
+            guard !comparesHead || nextPosition == writes.firstPosition else {
+                throw BrokenExpectation(table: "ledger_head")
+            }
+            nextPosition = writes.nextPosition
+            lastRecordedAt = writes.lastRecordedAt
+        }
+        try writeAccounts(writes, comparesSequence: comparesHead)
+        try writeIdentities(writes)
+        try writeSessions(writes)
+        attempts.merge(writes.attempts) { _, new in new }
+        for (scope, record) in writes.answers {
+            answers[scope] = AnswerRow(record: record, answeredAt: now)
+        }
+    }
+
+    private mutating func writeAccounts(
+        _ writes: TenantWrites, comparesSequence: Bool
+    ) throws(BrokenExpectation) {
+        for account in writes.opened {
+            guard accounts.updateValue(account, forKey: account.id) == nil else {
+                throw BrokenExpectation(table: "accounts")
+            }
+        }
+        for touched in writes.touched {
+            let known = accounts[touched.account.id]
+            guard let known, !comparesSequence || known.nextSequence == touched.loadedSequence
+            else { throw BrokenExpectation(table: "accounts") }
+            accounts[touched.account.id] = touched.account
+        }
+    }
+
+    private mutating func writeIdentities(_ writes: TenantWrites) throws(BrokenExpectation) {
+        for written in writes.identities {
+            let known = identities[written.subject]
+            guard written.isNew ? known == nil : known?.id == written.identity.id else {
+                throw BrokenExpectation(table: "identities")
+            }
+            identities[written.subject] = written.identity
+        }
+    }
+
+    private mutating func writeSessions(_ writes: TenantWrites) throws(BrokenExpectation) {
+        for row in writes.sessionsOpened {
+            guard sessions.updateValue(row, forKey: row.session.id) == nil else {
+                throw BrokenExpectation(table: "sessions")
+            }
+        }
+        for (id, tokens) in writes.refreshed {
+            guard sessions[id] != nil else {
+                throw BrokenExpectation(table: "sessions refreshed")
+            }
+            sessions[id]?.tokens = tokens
+        }
+        for ended in writes.ended {
+            guard let row = sessions[ended.session], row.session.endedPosition == nil else {
+                throw BrokenExpectation(table: "sessions ended")
+            }
+            sessions[ended.session]?.session = row.session.ended(at: ended.position)
+        }
+        for ended in writes.openersEnded {
+            for (id, row) in sessions
+            where row.session.identity == ended.opener.identity
+                && row.session.account == ended.opener.account
+                && row.session.openedPosition < ended.position
+                && row.session.endedPosition == nil
+            {
+                sessions[id]?.session = row.session.ended(at: ended.position)
+            }
+        }
+    }
+}
+
+extension Ledger.Session {
+    func ended(at position: LogPosition) -> Ledger.Session {
+        Ledger.Session(
+            id: id, account: account, identity: identity, authenticatedAt: authenticatedAt,
+            openedAt: openedAt, openedPosition: openedPosition, endedPosition: position)
+    }
+}

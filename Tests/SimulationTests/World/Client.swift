@@ -1,0 +1,186 @@
+import Ledger
+import LedgerTestSupport
+
+@testable import LedgerPostgres
+
+/// An app on somebody's device: signs in, links, unlinks and repeats what was not answered.
+///
+/// A request with an idempotency key is repeated until it has an answer; of others some are.
+struct Client {
+    private struct Device {
+        let caller: Caller
+        let tenant: TenantID
+        /// The refresh tokens that it has had, the current one last.
+        var tokens: [Digest]
+    }
+
+    private struct Sent {
+        let request: Request
+        let tenant: TenantID
+    }
+
+    private let world: World
+    private var devices: [Device] = []
+    private var lastKeyed: Sent?
+
+    init(_ world: World) {
+        self.world = world
+    }
+
+    private var dice: Dice { world.dice }
+
+    /// Does as many things as the simulation wants of a client, one after the other.
+    mutating func run() async {
+        for _ in 0..<world.parameters.operations where !world.isOver {
+            await world.scheduler.sleep(microseconds: dice.microseconds(0...30_000))
+            await ask(next())
+        }
+    }
+
+    /// Signs in when everything works again: the last thing that has to be answered.
+    mutating func probe() async {
+        await ask(signIn(in: randomTenant()), untilAnswered: true)
+    }
+
+    private mutating func ask(_ sent: Sent, untilAnswered: Bool = false) async {
+        let repeats = untilAnswered || sent.request.hasKey || dice.chance(0.3)
+        var place = dice.number(0...world.parameters.processes - 1)
+        while true {
+            switch await world.call(sent.request, tenant: sent.tenant, place: place) {
+            case .answered(.success(let result), let command):
+                return learn(result, command)
+            case .answered(.failure(.internalFailure), _): return
+            case .answered(.failure, _), .lost:
+                guard repeats, !world.isOver else { return }
+                await world.scheduler.sleep(microseconds: dice.microseconds(10_000...500_000))
+                place = dice.number(0...world.parameters.processes - 1)
+            }
+        }
+    }
+
+    private mutating func next() -> Sent {
+        // Now and then a proxy sends again what was answered long ago.
+        if let lastKeyed, dice.chance(0.08) { return lastKeyed }
+        guard !devices.isEmpty else { return signIn(in: randomTenant()) }
+        let device = devices.suffix(6).randomElement(dice)
+        let sent =
+            switch dice.number(0...99) {
+            case ..<20: signIn(in: device.tenant)
+            case ..<55: link(device)
+            case ..<75: unlink(device)
+            case ..<82:
+                Sent(
+                    request: .signOut(
+                        device.caller, dice.chance(0.3) ? .everywhere : .session),
+                    tenant: device.tenant)
+            default: refresh(device)
+            }
+        if sent.request.hasKey { lastKeyed = sent }
+        return sent
+    }
+
+    private func signIn(in tenant: TenantID) -> Sent {
+        Sent(
+            request: .signIn(
+                randomSubject(), email: dice.chance(0.5) ? "a\(dice.number(0...3))@b.c" : nil,
+                createAccount: dice.chance(0.9)),
+            tenant: tenant)
+    }
+
+    private func link(_ device: Device) -> Sent {
+        var key = randomKey(device.caller.account)
+        if let earlier = lastKeyed?.request.key, earlier.scope.account == device.caller.account,
+            dice.chance(0.05)
+        {
+            // The same key for something else.
+            key = IdempotencyKey(scope: earlier.scope, fingerprint: dice.digest())
+        }
+        return Sent(
+            request: .link(
+                device.caller, randomSubject(), token: dice.digest(), key: key,
+                isInvalid: dice.chance(0.1)),
+            tenant: device.tenant)
+    }
+
+    private func unlink(_ device: Device) -> Sent {
+        Sent(
+            request: .unlink(
+                device.caller, randomSubject().provider, key: randomKey(device.caller.account)),
+            tenant: device.tenant)
+    }
+
+    private func refresh(_ device: Device) -> Sent {
+        let isStale = dice.chance(0.08)
+        let token = device.tokens[isStale ? 0 : device.tokens.count - 1]
+        return Sent(
+            request: .refresh(device.caller.session, presented: token), tenant: device.tenant)
+    }
+
+    private mutating func learn(_ result: Result<Reply, Refusal>, _ command: Command) {
+        switch (result, command.intent) {
+        case (.success(.signedIn(let grant, _)), .signIn(let intent)):
+            devices.append(
+                Device(
+                    caller: Caller(account: grant.account, session: grant.session),
+                    tenant: command.tenant, tokens: [intent.refreshToken]))
+        case (.success(.refreshed(let grant, let exchange)), .refreshSession(let intent)):
+            let index = devices.firstIndex { $0.caller.session == grant.session }
+            guard let index else { return }
+            switch exchange {
+            case .fresh: devices[index].tokens.append(intent.successor)
+            case .repeated(let successor): devices[index].tokens.append(digest(successor))
+            }
+        case (.failure(.sessionEnded), _):
+            // Mostly it goes away; sometimes it keeps trying.
+            guard let caller = command.caller, dice.chance(0.7) else { return }
+            devices.removeAll { $0.caller == caller }
+        default: break
+        }
+    }
+
+    private func randomTenant() -> TenantID {
+        world.tenants.randomElement(dice)
+    }
+
+    private func randomSubject() -> ProviderIdentity {
+        let number = dice.number(1...world.parameters.subjectsPerProvider)
+        return subject(RandomCommands.providers.randomElement(dice).description, "s\(number)")
+    }
+
+    private func randomKey(_ account: AccountID) -> IdempotencyKey? {
+        guard dice.chance(0.6) else { return nil }
+        return IdempotencyKey(
+            scope: IdempotencyScope(account: account, digest: dice.digest()),
+            fingerprint: dice.digest())
+    }
+}
+
+extension Command {
+    /// The session that the command comes through.
+    fileprivate var caller: Caller? {
+        switch intent {
+        case .linkProvider(let intent): intent.caller
+        case .unlinkProvider(let intent): intent.caller
+        case .signOut(let intent): intent.caller
+        case .openLedger, .signIn, .refreshSession: nil
+        }
+    }
+}
+
+extension Request {
+    var key: IdempotencyKey? {
+        switch self {
+        case .link(_, _, _, let key, _), .unlink(_, _, let key): key
+        case .open, .signIn, .signOut, .refresh: nil
+        }
+    }
+
+    var hasKey: Bool { key != nil }
+}
+
+extension RandomAccessCollection where Index == Int {
+    /// One of the elements; there must be one.
+    func randomElement(_ dice: Dice) -> Element {
+        self[dice.number(startIndex...endIndex - 1)]
+    }
+}

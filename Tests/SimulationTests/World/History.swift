@@ -1,0 +1,46 @@
+import Ledger
+import Synchronization
+
+@testable import LedgerPostgres
+
+/// One arrival of a request at a process, and what the process answered.
+struct Delivery: Sendable {
+    let command: Command
+    let process: Int
+    /// How many batches had been committed when it was asked.
+    let askedAt: Int
+    /// How many had been when it was answered.
+    var answeredAt: Int?
+    var answer: Sequencer.Answer?
+    /// Whether the store refused a batch with this command on purpose.
+    var wasRefused = false
+}
+
+/// What was asked and answered, as somebody outside would have seen it.
+final class History: Sendable {
+    private let deliveries = Mutex<[Delivery]>([])
+
+    var all: [Delivery] { deliveries.withLock(\.self) }
+
+    func ask(_ command: Command, of process: Int, after count: Int) -> Int {
+        deliveries.withLock { deliveries in
+            deliveries.append(Delivery(command: command, process: process, askedAt: count))
+            return deliveries.count - 1
+        }
+    }
+
+    func answer(_ delivery: Int, _ answer: Sequencer.Answer, after count: Int) {
+        deliveries.withLock { deliveries in
+            deliveries[delivery].answer = answer
+            deliveries[delivery].answeredAt = count
+        }
+    }
+
+    func refuse(_ refused: some Sequence<Int>) {
+        deliveries.withLock { deliveries in
+            for delivery in refused {
+                deliveries[delivery].wasRefused = true
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import Ledger
+import LedgerTestSupport
+
+@testable import LedgerPostgres
+
+/// What a client asks for; every arrival of it becomes a command of its own, as behind the API.
+enum Request: Sendable {
+    case open
+    case signIn(ProviderIdentity, email: String?, createAccount: Bool)
+    case link(Caller, ProviderIdentity, token: Digest, key: IdempotencyKey?, isInvalid: Bool)
+    case unlink(Caller, ProviderName, key: IdempotencyKey?)
+    case signOut(Caller, SignedOut.Scope)
+    case refresh(SessionID, presented: Digest)
+}
+
+extension World {
+    /// How long a client waits for an answer.
+    static let patience: Int64 = 12_000_000
+
+    /// Sends a request to a place and waits for what comes of it.
+    func call(_ request: Request, tenant: TenantID, place: Int) async -> Call.Outcome {
+        let call = Call()
+        send(request, tenant: tenant, place: place, for: call)
+        if strikes(.duplicate) {
+            send(
+                request, tenant: tenant, place: dice.number(0...parameters.processes - 1),
+                for: call)
+        }
+        scheduler.after(microseconds: Self.patience) { call.conclude(.lost) }
+        return await call.wait()
+    }
+
+    /// The time that something is on its way.
+    private var transit: Int64 {
+        strikes(.slowNetwork)
+            ? dice.microseconds(10_000...4_000_000) : dice.microseconds(100...2000)
+    }
+
+    private func send(_ request: Request, tenant: TenantID, place: Int, for call: Call) {
+        scheduler.after(microseconds: transit) { [self] in
+            guard let process = process(at: place), let sequencer = process.sequencer else {
+                return call.conclude(.lost)
+            }
+            process.expect(call)
+            Task(executorPreference: process.lane) { [self] in
+                await deliver(request, tenant: tenant, to: process, sequencer, for: call)
+            }
+        }
+    }
+
+    private func deliver(
+        _ request: Request, tenant: TenantID, to process: SimulatedProcess,
+        _ sequencer: Sequencer, for call: Call
+    ) async {
+        let command = command(request, tenant: tenant)
+        if strikes(.poison) { poison(command.id) }
+        let delivery = history.ask(command, of: process.number, after: database.journalCount)
+        trace("asked \(delivery): \(command.summary)", in: process)
+        if sequencer.statistics.queueDepth < parameters.queueLimit { process.queue(delivery) }
+        let answer = await submit(command, to: sequencer)
+        guard process.isAlive else { return }
+        history.answer(delivery, answer, after: database.journalCount)
+        trace("answered \(delivery): \(answer.summary)", in: process)
+        guard !strikes(.replyLost) else { return }
+        scheduler.after(microseconds: transit) {
+            call.conclude(.answered(answer, command: command))
+        }
+    }
+
+    private func submit(_ command: Command, to sequencer: Sequencer) async -> Sequencer.Answer {
+        do throws(LedgerFault) {
+            return .success(try await sequencer.submit(command))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func command(_ request: Request, tenant: TenantID) -> Command {
+        Command(
+            id: dice.id(), tenant: tenant,
+            origin: Command.Origin(request: dice.id(), clientIP: "203.0.113.7", userAgent: nil),
+            intent: intent(request))
+    }
+
+    private func intent(_ request: Request) -> Command.Intent {
+        switch request {
+        case .open:
+            .openLedger(
+                OpenLedger(
+                    LedgerOpened(mode: .development, encryptionKey: "test", tokenKey: "test")))
+        case .signIn(let subject, let email, let createAccount):
+            .signIn(
+                SignIn(
+                    identity: subject, email: email, authenticatedAt: database.now,
+                    createAccount: createAccount, refreshToken: dice.digest(),
+                    newAccount: dice.id(), newIdentity: dice.id(), newSession: dice.id()))
+        case .link(let caller, let subject, let token, let key, let isInvalid):
+            .linkProvider(
+                LinkProvider(
+                    caller: caller, provider: subject.provider,
+                    credential: isInvalid ? .invalid : .proved(subject, email: nil),
+                    tokenDigest: token, idempotency: key, newIdentity: dice.id()))
+        case .unlink(let caller, let provider, let key):
+            .unlinkProvider(
+                UnlinkProvider(
+                    caller: caller, provider: provider, identity: nil, idempotency: key))
+        case .signOut(let caller, let scope):
+            .signOut(SignOut(caller: caller, scope: scope))
+        case .refresh(let session, let presented):
+            refresh(session, presented: presented)
+        }
+    }
+
+    private func refresh(_ session: SessionID, presented: Digest) -> Command.Intent {
+        // The seal is left away, so that a client can read the successor.
+        let successor = dice.digest()
+        return .refreshSession(
+            RefreshSession(
+                session: session, presented: presented, successor: successor,
+                sealedSuccessor: successor.bytes))
+    }
+}
+
+extension Command {
+    /// The command in a few words of a trace.
+    var summary: String {
+        let start = "\(tenant) "
+        switch intent {
+        case .openLedger: return start + "open"
+        case .signIn(let intent):
+            return start + "sign-in \(intent.identity.provider)/\(intent.identity.providerID)"
+        case .linkProvider(let intent):
+            guard case .proved(let subject, _) = intent.credential else {
+                return start + "link of nothing to \(short(intent.caller.account))"
+            }
+            return start + "link \(subject.provider)/\(subject.providerID) to "
+                + short(intent.caller.account) + (intent.idempotency == nil ? "" : " with key")
+        case .unlinkProvider(let intent):
+            return start + "unlink \(intent.provider) of \(short(intent.caller.account))"
+                + (intent.idempotency == nil ? "" : " with key")
+        case .signOut(let intent):
+            return start + "sign-out \(intent.scope) of \(short(intent.caller.account))"
+        case .refreshSession(let intent):
+            return start + "refresh \(short(intent.session))"
+        }
+    }
+}
+
+/// The first letters of an identifier.
+func short<Kind>(_ id: EntityID<Kind>) -> Substring {
+    id.description.prefix(8)
+}
+
+extension Sequencer.Answer {
+    /// The answer in a few words of a trace.
+    var summary: String {
+        switch self {
+        case .failure(let fault): "fault \(fault)"
+        case .success(.failure(let refusal)): "refused \(refusal)"
+        case .success(.success(.signedIn(let grant, let isNewUser))):
+            "signed in \(short(grant.account))\(isNewUser ? ", new" : "") \(grant.linkedProviders)"
+        case .success(.success(.refreshed(let grant, _))): "refreshed \(short(grant.session))"
+        case .success(.success(let reply)): "\(reply)"
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Ledger
+import LedgerTestSupport
+
+/// What can go wrong in a simulation.
+enum Fault: String, CaseIterable, Sendable {
+    /// The connection breaks before a batch is committed.
+    case connectionLost
+    /// The store has no room, or no time, when a batch commits.
+    case commitFails
+    /// The store refuses a statement, as it does for what one command may be to blame for.
+    case statementRefused
+    /// The store refuses every batch that holds a certain command.
+    case poison
+    /// The batch is committed, and the connection breaks before the process knows.
+    case ackLost
+    /// The process has answered, and the answer does not arrive.
+    case replyLost
+    /// A process disappears and another one takes its place later.
+    case crash
+    /// A process is stopped for a while and goes on where it was.
+    case pause
+    /// The database's clock is set back, or forward.
+    case clockStep
+    /// The database restarts: what is not committed is gone, and maybe the projector's last commits.
+    case databaseRestart
+    /// A request arrives twice, possibly at two processes.
+    case duplicate
+    /// Requests and answers are long on their way, and overtake each other.
+    case slowNetwork
+    /// The projector's connection breaks before or after its commit.
+    case projectionFails
+
+    /// How likely it is each time that it could happen.
+    var probability: Double {
+        switch self {
+        case .connectionLost, .commitFails, .ackLost, .projectionFails: 0.05
+        case .statementRefused, .poison: 0.03
+        case .replyLost: 0.04
+        case .crash, .databaseRestart: 0.004
+        case .pause: 0.01
+        case .clockStep: 0.01
+        case .duplicate: 0.1
+        case .slowNetwork: 0.15
+        }
+    }
+}
+
+/// The size of a simulation and what is allowed to go wrong in it.
+struct Parameters: Sendable {
+    let seed: UInt64
+    var clients: Int
+    var operations: Int
+    var processes: Int
+    var tenants: Int
+    var subjectsPerProvider: Int
+    var batchLimit: Int
+    var queueLimit: Int
+    /// Events in a page of the projector.
+    var pageLimit: Int
+    var faults: Set<Fault>
+    /// How much likelier than usual each fault is.
+    var severity: Double
+
+    /// What a seed stands for: seeds differ in size, rules and faults, so that together they go
+    /// further than a mixture of everything would.
+    init(seed: UInt64) {
+        self.seed = seed
+        var generator = SeededGenerator(seed: seed ^ 0x5EED)
+        clients = Int.random(in: 2...8, using: &generator)
+        operations = Int.random(in: 10...40, using: &generator)
+        processes = Int.random(in: 1...3, using: &generator)
+        tenants = Int.random(in: 1...3, using: &generator)
+        subjectsPerProvider = Int.random(in: 1...4, using: &generator)
+        batchLimit = [1, 4, 256][Int.random(in: 0..<3, using: &generator)]
+        queueLimit = Int.random(in: 0..<4, using: &generator) == 0 ? 3 : 4096
+        pageLimit = [1, 3, 1000][Int.random(in: 0..<3, using: &generator)]
+        faults = Set(Fault.allCases.filter { _ in Bool.random(using: &generator) })
+        severity = [0.5, 1, 3][Int.random(in: 0..<3, using: &generator)]
+    }
+
+    /// The tenants' names and rules.
+    var policies: [TenantID: TenantPolicy] {
+        var generator = SeededGenerator(seed: seed ^ 0x9011)
+        var policies: [TenantID: TenantPolicy] = [:]
+        for index in 0..<3 {
+            var policy = TenantPolicy(
+                providers: Set(RandomCommands.providers),
+                severalPerProvider: Bool.random(using: &generator))
+            if Int.random(in: 0..<3, using: &generator) > 0 {
+                policy.linkBudget = Budget(limit: 1000, windowSeconds: 3600)
+            }
+            if Int.random(in: 0..<3, using: &generator) == 0 {
+                policy.signInBudget = Budget(limit: 8, windowSeconds: 20)
+            }
+            if Int.random(in: 0..<3, using: &generator) == 0 { policy.sessionIdleSeconds = 15 }
+            if Int.random(in: 0..<3, using: &generator) == 0 { policy.reauthenticationSeconds = 4 }
+            if index < tenants { policies[tenant("tenant-\(index)")] = policy }
+        }
+        return policies
+    }
+}
+
+extension Parameters: CustomStringConvertible {
+    var description: String {
+        let names = faults.map(\.rawValue).sorted().joined(separator: ", ")
+        return """
+            \(clients) clients of \(operations) operations, \(processes) processes, \
+            \(tenants) tenants, \(subjectsPerProvider) subjects a provider, batches of \
+            \(batchLimit), queue of \(queueLimit), severity \(severity), \
+            faults: \(names.isEmpty ? "none" : names)
+            """
+    }
+}

@@ -1,0 +1,253 @@
+import Ledger
+import Synchronization
+
+@testable import LedgerPostgres
+
+/// Everything of one simulation: the database, the processes on it, the network and the bad luck.
+final class World: Sendable {
+    private struct State {
+        var places: [SimulatedProcess?]
+        var processes: [SimulatedProcess] = []
+        var poisoned: Set<CommandID> = []
+        var faultsAreOn = false
+        var isOver = false
+        var faultCounts: [Fault: Int] = [:]
+        var reports: [String] = []
+        var lines: [String] = []
+    }
+
+    let parameters: Parameters
+    let policies: [TenantID: TenantPolicy]
+    let bug: PlantedBug?
+    let scheduler: Scheduler
+    let dice: Dice
+    let database: MemoryDatabase
+    let projections: MemoryProjections
+    let history = History()
+    let decider: BatchDecider
+    private let keepsTrace: Bool
+    private let state: Mutex<State>
+
+    init(_ parameters: Parameters, bug: PlantedBug?, keepsTrace: Bool) {
+        self.parameters = parameters
+        self.bug = bug
+        self.keepsTrace = keepsTrace
+        let policies = parameters.policies
+        let dice = Dice(seed: parameters.seed ^ 0xD1CE)
+        self.policies = policies
+        self.dice = dice
+        scheduler = Scheduler(seed: parameters.seed)
+        database = MemoryDatabase(
+            tenants: policies.keys.sorted(), scheduler: scheduler, bug: bug)
+        projections = MemoryProjections(
+            tenants: policies.keys.sorted(), scheduler: scheduler)
+        decider = BatchDecider(policy: { policies[$0] }, random: { dice.bytes($0) })
+        state = Mutex(State(places: Array(repeating: nil, count: parameters.processes)))
+    }
+
+    var tenants: [TenantID] { policies.keys.sorted() }
+    var processes: [SimulatedProcess] { state.withLock(\.processes) }
+    var faultCounts: [Fault: Int] { state.withLock(\.faultCounts) }
+    /// What sequencers and projectors reported as failed.
+    var reports: [String] { state.withLock(\.reports) }
+    var lines: [String] { state.withLock(\.lines) }
+
+    // MARK: - Processes
+
+    /// The process at a place; nil while there is none.
+    func process(at place: Int) -> SimulatedProcess? {
+        state.withLock { $0.places[place] }
+    }
+
+    /// Starts a process at a place.
+    func start(at place: Int) {
+        guard !isOver else { return }
+        let process = state.withLock { state in
+            let process = SimulatedProcess(
+                number: state.processes.count, place: place, lane: scheduler.makeLane())
+            state.processes.append(process)
+            state.places[place] = process
+            return process
+        }
+        process.start(self)
+        trace("starts", in: process)
+    }
+
+    /// Takes a process away, in the middle of what it does.
+    func crash(_ process: SimulatedProcess) {
+        guard process.isAlive else { return }
+        trace("crashes", in: process)
+        scheduler.kill(process.lane)
+        let pending = process.die()
+        state.withLock { $0.places[process.place] = nil }
+        // The database notices at once or a little later, and holds the locks so long.
+        scheduler.after(microseconds: dice.microseconds(0...200_000)) { [self] in
+            database.disconnect(process.number)
+            projections.disconnect(process.number)
+        }
+        scheduler.after(microseconds: dice.microseconds(1000...50_000)) {
+            for call in pending { call.conclude(.lost) }
+        }
+        scheduler.after(microseconds: dice.microseconds(100_000...3_000_000)) { [self] in
+            start(at: process.place)
+        }
+    }
+
+    /// Whether the loops of all processes have to end.
+    var isOver: Bool { state.withLock(\.isOver) }
+
+    /// Ends everything that still runs, so that nothing is kept in memory.
+    func end() {
+        state.withLock { state in
+            state.isOver = true
+            state.faultsAreOn = false
+        }
+        database.close()
+        projections.close()
+        scheduler.unearth()
+        for process in processes {
+            process.sequencer?.close()
+        }
+        while scheduler.step() {}
+        for process in processes {
+            process.release()
+        }
+    }
+
+    // MARK: - Bad luck
+
+    func startFaults() {
+        state.withLock { $0.faultsAreOn = true }
+    }
+
+    func stopFaults() {
+        state.withLock { $0.faultsAreOn = false }
+    }
+
+    /// Whether a fault happens now.
+    func strikes(_ fault: Fault) -> Bool {
+        let isPossible = state.withLock { $0.faultsAreOn } && parameters.faults.contains(fault)
+        guard isPossible, dice.chance(fault.probability * parameters.severity) else { return false }
+        state.withLock { $0.faultCounts[fault, default: 0] += 1 }
+        trace("fault: \(fault)")
+        return true
+    }
+
+    /// A place where a process waits for somebody else: it may be stopped or disappear here.
+    func passage(_ name: String, in process: SimulatedProcess) async {
+        trace(name, in: process)
+        if strikes(.crash) {
+            crash(process)
+        } else if strikes(.pause) {
+            scheduler.pause(process.lane, microseconds: dice.microseconds(50_000...9_000_000))
+        }
+        if strikes(.clockStep) { stepClock() }
+        await scheduler.sleep(microseconds: dice.microseconds(100...3000))
+    }
+
+    /// Now and then something happens to a process wherever it is, not only where it waits for the
+    /// store.
+    func awaitLightning() {
+        scheduler.after(microseconds: dice.microseconds(0...100_000)) { [self] in
+            guard !isOver else { return }
+            if let process = process(at: dice.number(0...parameters.processes - 1)) {
+                if strikes(.crash) {
+                    crash(process)
+                } else if strikes(.pause) {
+                    scheduler.pause(
+                        process.lane, microseconds: dice.microseconds(50_000...9_000_000))
+                }
+            }
+            if strikes(.databaseRestart) {
+                database.restart()
+                projections.restart(losing: dice.number(0...2))
+            }
+            awaitLightning()
+        }
+    }
+
+    /// By seconds mostly; by an hour back, or so far forward that answers lapse, now and then.
+    private func stepClock() {
+        let seconds =
+            switch dice.number(0...9) {
+            case 0: -3600
+            case 1: 3600
+            case 2: 90_000
+            default: dice.number(-20...15)
+            }
+        database.moveClock(microseconds: Int64(seconds) * 1_000_000)
+    }
+
+    func poison(_ command: CommandID) {
+        _ = state.withLock { $0.poisoned.insert(command) }
+    }
+
+    /// What hits a batch when it is about to commit.
+    func commitFailure(_ writes: [TenantWrites], in batch: CommittedBatch) -> BatchFault? {
+        let poisoned = state.withLock(\.poisoned)
+        let isPoisoned = writes.contains { write in
+            write.recordings.contains { poisoned.contains($0.recorded.command) }
+        }
+        if isPoisoned || strikes(.statementRefused) {
+            history.refuse(processes[batch.process].arrivals[batch.arrivals])
+            return .refused
+        }
+        return strikes(.commitFails) ? .diskFull : nil
+    }
+
+    // MARK: - Telling
+
+    func report(_ line: String) {
+        trace("report: \(line)")
+        state.withLock { $0.reports.append(line) }
+    }
+
+    func trace(_ text: @autoclosure () -> String, in process: SimulatedProcess? = nil) {
+        guard keepsTrace else { return }
+        let milliseconds = scheduler.now / 1000
+        let who = process.map { "process \($0.number): " } ?? ""
+        let line = "\(scheduler.steps) +\(milliseconds)ms \(who)\(text())"
+        state.withLock { $0.lines.append(line) }
+    }
+}
+
+extension SimulatedProcess {
+    /// Runs a sequencer and a projector here.
+    fileprivate func start(_ world: World) {
+        let store = MemoryBatchStore(process: self, world: world)
+        let sequencer = Sequencer(
+            queueLimit: world.parameters.queueLimit, batchLimit: world.parameters.batchLimit,
+            store: store, decider: world.decider,
+            onCommit: { [recent] appended in
+                // In the order of their names: how much is kept must not depend on a hash.
+                for events in appended.sorted(by: { $0.tenant < $1.tenant }) {
+                    recent.add(events.events, of: events.tenant)
+                }
+            },
+            onFault: { [weak world] line in world?.report(line) })
+        start(sequencer)
+        Task(executorPreference: lane) { [self] in
+            await sequencer.run()
+            stop()
+        }
+        Task(executorPreference: lane) { [self] in await project(world) }
+    }
+
+    /// Folds until the simulation is over, as a projector does: rests, and looks again.
+    private func project(_ world: World) async {
+        let folder = ProjectionFolder(
+            store: MemoryProjectionStore(process: self, world: world),
+            batch: world.parameters.pageLimit, onAdvance: { _ in },
+            onFault: { [weak world] line in world?.report(line) })
+        while !world.isOver {
+            do {
+                let round = try await folder.round()
+                let rest: Int64 = round.hasFaults ? 50_000 : round.hasFullPage ? 0 : 20_000
+                await world.scheduler.sleep(microseconds: rest)
+            } catch {
+                world.report("the projector cannot reach its tables: \(error)")
+                await world.scheduler.sleep(microseconds: 50_000)
+            }
+        }
+    }
+}
