@@ -80,13 +80,15 @@ package final class PrivateCluster: Sendable {
 
     /// Whether a server runs on the data; one that could not go on has ended.
     package var isRunning: Bool {
-        // The first line is the server's process id; the file goes when it ends by itself.
-        guard
-            let file = try? String(
-                contentsOfFile: directory + "/data/postmaster.pid", encoding: .utf8),
-            let id = file.split(separator: "\n").first.flatMap({ Int32($0) })
-        else { return false }
-        return Foundation.kill(id, 0) == 0
+        postmaster > 0 && Foundation.kill(postmaster, 0) == 0
+    }
+
+    /// The process id of the server, 0 when none runs.
+    private var postmaster: Int32 {
+        // The first line of a file that goes when the server ends by itself.
+        let path = directory + "/data/postmaster.pid"
+        let file = try? String(contentsOfFile: path, encoding: .utf8)
+        return file?.split(separator: "\n").first.flatMap { Int32($0) } ?? 0
     }
 
     /// Kills the processes that serve connections of a name, as the kernel does when memory is out.
@@ -131,6 +133,21 @@ package final class PrivateCluster: Sendable {
             ], environment: ["LC_ALL": "C.UTF-8"])
         let status = try await check.exitStatus(within: .seconds(120))
         return status == 0 ? "" : "status \(status): \(check.output.text)\(check.errors.text)"
+    }
+
+    /// The processor time that the server and its children have used, those that ended included.
+    package var cpuSeconds: Double {
+        guard
+            let data = try? FileManager.default.destinationOfSymbolicLink(
+                atPath: "/proc/\(postmaster)/cwd")
+        else { return 0 }
+        let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return processes.compactMap { Int32($0) }.reduce(0) { sum, id in
+            let link = "/proc/\(id)/cwd"
+            let cwd = try? FileManager.default.destinationOfSymbolicLink(atPath: link)
+            guard cwd == data else { return sum }
+            return sum + CPUTime.seconds(of: id, withEndedChildren: id == postmaster)
+        }
     }
 
     private func remove() async throws {

@@ -9,7 +9,7 @@ package final class FaultTrial: Sendable {
         package var rounds = 2
         /// Clients at the same time.
         package var lanes = 8
-        /// Commands that have to be acknowledged before each round.
+        /// Commands that have to be acknowledged before each round; ten times as many in a long one.
         package var warmUp = 40
         /// How long a round may take to serve again.
         package var patience = Duration.seconds(30)
@@ -73,6 +73,8 @@ package final class FaultTrial: Sendable {
     ) async throws -> Outcome {
         let asked = ProcessInfo.processInfo.environment["LEDGER_CHAOS_ROUNDS"].flatMap { Int($0) }
         let rounds = max(1, asked ?? setup.rounds)
+        var setup = setup
+        if asked != nil { setup.warmUp *= 10 }
         let environment = setup.clusterEnvironment
         return try await PrivateCluster.with(environment: environment) { cluster in
             let proxy = setup.isProxied ? try await FaultyProxy(target: cluster.port) : nil
