@@ -5,7 +5,7 @@ package struct HTTPServerLimits: Sendable {
     /// The longest body; a longer one is answered as `HTTPRejection.bodyTooLarge`.
     package var bodyBytesMax = 65_536
     /// The longest header section, request line included.
-    package var headerBytesMax = 8_192
+    package var headerBytesMax = 16_384
     /// The most header fields.
     package var headerCountMax = 100
     /// The most open connections; more wait in the system's queue.

@@ -8,6 +8,7 @@ import LedgerPostgres
 struct Server: Sendable {
     /// The most connections of clients; fewer where the system allows fewer.
     private static let connectionsMax = 16_384
+    private static let headerBytesMax = 8_192
     /// How long a request waits for the answer that there is no room: what its `Retry-After` says.
     private static let refusalDelay = Duration.seconds(1)
 
@@ -69,6 +70,8 @@ struct Server: Sendable {
         limits.connectionsMax = min(connectionsMax, DescriptorLimit.raise())
         limits.requestsInFlightMax = configuration.queueLimit
         limits.refusalDelay = refusalDelay
+        // What each connection's memory is made of; our own tokens have less than 1 KiB.
+        limits.headerBytesMax = headerBytesMax
         return limits
     }
 

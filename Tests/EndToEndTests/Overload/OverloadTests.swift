@@ -4,13 +4,13 @@ import Testing
 /// More clients than can be served, and clients that mean no good.
 @Suite(.serialized) struct OverloadTests {
     /// Who is served waits no longer than this.
-    private static let acceptedMillisecondsMax = 3_000.0
+    private static let acceptedMillisecondsMax = OverloadTrial.isLong ? 3_000.0 : 10_000.0
     /// Who is not served hears so within this: a second, and what a busy machine adds.
-    private static let refusedMillisecondsMax = 2_500.0
+    private static let refusedMillisecondsMax = OverloadTrial.isLong ? 2_500.0 : 8_000.0
     /// What the accepted work of a crowd is of the peak's, at the least.
     ///
     /// A test run shares its machine with other tests, so it only sees what is badly wrong.
-    private static let partOfPeak = OverloadTrial.isLong ? 0.8 : 0.4
+    private static let partOfPeak = OverloadTrial.isLong ? 0.8 : 0.1
     private static let memoryMebibytesMax = 200.0
 
     @Test func `a crowd is served as fast as a few are, and the rest is told to come back`()

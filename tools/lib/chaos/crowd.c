@@ -6,7 +6,7 @@
 //                                                     connection. Prints what came back as JSON.
 //   crowd idle PORT CONNECTIONS SECONDS               clients that connect and say nothing
 //   crowd drip PORT CONNECTIONS SECONDS               clients that send a request a byte a second
-//   crowd deaf PORT CONNECTIONS SECONDS PATH          clients that send requests and read no answer
+//   crowd deaf PORT CONNECTIONS SECONDS PATH          clients that send a request a second and read no answer
 //
 // All but the first reconnect when they are cut, at most ten times a second. Prints "ready" on standard
 // error once every client has been connected for the first time.
@@ -162,8 +162,14 @@ static void send_request(struct client *client) {
         if (client->sent == client->length) client->sent = 0;
         watch(client, EPOLLIN);
     } else if (mode == DEAF) {
-        if (client->sent == client->length) client->sent = 0;
-        watch(client, EPOLLOUT);
+        // What has been sent is only a request more; the answers are what nobody reads.
+        if (client->sent < client->length) {
+            watch(client, EPOLLOUT);
+        } else {
+            client->sent = 0;
+            client->rests_until = now() + 1000000;
+            watch(client, 0);
+        }
     } else {
         watch(client, client->sent < client->length ? EPOLLOUT : EPOLLIN);
     }
