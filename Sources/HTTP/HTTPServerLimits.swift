@@ -14,6 +14,11 @@ package struct HTTPServerLimits: Sendable {
     package var connectionsMax = 1024
     /// The most requests given to the handler at the same time; more are answered as overloaded.
     package var requestsInFlightMax = 512
+    /// How long a request waits for its answer that the server is overloaded.
+    ///
+    /// Clients that come back at once would otherwise cost more than those that are served: with this,
+    /// each of them is refused at most so often.
+    package var refusalDelay: Duration = .zero
     /// The paths whose requests are given to the handler even then, such as those that ask for the
     /// server's health; compared byte by byte.
     package var alwaysAdmittedPaths: [String] = []
@@ -45,10 +50,14 @@ package struct HTTPServerLimits: Sendable {
     ///
     /// It is larger than `headerBytesMax`, so that a header section over the limit is still read
     /// and gets an answer that the owner rendered; one that does not even fit here is answered by
-    /// libmicrohttpd.
-    var connectionMemoryBytes: Int { headerBytesMax * 2 + 8_192 }
+    /// libmicrohttpd. All of it is wiped after each request and so is in memory for each connection
+    /// that has served one.
+    var connectionMemoryBytes: Int { headerBytesMax + 5_120 }
 
     /// A chunked body over the limit is read and dropped up to this, so that the client, which
     /// reads only after it has written, gets its answer; beyond it the connection is cut.
     var discardedBytesMax: Int { bodyBytesMax + 1_048_576 }
+
+    /// Whether requests may wait beside those that are given to the handler.
+    var usesReserve: Bool { !alwaysAdmittedPaths.isEmpty || refusalDelay > .zero }
 }

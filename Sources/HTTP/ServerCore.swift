@@ -5,6 +5,7 @@ final class ServerCore: Sendable {
     let limits: HTTPServerLimits
     let slots: ExchangeSlots
     let connections: ConnectionRegistry
+    private let refusals: RefusalQueue
     private let reject: @Sendable (HTTPRejection, HTTPHeaders) -> HTTPResponse
     private let handler: @Sendable (HTTPRequest) async -> HTTPResponse
 
@@ -15,12 +16,13 @@ final class ServerCore: Sendable {
     ) {
         self.limits = limits
         connections = ConnectionRegistry(countMax: limits.connectionsMax)
+        refusals = RefusalQueue(delay: limits.refusalDelay)
         self.reject = reject
         self.handler = handler
         // An exchange has a connection to itself, so the reserve never runs out.
         slots = ExchangeSlots(
             count: limits.requestsInFlightMax,
-            reserve: limits.alwaysAdmittedPaths.isEmpty ? 0 : limits.connectionsMax)
+            reserve: limits.usesReserve ? limits.connectionsMax : 0)
     }
 
     /// Looks at the header section, before any of the body is read.
@@ -77,7 +79,7 @@ final class ServerCore: Sendable {
         }
         switch slots.admit(exchange, always: limits.alwaysAdmittedPaths.contains(request.path)) {
         case .admitted(let slot): exchange.slot = slot
-        case .full: return refuse(exchange, .overloaded, on: message)
+        case .full: return refuseLater(exchange, on: message)
         case .stopped: return refuse(exchange, .overloaded, on: message, closing: true)
         }
         exchange.connection.expectProgress(until: .never)
@@ -89,6 +91,20 @@ final class ServerCore: Sendable {
         return proceed(exchange, message)
     }
 
+    /// Refuses a request for which there is no room, once it has waited a while.
+    ///
+    /// It waits in the reserve, so that a stop finds it.
+    private func refuseLater(_ exchange: Exchange, on message: IncomingMessage) -> MHD_Result {
+        guard limits.refusalDelay > .zero,
+            case .admitted(let slot) = slots.admit(exchange, always: true)
+        else { return refuse(exchange, .overloaded, on: message) }
+        exchange.slot = slot
+        exchange.connection.expectProgress(until: .never)
+        exchange.stage = .handling
+        refusals.add(exchange) { [self] in abandon($0) }
+        return proceed(exchange, message)
+    }
+
     /// Goes on with the handler where it can, and sends the answer when it is there.
     func proceed(_ exchange: Exchange, _ message: IncomingMessage) -> MHD_Result {
         guard exchange.proceed() else { return .YES }
@@ -96,7 +112,7 @@ final class ServerCore: Sendable {
         return answer(exchange, response, on: message)
     }
 
-    /// Answers in the handler's place while the server stops.
+    /// Answers in the handler's place while the server stops, or for want of room.
     func abandon(_ exchange: Exchange) {
         exchange.abandon(with: reject(.overloaded, exchange.headers))
     }

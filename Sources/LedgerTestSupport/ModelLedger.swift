@@ -77,6 +77,29 @@ extension ModelLedger {
                     idempotency: nil)))
     }
 
+    /// Sets the clock forward, or back by a negative number.
+    package mutating func turnClock(bySeconds seconds: Int64) {
+        now = now.adding(seconds: seconds)
+    }
+
+    /// The digest of the caller's refresh token that is good now.
+    package func refreshToken(of caller: Caller) -> Digest? {
+        state.refreshTokens[caller.session]?.current
+    }
+
+    /// Exchanges a refresh token.
+    ///
+    /// - Throws: `FoldFault`.
+    package mutating func refresh(
+        _ caller: Caller, presenting token: Digest
+    ) throws -> Result<Reply, Refusal> {
+        try carryOut(
+            .refreshSession(
+                RefreshSession(
+                    session: caller.session, presented: token,
+                    successor: digest(generator.bytes(32)), sealedSuccessor: [])))
+    }
+
     /// The caller's identities of a provider.
     package func identities(of caller: Caller, _ name: String) -> [IdentityID] {
         let links = state.ledger.accounts[caller.account]?.links ?? []

@@ -52,6 +52,46 @@ struct CrowdedServerTests {
         gate.open()
     }
 
+    @Test func `who finds no room is told so after a while`() async throws {
+        let delay = Duration.milliseconds(300)
+        var limits = HTTPServerLimits()
+        limits.requestsInFlightMax = 1
+        limits.refusalDelay = delay
+        let gate = Gate()
+        let server = try HTTPServer(
+            host: "127.0.0.1", port: 0, limits: limits, reject: reject,
+            handler: { request in
+                await gate.pass()
+                return await echo(request)
+            })
+        let held = try await RawClient(port: server.port)
+        try await held.send("GET /held HTTP/1.1\nHost: h\n\n")
+        try await gate.waitForArrivals(1)
+        let client = try await RawClient(port: server.port)
+        for _ in 0..<2 {
+            let start = ContinuousClock.now
+            try await client.send("GET / HTTP/1.1\nHost: h\n\n")
+            #expect(try await client.receive().status == 503)
+            #expect(ContinuousClock.now - start >= delay)
+        }
+        await server.stop(grace: .zero)
+        #expect(try await held.receive().status == 503)
+        gate.open()
+    }
+
+    @Test func `a stop does not wait for those who find no room`() async throws {
+        var limits = HTTPServerLimits()
+        limits.requestsInFlightMax = 0
+        limits.refusalDelay = .seconds(60)
+        let server = try HTTPServer(
+            host: "127.0.0.1", port: 0, limits: limits, reject: reject, handler: echo)
+        let client = try await RawClient(port: server.port)
+        try await client.send("GET / HTTP/1.1\nHost: h\n\n")
+        // It may be waiting by now or not yet have been read; either way the connection ends.
+        await server.stop(grace: .zero)
+        _ = try await client.receiveUntilClosed()
+    }
+
     @Test(arguments: ["", "G", "GET /drip HTTP/1.1"])
     func `a new connection without a request line is cut early`(beginning: String) async throws {
         var limits = HTTPServerLimits()

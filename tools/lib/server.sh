@@ -1,21 +1,14 @@
 # shellcheck shell=bash
 # The server under a tool: built, pointed at a database, started, waited for, stopped.
 
+# shellcheck source=tools/lib/build.sh
+source "$repository/tools/lib/build.sh"
+
 readonly application_login=ledger_app
 readonly application_database=account_ledger
 readonly ready_seconds_max=30
 # More than the server itself takes for finishing what it accepted.
 readonly stop_seconds_max=20
-
-# Builds the release executable and leaves its path in `server_program`.
-build_server() {
-    say "Building (swift build -c release)"
-    run_interruptibly swift build "${swift_build_options[@]}" -c release \
-        --product account-ledger >&2 || fail "the build failed"
-    server_program=$(swift build "${swift_build_options[@]}" -c release --show-bin-path)
-    server_program+=/account-ledger
-    readonly server_program
-}
 
 # Points DATABASE_URL and LEDGER_MIGRATE_URL at the application's database in a private cluster.
 use_cluster() {

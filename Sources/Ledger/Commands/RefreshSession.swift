@@ -42,7 +42,7 @@ package struct RefreshSession: Sendable {
                 .success(.refreshed(grant, .fresh)), effects: [.refreshTokens(session.id, next)])
         }
         if let preceding = tokens.preceding, presented == preceding.digest,
-            now <= preceding.exchangedAt.adding(seconds: policy.refreshGraceSeconds)
+            preceding.isRecent(at: now, withinSeconds: policy.refreshGraceSeconds)
         {
             let sealed = preceding.sealedSuccessor
             return Decision(.success(.refreshed(grant, .repeated(sealedSuccessor: sealed))))

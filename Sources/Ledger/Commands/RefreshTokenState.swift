@@ -26,6 +26,15 @@ package struct RefreshTokenState: Hashable, Sendable {
             self.sealedSuccessor = sealedSuccessor
             self.exchangedAt = exchangedAt
         }
+
+        /// Whether the exchange is no further from now than some seconds, in either direction.
+        ///
+        /// One that lies further ahead was made before the clock was set back, nobody knows how long
+        /// ago.
+        func isRecent(at now: Timestamp, withinSeconds seconds: Int64) -> Bool {
+            now <= exchangedAt.adding(seconds: seconds)
+                && exchangedAt <= now.adding(seconds: seconds)
+        }
     }
 
     /// Which token a refresh gives back.

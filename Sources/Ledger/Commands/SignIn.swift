@@ -93,8 +93,10 @@ package struct SignIn: Sendable {
 
 extension Budget {
     /// Whole seconds from now until something of that time falls out of the window; at least 1.
+    ///
+    /// Never more than the window, even when a clock was set back and that time lies ahead.
     func secondsUntilFree(since earliest: Timestamp, at now: Timestamp) -> Int64 {
         let free = earliest.adding(seconds: windowSeconds).microseconds - now.microseconds
-        return max(1, (free + 999_999) / 1_000_000)
+        return min(max(1, (free + 999_999) / 1_000_000), max(1, windowSeconds))
     }
 }

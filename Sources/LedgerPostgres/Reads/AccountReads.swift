@@ -47,7 +47,8 @@ package final class AccountReads: AccountReader {
         queue = BatchQueue(limit: queueLimit)
         self.onFault = onFault
         session = Postgres.Session(
-            url: url, applicationName: "account-ledger reader", statementDeadline: .seconds(8)
+            url: url, applicationName: "account-ledger reader", connectTimeout: .seconds(2),
+            statementDeadline: .seconds(6)
         ) { try $0.execute(PostgresBatchStore.settings) }
     }
 

@@ -21,7 +21,8 @@ final class PostgresBatchStore: BatchStore {
         signInWindowSeconds: @escaping @Sendable (TenantID) -> Int64
     ) {
         session = Postgres.Session(
-            url: url, applicationName: "account-ledger sequencer", statementDeadline: .seconds(8)
+            url: url, applicationName: "account-ledger sequencer", connectTimeout: .seconds(2),
+            statementDeadline: .seconds(6)
         ) { try $0.execute(Self.settings) }
         self.keyring = keyring
         self.signInWindowSeconds = signInWindowSeconds

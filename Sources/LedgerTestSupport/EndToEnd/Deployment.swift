@@ -30,9 +30,12 @@ package final class Deployment: Sendable {
 
     /// Lends an installation on a cluster of its own.
     ///
+    /// `runtimePort` is where its servers reach the cluster, when that is not the cluster's own port.
+    ///
     /// - Throws: what setting up or the body throws.
     package static func with<Value>(
-        on cluster: PrivateCluster, _ body: (Deployment) async throws -> Value
+        on cluster: PrivateCluster, settings: [String: String] = [:], runtimePort: Int? = nil,
+        _ body: (Deployment) async throws -> Value
     ) async throws -> Value {
         let session = Session(url: cluster.url, applicationName: "deployment")
         try await session.run { connection in
@@ -40,9 +43,10 @@ package final class Deployment: Sendable {
             try connection.execute("CREATE DATABASE ledger")
         }
         let owner = cluster.url.replacing("/postgres", with: "/ledger")
+        let runtime = owner.replacing("//owner@", with: "//ledger_app@")
+            .replacing(":\(cluster.port)/", with: ":\(runtimePort ?? cluster.port)/")
         let deployment = try Deployment(
-            superuserURL: owner, runtimeURL: owner.replacing("//owner@", with: "//ledger_app@"),
-            settings: [:])
+            superuserURL: owner, runtimeURL: runtime, settings: settings)
         return try await lend(deployment) { deployment in
             let migrated = try await deployment.tool.run(["migrate"])
             guard migrated.status == 0 else {

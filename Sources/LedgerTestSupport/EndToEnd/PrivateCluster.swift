@@ -1,20 +1,25 @@
 internal import Foundation
+internal import Postgres
 
 /// A Postgres cluster of a test's own, to be stopped and started as roughly as the test wants.
 package final class PrivateCluster: Sendable {
     /// The superuser's URL.
     package let url: String
+    /// Where it listens on 127.0.0.1.
+    package let port: Int
     private let directory: String
     private let binaries: String
-    private let port: Int
+    private let environment: [String: String]
 
     /// Lends a running cluster; it is removed afterwards.
     ///
+    /// `environment` is what the server gets beside what it needs.
+    ///
     /// - Throws: what making it or the body throws.
     package static func with<Value>(
-        _ body: (PrivateCluster) async throws -> Value
+        environment: [String: String] = [:], _ body: (PrivateCluster) async throws -> Value
     ) async throws -> Value {
-        let cluster = try await PrivateCluster()
+        let cluster = try await PrivateCluster(environment: environment)
         do {
             let value = try await body(cluster)
             try await cluster.remove()
@@ -25,7 +30,8 @@ package final class PrivateCluster: Sendable {
         }
     }
 
-    private init() async throws {
+    private init(environment: [String: String]) async throws {
+        self.environment = environment
         binaries = try Self.newestBinaries()
         // Short, because a socket's path has at most 107 bytes.
         directory = "/tmp/ledger-test-\(UInt32.random(in: 0...(.max)))"
@@ -56,7 +62,7 @@ package final class PrivateCluster: Sendable {
             ])
         let process = try RunningProcess(
             executable: command.executable, arguments: command.arguments,
-            environment: ["LC_ALL": "C.UTF-8"])
+            environment: environment.merging(["LC_ALL": "C.UTF-8"]) { $1 })
         try await eventually("the cluster to take connections", within: .seconds(60)) {
             guard !process.hasExited else {
                 throw TestTimeout(waitingFor: "a cluster that lives: \(process.errors.text)")
@@ -70,6 +76,78 @@ package final class PrivateCluster: Sendable {
     /// - Throws: `TestTimeout` with what the server said.
     package func stop(mode: String) async throws {
         try await server("pg_ctl", ["-D", directory + "/data", "-m", mode, "-w", "stop"])
+    }
+
+    /// Whether a server runs on the data; one that could not go on has ended.
+    package var isRunning: Bool {
+        postmaster > 0 && Foundation.kill(postmaster, 0) == 0
+    }
+
+    /// The process id of the server, 0 when none runs.
+    private var postmaster: Int32 {
+        // The first line of a file that goes when the server ends by itself.
+        let path = directory + "/data/postmaster.pid"
+        let file = try? String(contentsOfFile: path, encoding: .utf8)
+        return file?.split(separator: "\n").first.flatMap { Int32($0) } ?? 0
+    }
+
+    /// Kills the processes that serve connections of a name, as the kernel does when memory is out.
+    ///
+    /// The server then ends all connections and recovers.
+    ///
+    /// - Returns: how many there were.
+    /// - Throws: `PostgresError`.
+    package func killBackends(ofApplication name: String) async throws -> Int {
+        let ids = try await processes(
+            where: "application_name = \(quoteLiteral(name)) AND pid <> pg_backend_pid()")
+        for id in ids { Foundation.kill(id, SIGKILL) }
+        return ids.count
+    }
+
+    /// The server's processes for connections that a condition on `pg_stat_activity` holds for.
+    ///
+    /// - Throws: `PostgresError`.
+    package func processes(where condition: String) async throws -> [Int32] {
+        let session = Session(url: url, applicationName: "cluster watch")
+        let ids = try await session.run { connection in
+            let result = try connection.query(
+                Statement(
+                    "activity",
+                    "SELECT pid::bigint FROM pg_stat_activity WHERE backend_type = 'client backend'"
+                        + " AND (\(condition))"))
+            return try (0..<result.rowCount).map { Int32(try result.int8($0, 0)) }
+        }
+        await session.close()
+        return ids
+    }
+
+    /// What `pg_amcheck --heapallindexed` finds wrong with a database; empty when nothing is.
+    ///
+    /// - Throws: `TestTimeout`.
+    package func corruption(in database: String) async throws -> String {
+        let check = try RunningProcess(
+            executable: binaries + "pg_amcheck",
+            arguments: [
+                "--heapallindexed", "--install-missing", "--host=127.0.0.1", "--port=\(port)",
+                "--username=owner", database,
+            ], environment: ["LC_ALL": "C.UTF-8"])
+        let status = try await check.exitStatus(within: .seconds(120))
+        return status == 0 ? "" : "status \(status): \(check.output.text)\(check.errors.text)"
+    }
+
+    /// The processor time that the server and its children have used, those that ended included.
+    package var cpuSeconds: Double {
+        guard
+            let data = try? FileManager.default.destinationOfSymbolicLink(
+                atPath: "/proc/\(postmaster)/cwd")
+        else { return 0 }
+        let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return processes.compactMap { Int32($0) }.reduce(0) { sum, id in
+            let link = "/proc/\(id)/cwd"
+            let cwd = try? FileManager.default.destinationOfSymbolicLink(atPath: link)
+            guard cwd == data else { return sum }
+            return sum + CPUTime.seconds(of: id, withEndedChildren: id == postmaster)
+        }
     }
 
     private func remove() async throws {

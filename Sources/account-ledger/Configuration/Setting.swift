@@ -40,7 +40,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .linkLimit: "5"
         case .linkWindowSeconds: "3600"
         case .signInLimit: "60"
-        case .queueLimit: "4096"
+        case .queueLimit: "1024"
         case .stopSeconds: "10"
         case .logLevel: "info"
         }
@@ -67,7 +67,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .linkLimit: "link attempts an account has in the window"
         case .linkWindowSeconds: "length of the sliding window of link attempts"
         case .signInLimit: "sign-ins an identity has in an hour"
-        case .queueLimit: "commands that may wait; more are answered 503"
+        case .queueLimit: "requests that may wait for an answer; more are answered 503"
         case .stopSeconds: "how long a stop waits for what was accepted, 1 to 300"
         case .logLevel: "debug, info, warning or error"
         }

@@ -1,4 +1,5 @@
 import LedgerAPI
+import Synchronization
 
 /// Makes a log line and metrics of each answered request.
 struct RequestRecord: RequestObserver {
@@ -7,9 +8,21 @@ struct RequestRecord: RequestObserver {
 
     let log: Log
     let metrics: RequestMetrics
+    private let refusals = RefusalLines()
+
+    init(log: Log, metrics: RequestMetrics) {
+        self.log = log
+        self.metrics = metrics
+    }
 
     func observed(_ request: RequestObservation) {
         metrics.observe(request)
+        if request.route == RequestObservation.rejectedRoute, request.status == 503 {
+            // A crowd for whom there is no room would fill the log, and cost what those who are
+            // served need.
+            guard let count = refusals.add() else { return }
+            return log.write(.warning, "refused for want of room", ["count": .number(count)])
+        }
         log.write(
             Self.level(of: request), "request",
             [
@@ -26,6 +39,30 @@ struct RequestRecord: RequestObserver {
         case 500...: .error
         case ..<400 where quietRoutes.contains(request.route): .debug
         default: .info
+        }
+    }
+}
+
+/// Counts refusals, of which only a line a second is written.
+private final class RefusalLines: Sendable {
+    private struct State {
+        var count: Int64 = 0
+        var lastLine: ContinuousClock.Instant?
+    }
+
+    private static let pause = Duration.seconds(1)
+
+    private let state = Mutex(State())
+
+    /// Counts one; gives how many there were since the last line when it is time for another.
+    func add() -> Int64? {
+        let now = ContinuousClock.now
+        return state.withLock { state in
+            state.count += 1
+            if let last = state.lastLine, now - last < Self.pause { return nil }
+            defer { state.count = 0 }
+            state.lastLine = now
+            return state.count
         }
     }
 }

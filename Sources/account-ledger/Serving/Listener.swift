@@ -11,9 +11,11 @@ struct Listener: Sendable {
     /// Binds and listens.
     ///
     /// - Throws: `Fault` that names the setting.
-    init(_ address: ListenAddress, of setting: Setting) throws(Fault) {
+    init(
+        _ address: ListenAddress, of setting: Setting, limits: HTTPServerLimits = HTTPServerLimits()
+    ) throws(Fault) {
         let handler = LateHandler()
-        var limits = HTTPServerLimits()
+        var limits = limits
         // Handlers that all wait for somebody must not make the process look dead.
         limits.alwaysAdmittedPaths = API.healthPaths
         do throws(HTTPServerError) {

@@ -6,6 +6,12 @@ import LedgerPostgres
 
 /// A process that serves: listeners, the workers behind them, and what is between.
 struct Server: Sendable {
+    /// The most connections of clients; fewer where the system allows fewer.
+    private static let connectionsMax = 16_384
+    private static let headerBytesMax = 8_192
+    /// How long a request waits for the answer that there is no room: what its `Retry-After` says.
+    private static let refusalDelay = Duration.seconds(1)
+
     private let configuration: ServeConfiguration
     private let log: Log
     private let keys: Keys
@@ -29,7 +35,8 @@ struct Server: Sendable {
         let opened = try OpenedTenants.read(url: configuration.databaseURL)
         let keys = try opened.keys(from: configuration.keys, mode: configuration.mode)
         self.keys = keys
-        let api = try Listener(configuration.listen, of: .listen)
+        let api = try Listener(
+            configuration.listen, of: .listen, limits: Self.crowdLimits(configuration))
         admin = try Listener(configuration.adminListen, of: .adminListen)
         self.api = api
         let base = "http://\(api.address)"
@@ -52,6 +59,20 @@ struct Server: Sendable {
             ? DevelopmentIdentityProvider(api: base, providers: played) : nil
         workers = Workers(
             configuration, keys: keys, policy: { tenants[$0]?.policy }, faults: faults, log: log)
+    }
+
+    /// Room for a crowd of connections, of which so many are served at a time as may wait.
+    ///
+    /// A connection costs little, and one that is cut costs its client an answer. So there may be many,
+    /// and those for whom the queue has no room are told so, each at most once a second.
+    private static func crowdLimits(_ configuration: ServeConfiguration) -> HTTPServerLimits {
+        var limits = HTTPServerLimits()
+        limits.connectionsMax = min(connectionsMax, DescriptorLimit.raise())
+        limits.requestsInFlightMax = configuration.queueLimit
+        limits.refusalDelay = refusalDelay
+        // What each connection's memory is made of; our own tokens have less than 1 KiB.
+        limits.headerBytesMax = headerBytesMax
+        return limits
     }
 
     /// Serves until `untilAsked` comes back, then stops gracefully.

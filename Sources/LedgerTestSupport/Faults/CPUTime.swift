@@ -1,0 +1,16 @@
+internal import Foundation
+
+/// Processor time as the kernel counts it, which other work on the machine does not change.
+enum CPUTime {
+    private static let ticksPerSecond = Double(sysconf(Int32(_SC_CLK_TCK)))
+
+    /// What a process has used so far; 0 for one that is gone.
+    static func seconds(of process: Int32, withEndedChildren: Bool = false) -> Double {
+        let path = "/proc/\(process)/stat"
+        guard let stat = try? String(contentsOfFile: path, encoding: .utf8) else { return 0 }
+        // The name in parentheses may hold spaces; the 12th field behind it is the first of four.
+        let fields = stat.split(separator: ")").last?.split(separator: " ") ?? []
+        let times = fields.dropFirst(11).prefix(withEndedChildren ? 4 : 2)
+        return times.compactMap { Double($0) }.reduce(0, +) / ticksPerSecond
+    }
+}

@@ -1,0 +1,117 @@
+internal import Foundation
+
+/// Thousands of clients in a process of their own (`tools/lib/chaos/crowd.c`).
+package final class Crowd: Sendable {
+    /// The answers of one kind.
+    package struct Times: Sendable, Decodable {
+        package let count: Int
+        package let p50Milliseconds: Double
+        package let p99Milliseconds: Double
+        package let longestMilliseconds: Double
+
+        private enum CodingKeys: String, CodingKey {
+            case count
+            case p50Milliseconds = "p50_ms"
+            case p99Milliseconds = "p99_ms"
+            case longestMilliseconds = "max_ms"
+        }
+    }
+
+    /// What a crowd that worked was told.
+    package struct Report: Sendable, Decodable {
+        package let connections: Int
+        package let seconds: Double
+        /// Answers 200.
+        package let accepted: Times
+        /// Answers 503.
+        package let refused: Times
+        /// Other answers, and the status of the first.
+        package let other: Int
+        package let firstOther: Int
+        /// Connections that ended without an answer.
+        package let cut: Int
+        package let connectFailures: Int
+        /// Answers 503 that do not say when to come back.
+        package let withoutRetryAfter: Int
+        /// What the crowd itself has cost.
+        let cpuSeconds: Double
+
+        private enum CodingKeys: String, CodingKey {
+            case connections, seconds, accepted, refused, other, cut
+            case firstOther = "first_other"
+            case connectFailures = "connect_failures"
+            case withoutRetryAfter = "without_retry_after"
+            case cpuSeconds = "cpu_seconds"
+        }
+
+        /// Answers 200 a second.
+        package var acceptedPerSecond: Double { Double(accepted.count) / seconds }
+    }
+
+    /// Clients that want to be in the way.
+    package enum Nuisance: String, CaseIterable, Sendable {
+        /// Connect and say nothing.
+        case idle
+        /// Send a request a byte a second.
+        case drip
+        /// Send requests and read no answer.
+        case deaf
+    }
+
+    private let directory: String
+    private let program: String
+
+    /// Compiles the program.
+    ///
+    /// - Throws: `TestTimeout` with what the compiler said.
+    package init() async throws {
+        directory = try CProgram.makeDirectory()
+        program = try await CProgram.compile("crowd", into: directory)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+
+    /// Sends requests in closed loops: each client waits for its answer, and 100 ms after a 503.
+    ///
+    /// - Throws: `TestTimeout` with what the program said.
+    package func work(
+        on server: ServerProcess, path: String, bodies: [String], connections: Int, seconds: Int
+    ) async throws -> Report {
+        let file = directory + "/bodies"
+        try bodies.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)
+        let process = try start([
+            "work", "\(port(of: server))", "\(connections)", "\(seconds)", path, file,
+        ])
+        let status = try await process.exitStatus(within: .seconds(seconds + 30))
+        guard status == 0 else { throw TestTimeout(waitingFor: "a crowd: \(process.errors.text)") }
+        return try JSONDecoder().decode(Report.self, from: Data(process.output.text.utf8))
+    }
+
+    /// Lends a crowd that is in the way while the body runs.
+    ///
+    /// - Throws: `TestTimeout`, or what the body throws.
+    package func annoy<Value>(
+        _ server: ServerProcess, by nuisance: Nuisance, connections: Int,
+        while body: () async throws -> Value
+    ) async throws -> Value {
+        let path = nuisance == .deaf ? ["/.well-known/jwks.json"] : []
+        let process = try start(
+            [nuisance.rawValue, "\(port(of: server))", "\(connections)", "600"] + path)
+        defer { process.send(SIGKILL) }
+        try await eventually("\(connections) clients to be connected") {
+            if process.hasExited { throw TestTimeout(waitingFor: process.errors.text) }
+            return process.errors.text.contains("ready") ? true : nil
+        }
+        return try await body()
+    }
+
+    private func start(_ arguments: [String]) throws -> RunningProcess {
+        try RunningProcess(executable: program, arguments: arguments, environment: [:])
+    }
+
+    private func port(of server: ServerProcess) -> Substring {
+        server.client.base.split(separator: ":").last ?? ""
+    }
+}

@@ -1,0 +1,55 @@
+internal import Foundation
+
+/// A TCP proxy before a local port that can stop forwarding without telling anybody.
+///
+/// A process of its own (`tools/lib/chaos/proxy.c`), so that nothing here can hold it up.
+package final class FaultyProxy: Sendable {
+    /// The port to connect to.
+    package let port: Int
+    private let target: Int
+    private let directory: String
+    private let program: String
+    private let process: RunningProcess
+
+    /// Starts a proxy; of a port of its own unless one is named.
+    ///
+    /// - Throws: `TestTimeout`.
+    package init(target: Int, port: Int = 0) async throws {
+        self.target = target
+        directory = try CProgram.makeDirectory()
+        program = try await CProgram.compile("proxy", into: directory)
+        let process = try RunningProcess(
+            executable: program, arguments: ["\(port)", "\(target)"], environment: [:])
+        self.process = process
+        self.port = try await eventually("the proxy to listen") {
+            if process.hasExited { throw TestTimeout(waitingFor: process.errors.text) }
+            return process.output.text.split(separator: "\n").first?.split(separator: " ").last
+                .flatMap { Int($0) }
+        }
+    }
+
+    deinit {
+        process.send(SIGKILL)
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+
+    /// Keeps connections open and lets not a byte through; new connections hang as well.
+    package func hold() { process.send(SIGUSR1) }
+
+    /// Forwards again what was held.
+    package func forward() { process.send(SIGUSR2) }
+
+    /// Loses the server of every connection, and does not tell its client.
+    package func loseServers() { process.send(SIGHUP) }
+
+    /// Loses the client of every connection, and does not tell its server.
+    package func loseClients() { process.send(SIGALRM) }
+
+    /// Ends every connection; new ones are refused.
+    ///
+    /// - Throws: `TestTimeout`.
+    package func stop() async throws {
+        process.send(SIGKILL)
+        _ = try await process.exitStatus(within: .seconds(10))
+    }
+}

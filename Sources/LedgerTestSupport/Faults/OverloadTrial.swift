@@ -1,0 +1,150 @@
+internal import Foundation
+internal import Postgres
+
+/// What a crowd was told and what it cost.
+package struct Figures: Sendable {
+    package let report: Crowd.Report
+    /// What server, Postgres and crowd have used.
+    package let cpuSeconds: Double
+    /// What the server's memory had grown to.
+    package let memoryMebibytes: Double
+
+    var cpuSecondsPerAccepted: Double { cpuSeconds / Double(max(1, report.accepted.count)) }
+
+    /// Accepted requests a second, as a part of another's.
+    package func rate(to peak: Figures) -> Double {
+        report.acceptedPerSecond / peak.report.acceptedPerSecond
+    }
+
+    /// Accepted requests a second of processor time, as a part of another's.
+    ///
+    /// Where the processors are what is short, this is the rate without what else the machine did.
+    package func economy(to peak: Figures) -> Double {
+        peak.cpuSecondsPerAccepted / cpuSecondsPerAccepted
+    }
+}
+
+/// A server, people who can sign in, and crowds of them.
+package final class OverloadTrial: Sendable {
+    package let deployment: Deployment
+    package let server: ServerProcess
+    package let crowd: Crowd
+    private let cluster: PrivateCluster
+    private let bodies: [String]
+
+    /// Whether this is the long round of `tools/overload` and not the short one of a test run.
+    package static var isLong: Bool {
+        ProcessInfo.processInfo.environment["LEDGER_OVERLOAD"] == "long"
+    }
+
+    /// Lends a server whose people have accounts; none of them is near a budget's end.
+    ///
+    /// - Throws: what setting up or the body throws.
+    package static func with<Value>(
+        people: Int, _ body: (OverloadTrial) async throws -> Value
+    ) async throws -> Value {
+        let settings = ["LEDGER_SIGN_IN_LIMIT": "1000000"]
+        return try await PrivateCluster.with { cluster in
+            try await Deployment.with(on: cluster, settings: settings) { deployment in
+                let bodies = await tokens(of: people, from: deployment.apple)
+                let crowd = try await Crowd()
+                let server = try await deployment.serve()
+                return try await body(
+                    OverloadTrial(
+                        cluster: cluster, deployment: deployment, server: server, crowd: crowd,
+                        bodies: bodies))
+            }
+        }
+    }
+
+    private init(
+        cluster: PrivateCluster, deployment: Deployment, server: ServerProcess, crowd: Crowd,
+        bodies: [String]
+    ) {
+        self.cluster = cluster
+        self.deployment = deployment
+        self.server = server
+        self.crowd = crowd
+        self.bodies = bodies
+    }
+
+    private static func tokens(of people: Int, from provider: TestIdentityProvider) async
+        -> [String]
+    {
+        await withTaskGroup(of: [String].self) { group in
+            let lanes = 8
+            for lane in 0..<lanes {
+                group.addTask {
+                    stride(from: lane, to: people, by: lanes).map { number in
+                        #"{"id_token":"\#(provider.token(subject: "person-\(number)"))"}"#
+                    }
+                }
+            }
+            return await group.reduce([], +)
+        }
+    }
+
+    /// Lets so many people sign in again and again.
+    ///
+    /// - Throws: `TestTimeout`.
+    package func signIns(connections: Int, seconds: Int) async throws -> Figures {
+        let before = cpuSeconds
+        let report = try await crowd.work(
+            on: server, path: "/v1/auth/sign-in/apple", bodies: bodies, connections: connections,
+            seconds: seconds)
+        return Figures(
+            report: report, cpuSeconds: cpuSeconds - before + report.cpuSeconds,
+            memoryMebibytes: try mostMemory())
+    }
+
+    private var cpuSeconds: Double {
+        CPUTime.seconds(of: server.process.id) + cluster.cpuSeconds
+    }
+
+    /// The memory that the server has used at the most, in MiB.
+    ///
+    /// - Throws: what the file system refuses.
+    package func mostMemory() throws -> Double {
+        let status = try String(
+            contentsOfFile: "/proc/\(server.process.id)/status", encoding: .utf8)
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
+        let kibibytes = line.split(separator: " ").compactMap { Double($0) }.first ?? .infinity
+        return kibibytes / 1_024
+    }
+
+    /// How many sign-ins the log holds.
+    ///
+    /// - Throws: `PostgresError`.
+    package func signInsInLog() async throws -> Int {
+        let session = Session(url: deployment.superuserURL, applicationName: "overload count")
+        let count = try await session.run { connection in
+            try connection.query(
+                Statement("sign_ins", "SELECT count(*) FROM events WHERE type = 'SignedIn'")
+            ).int8(0, 0)
+        }
+        await session.close()
+        return Int(count)
+    }
+
+    /// Appends what a crowd was told to the report.
+    ///
+    /// - Throws: what the file system refuses.
+    package func report(_ what: String, _ figures: Figures, peak: Figures) throws {
+        let report = figures.report
+        try FaultReport.add([
+            "crowd": what, "connections": report.connections, "seconds": report.seconds,
+            "accepted": report.accepted.count,
+            "accepted_per_second": report.acceptedPerSecond.rounded(),
+            "of_peak": (figures.rate(to: peak) * 100).rounded() / 100,
+            "of_peak_by_cpu": (figures.economy(to: peak) * 100).rounded() / 100,
+            "cpu_us_per_accepted": (figures.cpuSecondsPerAccepted * 1_000_000).rounded(),
+            "accepted_p50_ms": report.accepted.p50Milliseconds,
+            "accepted_p99_ms": report.accepted.p99Milliseconds,
+            "accepted_max_ms": report.accepted.longestMilliseconds,
+            "refused": report.refused.count, "refused_p50_ms": report.refused.p50Milliseconds,
+            "refused_p99_ms": report.refused.p99Milliseconds,
+            "other": report.other, "cut": report.cut, "connect_failures": report.connectFailures,
+            "memory_mib": figures.memoryMebibytes.rounded(),
+        ])
+    }
+}

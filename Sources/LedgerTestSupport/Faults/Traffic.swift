@@ -1,0 +1,158 @@
+internal import Foundation
+internal import Synchronization
+
+/// Clients that keep a service busy and remember every answer.
+///
+/// Each lane is a closed loop: a new person signs up, links, reads the account, refreshes, and then
+/// unlinks, signs out or stays.
+package final class Traffic: Sendable {
+    /// A session that must still be good, and the identities that must open its account.
+    struct Standing: Sendable {
+        let subject: String
+        let userID: String
+        let refreshToken: String
+    }
+
+    private struct State {
+        var targets: [WireClient] = []
+        var isStopping = false
+        var count = TrafficCount()
+        var commands: [TrafficCommand] = []
+        var standing: [Standing] = []
+        /// When the last command that was acknowledged had been sent, by the target's address.
+        var newest: [String: ContinuousClock.Instant] = [:]
+    }
+
+    /// How often a command with an idempotency key is sent at the most.
+    static let triesMax = 100
+    private static let standingMax = 400
+
+    let google: TestIdentityProvider
+    let apple: TestIdentityProvider
+    private let lanes: Int
+    /// Changes of every ID token's claims.
+    private let claims: [String: any Sendable]
+    /// Answers other than 200 and 503 that the fault excuses.
+    private let excused: Set<String>
+    private let state = Mutex(State())
+
+    /// Describes the clients; they start with ``run(while:)``.
+    init(_ deployment: Deployment, _ setup: FaultTrial.Setup) {
+        google = deployment.google
+        apple = deployment.apple
+        lanes = setup.lanes
+        claims = setup.claims
+        excused = setup.excused
+    }
+
+    /// Sends everything to these servers from now on, each lane to one of them.
+    package func aim(at servers: [ServerProcess]) {
+        state.withLock { $0.targets = servers.map(\.client) }
+    }
+
+    /// What the clients were told so far.
+    package var count: TrafficCount { state.withLock(\.count) }
+
+    var commands: [TrafficCommand] { state.withLock(\.commands) }
+    var standing: [Standing] { state.withLock(\.standing) }
+    var isStopping: Bool { state.withLock(\.isStopping) }
+
+    /// Whether each server has acknowledged a command that was sent after a moment.
+    package func isServed(since moment: ContinuousClock.Instant) -> Bool {
+        state.withLock { state in
+            !state.targets.isEmpty
+                && state.targets.allSatisfy { (state.newest[$0.base] ?? moment) > moment }
+        }
+    }
+
+    /// Keeps the clients going while the body runs, and then lets them finish.
+    func run<Value: Sendable>(
+        while body: () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for lane in 0..<lanes {
+                group.addTask { await self.run(lane) }
+            }
+            defer { state.withLock { $0.isStopping = true } }
+            return try await body()
+        }
+    }
+
+    private func run(_ lane: Int) async {
+        for number in 0..<Int.max {
+            let target = state.withLock { state in
+                state.isStopping || state.targets.isEmpty
+                    ? nil : state.targets[lane % state.targets.count]
+            }
+            guard let target else {
+                if isStopping { return }
+                await pause()
+                continue
+            }
+            await TrafficPerson(self, number: number, subject: "l\(lane)-n\(number)").live(
+                on: target)
+        }
+    }
+
+    /// An ID token with the claims of this test.
+    func token(_ provider: TestIdentityProvider, _ subject: String) -> String {
+        provider.token(subject: subject, changes: claims)
+    }
+
+    /// Sends one request and counts what came back; nil when nothing did.
+    func send(
+        _ method: String, _ path: String, _ members: [String: any Sendable]? = nil,
+        on target: WireClient, token: String? = nil, key: String? = nil, request: String
+    ) async -> WireClient.Answer? {
+        let start = ContinuousClock.now
+        let answer = try? await target.call(
+            method, path, members, token: token, key: key, headers: ["X-Request-Id": request])
+        let time = ContinuousClock.now - start
+        state.withLock { state in
+            guard let answer else {
+                state.count.unanswered += 1
+                state.count.slowestSilence = max(state.count.slowestSilence, time)
+                return
+            }
+            state.count.slowestAnswer = max(state.count.slowestAnswer, time)
+            switch answer.status {
+            case 200: if method != "GET" { state.count.acknowledged += 1 }
+            case 503:
+                state.count.unavailable += 1
+                state.count.slowestRefusal = max(state.count.slowestRefusal, time)
+                if answer.header("Retry-After") == nil { state.count.withoutRetryAfter += 1 }
+            default:
+                let words = "\(answer.status) \(answer.errorCode ?? "")"
+                if !excused.contains(words) { state.count.surprise("\(method) \(path): \(words)") }
+            }
+            if answer.status == 200, method != "GET" {
+                state.newest[target.base] = max(state.newest[target.base] ?? start, start)
+            }
+        }
+        if answer?.status != 200 { await pause() }
+        return answer
+    }
+
+    func add(_ command: TrafficCommand) {
+        state.withLock { $0.commands.append(command) }
+    }
+
+    func add(_ standing: Standing) {
+        state.withLock { state in
+            state.standing.append(standing)
+            // The oldest have seen the most; of the rest any will do.
+            if state.standing.count > Self.standingMax {
+                state.standing.remove(at: Int.random(in: Self.standingMax / 2..<Self.standingMax))
+            }
+        }
+    }
+
+    func surprise(_ line: String) {
+        state.withLock { $0.count.surprise(line) }
+    }
+
+    /// A client's rest after a refusal.
+    private func pause() async {
+        try? await Task.sleep(for: .milliseconds(50))
+    }
+}

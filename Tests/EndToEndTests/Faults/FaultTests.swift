@@ -1,0 +1,37 @@
+import LedgerTestSupport
+import Testing
+
+/// What is promised whatever is pulled out from under it; each suite in this folder breaks one thing.
+///
+/// One after another, because each looks at times.
+@Suite(.serialized) struct FaultTests {
+    /// How long an answer may take while something is broken: 6 s for the batch that meets it, 5 s for
+    /// the lock that it may still hold, and what a busy machine adds.
+    static let slowestAnswer = Duration.seconds(13)
+
+    /// Nothing lost, doubled or halved; every answer in time, and either a yes or a 503 that says when
+    /// to come back; the database sound.
+    static func expectSurvived(
+        _ outcome: FaultTrial.Outcome, slowestAnswer: Duration = FaultTests.slowestAnswer,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let (count, reckoning) = (outcome.count, outcome.reckoning)
+        let findings: [(String, Bool)] = [
+            ("lost \(reckoning.lost): \(reckoning.findings)", reckoning.lost == 0),
+            ("doubled \(reckoning.doubled): \(reckoning.findings)", reckoning.doubled == 0),
+            ("halves \(reckoning.halves): \(reckoning.findings)", reckoning.halves == 0),
+            ("broken promises: \(outcome.broken)", outcome.broken.isEmpty),
+            ("answers nobody expects: \(count.surprises)", count.surprises.isEmpty),
+            ("503 without Retry-After: \(count.withoutRetryAfter)", count.withoutRetryAfter == 0),
+            ("slowest answer \(count.slowestAnswer)", count.slowestAnswer <= slowestAnswer),
+            ("slowest silence \(count.slowestSilence)", count.slowestSilence <= slowestAnswer),
+            ("verify: \(outcome.verified.output)", outcome.verified.status == 0),
+            ("pg_amcheck: \(outcome.corruption)", outcome.corruption.isEmpty),
+        ]
+        for (finding, isWell) in findings {
+            #expect(
+                isWell, "\(outcome.fault): \(finding.prefix(2_000))",
+                sourceLocation: sourceLocation)
+        }
+    }
+}

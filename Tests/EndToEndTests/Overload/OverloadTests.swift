@@ -1,0 +1,84 @@
+import LedgerTestSupport
+import Testing
+
+/// More clients than can be served, and clients that mean no good.
+@Suite(.serialized) struct OverloadTests {
+    /// Who is served waits no longer than this.
+    private static let acceptedMillisecondsMax = OverloadTrial.isLong ? 3_000.0 : 10_000.0
+    /// Who is not served hears so within this: a second, and what a busy machine adds.
+    private static let refusedMillisecondsMax = OverloadTrial.isLong ? 2_500.0 : 8_000.0
+    /// What the accepted work of a crowd is of the peak's, at the least.
+    ///
+    /// A test run shares its machine with other tests, so it only sees what is badly wrong.
+    private static let partOfPeak = OverloadTrial.isLong ? 0.8 : 0.1
+    private static let memoryMebibytesMax = 200.0
+
+    @Test func `a crowd is served as fast as a few are, and the rest is told to come back`()
+        async throws
+    {
+        let isLong = OverloadTrial.isLong
+        try await OverloadTrial.with(people: isLong ? 20_000 : 1_600) { trial in
+            // Everybody has an account before anything is measured.
+            let first = try await trial.signIns(connections: 64, seconds: isLong ? 10 : 2)
+            let peak = try await trial.signIns(connections: 64, seconds: isLong ? 15 : 2)
+            try trial.report("the peak", peak, peak: peak)
+            var all = [first, peak]
+            for connections in isLong ? [640, 6_400] : [640, 3_200] {
+                let told = try await trial.signIns(
+                    connections: connections, seconds: isLong ? 30 : 3)
+                try trial.report("a crowd", told, peak: peak)
+                expectOrder(in: told, peak: peak)
+                all.append(told)
+            }
+            let calm = try await trial.signIns(connections: 64, seconds: isLong ? 10 : 2)
+            try trial.report("at once afterwards", calm, peak: peak)
+            expectOrder(in: calm, peak: peak)
+            #expect(calm.report.refused.count == 0)
+            all.append(calm)
+            // Those whose answers came too late for their clients are in the log as well.
+            let told = all.reduce(0) { $0 + $1.report.accepted.count }
+            let untold = all.reduce(0) { $0 + $1.report.connections }
+            let inLog = try await trial.signInsInLog()
+            #expect((told...told + untold).contains(inLog))
+            try await expectVerified(trial.deployment)
+        }
+    }
+
+    @Test(arguments: Crowd.Nuisance.allCases)
+    func `clients that are slow or say nothing do not hold the others up`(
+        nuisance: Crowd.Nuisance
+    ) async throws {
+        let isLong = OverloadTrial.isLong
+        try await OverloadTrial.with(people: 64) { trial in
+            _ = try await trial.signIns(connections: 16, seconds: 1)
+            let peak = try await trial.signIns(connections: 64, seconds: isLong ? 10 : 2)
+            let beside = try await trial.crowd.annoy(
+                trial.server, by: nuisance, connections: 1_000
+            ) {
+                try await trial.signIns(connections: 64, seconds: isLong ? 20 : 2)
+            }
+            try trial.report("beside 1,000 \(nuisance) clients", beside, peak: peak)
+            expectOrder(in: beside, peak: peak)
+            #expect(beside.report.refused.count == 0)
+        }
+    }
+
+    private func expectOrder(
+        in figures: Figures, peak: Figures, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let told = figures.report
+        let isInTime =
+            told.accepted.longestMilliseconds <= Self.acceptedMillisecondsMax
+            && told.refused.p99Milliseconds <= Self.refusedMillisecondsMax
+        let isWell =
+            told.other == 0 && told.cut == 0 && told.connectFailures == 0
+            && told.withoutRetryAfter == 0
+        let part = max(figures.rate(to: peak), figures.economy(to: peak))
+        #expect(isInTime, "\(told)", sourceLocation: sourceLocation)
+        #expect(isWell, "\(told)", sourceLocation: sourceLocation)
+        #expect(part >= Self.partOfPeak, "\(told)", sourceLocation: sourceLocation)
+        #expect(
+            figures.memoryMebibytes < Self.memoryMebibytesMax, "\(told)",
+            sourceLocation: sourceLocation)
+    }
+}

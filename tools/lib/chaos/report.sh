@@ -1,0 +1,33 @@
+# shellcheck shell=bash
+# How tools/chaos and tools/overload run a suite of the end-to-end tests at length and tell of it.
+
+# Runs a suite against the release server. Leaves the JSON report's path in `report`, the suite's log in
+# `suite_log` and its exit status in `suite_status`.
+run_end_to_end_suite() {
+    local suite=$1 name=$2 rounds=$3 lines
+    mkdir -p "$local_directory/$name"
+    report="$local_directory/$name/$(date -u +%Y%m%dT%H%M%SZ).json"
+    suite_log="$local_directory/$name/tests.log"
+    lines=$(mktemp)
+    at_exit rm -f "$lines"
+    say "Building the tests (swift build --build-tests)"
+    run_interruptibly swift build "${swift_build_options[@]}" --build-tests >&2 ||
+        fail "the build failed"
+    say "Running $suite, $rounds rounds of each; what the tests say is in $suite_log"
+    export LEDGER_CHAOS_ROUNDS=$rounds LEDGER_CHAOS_REPORT=$lines
+    export ACCOUNT_LEDGER_BINARY=$server_program
+    suite_status=0
+    run_interruptibly swift test "${swift_build_options[@]}" --skip-build --filter "$suite" \
+        >"$suite_log" 2>&1 || suite_status=$?
+    jq --slurp --arg commit "$(git -C "$repository" rev-parse --short HEAD 2>/dev/null)" \
+        '{commit: $commit, results: .}' "$lines" >"$report"
+}
+
+# Prints a table of the report: its head, and a jq expression that makes a row of a result.
+print_report() {
+    say "Written to $1"
+    {
+        printf '%s\n' "$2"
+        jq -r ".results[] | $3 | map(tostring) | join(\"|\")" "$1"
+    } | column -t -s '|'
+}
