@@ -2,8 +2,9 @@ import Dispatch
 
 /// A serial executor on a dispatch queue of its own, for actors that own blocking calls.
 ///
-/// Keeps those calls off the cooperative pool, whose few threads must never wait for a socket.
-package final class BlockingExecutor: SerialExecutor, Sendable {
+/// Keeps those calls off the cooperative pool, whose few threads must never wait for a socket. A task
+/// that works with such an actor all the time can prefer its executor, and changes no threads then.
+package final class BlockingExecutor: SerialExecutor, TaskExecutor, Sendable {
     private let queue: DispatchQueue
 
     /// Makes the queue; the label shows in debuggers.
@@ -15,7 +16,9 @@ package final class BlockingExecutor: SerialExecutor, Sendable {
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         queue.async {
-            unsafe job.runSynchronously(on: self.asUnownedSerialExecutor())
+            unsafe job.runSynchronously(
+                isolatedTo: self.asUnownedSerialExecutor(),
+                taskExecutor: self.asUnownedTaskExecutor())
         }
     }
 

@@ -15,6 +15,9 @@ package actor Session {
     private var connection: Connection?
     private var backoff = Backoff()
 
+    /// For tasks that do little but call this session: they stay on its thread then.
+    package nonisolated var taskExecutor: any TaskExecutor { executor }
+
     /// The executor that all calls run on, one after another.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe executor.asUnownedSerialExecutor()

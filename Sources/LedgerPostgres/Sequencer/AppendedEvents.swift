@@ -5,9 +5,9 @@ package struct AppendedEvents: Sendable {
     package let tenant: TenantID
     package let events: [DisclosedEvent]
 
-    init(_ batch: TenantBatch) {
-        tenant = batch.tenant
-        events = batch.recordings.map { recording in
+    init(_ appended: TenantRecordings) {
+        tenant = appended.tenant
+        events = appended.recordings.map { recording in
             var disclosed = DisclosedValues()
             for disclosure in recording.disclosed {
                 let isNew = disclosed.add(disclosure)

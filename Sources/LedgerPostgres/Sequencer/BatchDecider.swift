@@ -43,10 +43,12 @@ struct BatchDecider: Sendable {
             }
             answers.append(.success(decision.result))
         }
+        let touched = loaded.tenants.values.filter { !$0.recordings.isEmpty }
         return BatchOutcome(
             answers: answers,
-            appended: loaded.tenants.values.filter { !$0.recordings.isEmpty }.map(
-                AppendedEvents.init))
+            recordings: touched.map {
+                TenantRecordings(tenant: $0.tenant, recordings: $0.recordings)
+            })
     }
 
     /// An account's attempts are kept with the account, so what a budget no longer counts has to go

@@ -4,6 +4,11 @@ import Ledger
 ///
 /// The sequencer answers a batch's commands when `transact` has come back, and not before.
 protocol BatchStore: Sendable {
+    /// Where a task that does little but call the store changes no threads; nil for anywhere.
+    var taskExecutor: (any TaskExecutor)? { get }
+    /// Where answers are delivered, one batch's after another's; nil for anywhere.
+    var deliveryExecutor: (any TaskExecutor)? { get }
+
     /// Carries one batch out in one transaction: locks the heads of the tenants that the keys name,
     /// then reads the clock and loads what the keys name, lets `decide` have it, writes what `decide`
     /// left in the tenants' batches, and commits.
@@ -30,7 +35,13 @@ struct LoadedBatch {
 /// How a batch's commands end, in their order.
 struct BatchOutcome: Sendable {
     let answers: [Sequencer.Answer]
-    let appended: [AppendedEvents]
+    let recordings: [TenantRecordings]
+}
+
+/// What a batch appends to one tenant's log, in order.
+struct TenantRecordings: Sendable {
+    let tenant: TenantID
+    let recordings: [Recording]
 }
 
 /// Why a batch was not carried out.

@@ -7,6 +7,7 @@ import Postgres
 /// statements of their own, so that under READ COMMITTED each sees every commit before it.
 final class PostgresBatchStore: BatchStore {
     private let session: Postgres.Session
+    private let delivery = BlockingExecutor(label: "account-ledger answers")
     private let keyring: WrappingKeyring
     private let signInWindowSeconds: @Sendable (TenantID) -> Int64
 
@@ -47,6 +48,9 @@ final class PostgresBatchStore: BatchStore {
         SELECT set_config('synchronous_commit', 'on', false)
          WHERE current_setting('synchronous_commit') IN ('off', 'local');
         """
+
+    var taskExecutor: (any TaskExecutor)? { session.taskExecutor }
+    var deliveryExecutor: (any TaskExecutor)? { delivery }
 
     func transact(
         _ keys: BatchKeys,

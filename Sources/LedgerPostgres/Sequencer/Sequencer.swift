@@ -29,6 +29,10 @@ package final class Sequencer: CommandQueue {
 
     typealias Answer = Result<Result<Reply, Refusal>, LedgerFault>
 
+    /// Batches of at most so many commands are answered before the next one is begun: for these
+    /// another thread would cost more than it saves.
+    private static let deliveredInPlaceMax = 2
+
     private let batchLimit: Int
     private let queue: BatchQueue<Pending>
     private let store: any BatchStore
@@ -90,8 +94,12 @@ package final class Sequencer: CommandQueue {
 
     /// Works until ``close()`` was called and everything accepted before has been answered.
     package func run() async {
-        while await queue.wait() {
-            await process(queue.take(max: batchLimit))
+        await withTaskExecutorPreference(store.taskExecutor) {
+            await withDiscardingTaskGroup { deliveries in
+                while await queue.wait() {
+                    await process(queue.take(max: batchLimit), &deliveries)
+                }
+            }
         }
         await store.close()
     }
@@ -101,7 +109,7 @@ package final class Sequencer: CommandQueue {
         queue.close()
     }
 
-    private func process(_ batch: [Pending]) async {
+    private func process(_ batch: [Pending], _ deliveries: inout DiscardingTaskGroup) async {
         guard !batch.isEmpty else { return }
         let start = ContinuousClock.now
         let commands = batch.map { $0.command }
@@ -111,22 +119,35 @@ package final class Sequencer: CommandQueue {
                 try decider.decide(commands, in: loaded)
             }
             measures.committed(
-                commands: batch.count, events: outcome.appended.reduce(0) { $0 + $1.events.count },
+                commands: batch.count,
+                events: outcome.recordings.reduce(0) { $0 + $1.recordings.count },
                 in: ContinuousClock.now - start)
-            if !outcome.appended.isEmpty { onCommit(outcome.appended) }
-            for (pending, answer) in zip(batch, outcome.answers) {
-                if case .failure(let fault) = answer {
-                    fail([pending], with: fault, because: BatchFault.damaged("an account's key"))
-                } else {
-                    pending.answer.resume(returning: answer)
-                }
+            guard batch.count > Self.deliveredInPlaceMax else {
+                return deliver(outcome, to: batch)
+            }
+            // The next batch need not wait until many clients have been told.
+            deliveries.addTask(executorPreference: store.deliveryExecutor) {
+                self.deliver(outcome, to: batch)
             }
         } catch {
-            await recover(batch, from: error)
+            await recover(batch, from: error, &deliveries)
         }
     }
 
-    private func recover(_ batch: [Pending], from fault: BatchFault) async {
+    private func deliver(_ outcome: BatchOutcome, to batch: [Pending]) {
+        if !outcome.recordings.isEmpty { onCommit(outcome.recordings.map(AppendedEvents.init)) }
+        for (pending, answer) in zip(batch, outcome.answers) {
+            if case .failure(let fault) = answer {
+                fail([pending], with: fault, because: BatchFault.damaged("an account's key"))
+            } else {
+                pending.answer.resume(returning: answer)
+            }
+        }
+    }
+
+    private func recover(
+        _ batch: [Pending], from fault: BatchFault, _ deliveries: inout DiscardingTaskGroup
+    ) async {
         guard fault.isOfOneCommand else {
             return fail(batch, with: .unavailable, because: fault)
         }
@@ -137,8 +158,8 @@ package final class Sequencer: CommandQueue {
         // for each of its neighbours.
         measures.split()
         let middle = batch.count / 2
-        await process(Array(batch[..<middle]))
-        await process(Array(batch[middle...]))
+        await process(Array(batch[..<middle]), &deliveries)
+        await process(Array(batch[middle...]), &deliveries)
     }
 
     private func fail(_ batch: [Pending], with fault: LedgerFault, because error: BatchFault) {
