@@ -24,6 +24,8 @@ package final class AccountReads: AccountReader {
 
     /// Reads in one query at the most.
     private static let batchLimit = 256
+    /// Reads of at most so many at once are answered before the next ones are begun.
+    private static let deliveredInPlaceMax = 2
     /// How long a read waits for the projection.
     private static let patience = Duration.seconds(3)
     /// How soon a read that waits for the projection is asked again when nobody says that it has
@@ -33,6 +35,7 @@ package final class AccountReads: AccountReader {
     private let queue: BatchQueue<Pending>
     private let advances = AdvanceSignal()
     private let session: Postgres.Session
+    private let delivery = BlockingExecutor(label: "account-ledger reads")
     private let onFault: @Sendable (String) -> Void
 
     /// Makes a reader; ``run()`` has to be called for it to work.
@@ -84,17 +87,11 @@ package final class AccountReads: AccountReader {
 
     /// Works until ``close()`` was called and everything accepted before has been answered.
     package func run() async {
-        while await queue.wait() {
-            do {
-                try await session.run { connection in
-                    while true {
-                        let batch = self.queue.take(max: Self.batchLimit)
-                        if batch.isEmpty { return }
-                        try self.answer(batch, on: connection)
-                    }
+        await withTaskExecutorPreference(session.taskExecutor) {
+            await withDiscardingTaskGroup { deliveries in
+                while await queue.wait() {
+                    await answer(queue.take(max: Self.batchLimit), &deliveries)
                 }
-            } catch {
-                fail(queue.take(max: .max), because: error)
             }
         }
         await session.close()
@@ -105,21 +102,26 @@ package final class AccountReads: AccountReader {
         queue.close()
     }
 
-    private func answer(_ batch: [Pending], on connection: Connection) throws {
+    private func answer(_ batch: [Pending], _ deliveries: inout DiscardingTaskGroup) async {
+        guard !batch.isEmpty else { return }
         let answers: [Answer]
         do {
-            answers = try AccountQuery.answers(to: batch, on: connection)
+            answers = try await session.run { try AccountQuery.answers(to: batch, on: $0) }
         } catch {
-            fail(batch, because: error)
-            throw error
+            return fail(batch, because: error)
         }
+        guard batch.count > Self.deliveredInPlaceMax else { return deliver(answers, to: batch) }
+        // The next query need not wait until many clients have been told.
+        deliveries.addTask(executorPreference: delivery) { self.deliver(answers, to: batch) }
+    }
+
+    private func deliver(_ answers: [Answer], to batch: [Pending]) {
         for (pending, answer) in zip(batch, answers) {
             pending.answer.resume(returning: .success(answer))
         }
     }
 
     private func fail(_ batch: [Pending], because error: any Error) {
-        guard !batch.isEmpty else { return }
         onFault("\(batch.count) reads failed: \(error)")
         for pending in batch {
             pending.answer.resume(returning: .failure(.unavailable))
