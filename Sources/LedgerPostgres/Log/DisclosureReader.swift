@@ -42,6 +42,9 @@ package struct DisclosureReader: Sendable {
         self.keyring = keyring
     }
 
+    /// Whether a wrapping key is at hand.
+    func holdsKey(_ id: String) -> Bool { keyring.holds(id) }
+
     /// Asks for the rows of a range of positions.
     static func call(
         from first: LogPosition, count: Int, in tenant: TenantID

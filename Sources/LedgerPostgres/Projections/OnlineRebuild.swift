@@ -52,11 +52,26 @@ package struct OnlineRebuild: Sendable {
         await session.close()
     }
 
+    private static let wrappingKeys = Statement(
+        "rebuild_wrapping_keys", "SELECT DISTINCT wrapping_key FROM account_keys ORDER BY 1")
+
+    /// Refuses keys with which disclosures would look damaged, and the live tables would stop.
+    private func checkKeys() async throws {
+        let wanted = try await session.step { connection in
+            let result = try connection.query(Self.wrappingKeys)
+            return try (0..<result.rowCount).map { try result.text($0, 0) }
+        }
+        if let missing = wanted.first(where: { !disclosures.holdsKey($0) }) {
+            throw OnlineRebuildFault.keyIsMissing(missing)
+        }
+    }
+
     /// Rebuilds a projection for all tenants and shows the new table.
     ///
     /// - Throws: `OnlineRebuildFault`, or `PostgresError`; the view shows what it showed before.
     package func run(_ projection: ProjectionName) async throws -> OnlineRebuildReport {
-        try await locked(projection) { lock in
+        try await checkKeys()
+        return try await locked(projection) { lock in
             let tables = try await lock.run { try TableMaking.clear(projection, on: $0) }
             try onStep(.begun)
             let old = tables.served
@@ -89,7 +104,8 @@ package struct OnlineRebuild: Sendable {
     ///
     /// - Throws: as ``run(_:)``.
     package func rollBack(_ projection: ProjectionName) async throws -> ProjectionTable {
-        try await locked(projection) { lock in
+        try await checkKeys()
+        return try await locked(projection) { lock in
             let tables = try await lock.run { try ProjectionTables.all(on: $0) }
                 .filter { $0.table.projection == projection }
             guard let old = tables.first(where: { $0.state == .served })?.table,
@@ -187,7 +203,8 @@ package struct OnlineRebuild: Sendable {
             switch try await lock.run({ try TableExchange.exchange(old, new, on: $0) }) {
             case .done: return
             case .apart: _ = try await folder.round()
-            case .locked: try await Task.sleep(for: Self.pause * 5)
+            // Readers of the view wait behind us for as long as we try: seldom, and not for long.
+            case .locked: try await Task.sleep(for: Self.pause * 50)
             }
             guard ContinuousClock.now < deadline else {
                 throw OnlineRebuildFault.isLocked(old.projection.rawValue)

@@ -34,6 +34,8 @@ package enum OnlineRebuildFault: Error, Sendable, CustomStringConvertible {
     case unfoldable(TenantID, LogDamage)
     /// The tables differ at one position, and both are of the same fold.
     case differs(TableDifference)
+    /// The key directory lacks a key that accounts' keys are wrapped with.
+    case keyIsMissing(String)
     /// Something reads the view or the table without an end.
     case isLocked(String)
     /// The lock against other rebuilds was lost with its connection.
@@ -55,6 +57,7 @@ package enum OnlineRebuildFault: Error, Sendable, CustomStringConvertible {
             "\(difference), though both are of version \(difference.new.version): the live table"
                 + " is not what the log says; rebuild \(difference.new.projection) repairs it in"
                 + " place. Nothing was changed"
+        case .keyIsMissing(let id): "the key directory lacks the encryption key \(id)"
         case .isLocked(let name): "\(name) is being read without an end; try again later"
         case .lockLost: "the connection was lost; start the rebuild again"
         }

@@ -59,6 +59,11 @@ package final class RecentEvents: Sendable {
         }
     }
 
+    /// Forgets everything: the database may have become another one.
+    package func forget() {
+        state.withLock { $0 = State() }
+    }
+
     /// A page of a tenant's log; nil when the event at its position is not here.
     func page(of tenant: TenantID, from: LogPosition, limit: Int) -> LogPage? {
         state.withLock { state in

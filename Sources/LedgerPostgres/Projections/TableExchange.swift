@@ -4,7 +4,7 @@ import Postgres
 /// Exchanges the table that a view shows, and drops tables: each in one short transaction.
 enum TableExchange {
     /// How long a lock on a view or a table is waited for; who comes after us waits as long.
-    private static let lockWait = "SET LOCAL lock_timeout = '500ms'"
+    private static let lockWait = "SET LOCAL lock_timeout = '50ms'"
 
     private static let positions = Statement(
         "exchange_positions",

@@ -111,6 +111,8 @@ extension BatchFault {
             case .server(let error):
                 switch error.state {
                 case .lockNotAvailable, .idleInTransactionTimeout, .readOnlyTransaction: false
+                // Another schema than this program's: somebody has migrated it.
+                case .undefinedTable, .undefinedColumn, .undefinedFunction: false
                 default: !["08", "40", "53", "57", "58"].contains(error.state.conditionClass)
                 }
             }

@@ -1,5 +1,6 @@
 import Cryptography
 package import Ledger
+import Synchronization
 
 /// What a sequencer needs to know.
 package struct SequencerConfiguration: Sendable {
@@ -40,6 +41,8 @@ package final class Sequencer: CommandQueue {
     private let onCommit: @Sendable ([AppendedEvents]) -> Void
     private let onFault: @Sendable (String) -> Void
     private let measures = SequencerMeasures()
+    /// Batches whose answers are on their way.
+    private let delivering = Atomic(0)
 
     /// Makes a sequencer on Postgres; ``run()`` has to be called for it to work.
     ///
@@ -122,12 +125,15 @@ package final class Sequencer: CommandQueue {
                 commands: batch.count,
                 events: outcome.recordings.reduce(0) { $0 + $1.recordings.count },
                 in: ContinuousClock.now - start)
-            guard batch.count > Self.deliveredInPlaceMax else {
+            // In place only when no earlier batch is still being told: they go out in order.
+            if batch.count <= Self.deliveredInPlaceMax, delivering.load(ordering: .acquiring) == 0 {
                 return deliver(outcome, to: batch)
             }
+            delivering.add(1, ordering: .relaxed)
             // The next batch need not wait until many clients have been told.
             deliveries.addTask(executorPreference: store.deliveryExecutor) {
                 self.deliver(outcome, to: batch)
+                self.delivering.subtract(1, ordering: .releasing)
             }
         } catch {
             await recover(batch, from: error, &deliveries)

@@ -17,7 +17,7 @@ package struct Verifier: Sendable {
     private static let begin = Statement(
         "verify_begin", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
-    private static let prepare = "SET jit = off; SET idle_in_transaction_session_timeout = '600s'"
+    private static let prepare = "SET jit = off; SET idle_in_transaction_session_timeout = 0"
 
     private let url: String
     private let session: Postgres.Session
@@ -66,6 +66,7 @@ package struct Verifier: Sendable {
                     continue
                 }
                 report = try connection.transaction(Self.begin) {
+                    try Self.keepTables(on: connection)
                     if let whole = try self.streamed(tenant, progress).run(report, on: connection) {
                         return whole
                     }
@@ -77,6 +78,14 @@ package struct Verifier: Sendable {
                 }
             }
             return report
+        }
+    }
+
+    /// Keeps the tables of read models from being dropped while they are compared.
+    private static func keepTables(on connection: Connection) throws(PostgresError) {
+        for live in try ProjectionTables.live(on: connection) {
+            let name = quoteIdentifier(live.table.description)
+            try connection.execute("LOCK TABLE \(name) IN ACCESS SHARE MODE")
         }
     }
 

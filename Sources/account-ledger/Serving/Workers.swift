@@ -33,6 +33,8 @@ struct Workers: Sendable {
                 projector.wake()
             },
             onFault: { text in
+                // After a lost connection the database may be a restored one, with other events.
+                recent.forget()
                 faults.note(text)
                 log.write(.error, "sequencer fault", ["detail": .text(text)])
             })

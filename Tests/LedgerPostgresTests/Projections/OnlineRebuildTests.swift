@@ -1,3 +1,4 @@
+import Cryptography
 import Ledger
 import LedgerPostgres
 import LedgerTestSupport
@@ -55,6 +56,31 @@ import Testing
             await rebuild.close()
         }
         // Both were whole at the end; see `withServers`.
+    }
+
+    @Test func `other keys than the ledger's are refused before anything is touched`() async throws
+    {
+        try await withServers { database, sequencer in
+            var story = Story(sequencer)
+            _ = try await story.signIn("apple", "ada")
+            let key = try #require(SymmetricKey(bytes: Array(repeating: 1, count: 32)))
+            let rebuild = OnlineRebuild(
+                ownerURL: database.ownerURL,
+                keyring: WrappingKeyring(currentID: "other", current: key))
+            for projection in ProjectionName.allCases {
+                await #expect(throws: OnlineRebuildFault.self) {
+                    try await rebuild.run(projection)
+                }
+                await #expect(throws: OnlineRebuildFault.self) {
+                    try await rebuild.rollBack(projection)
+                }
+            }
+            #expect(
+                try await database.rows(
+                    "count(*)::text]) FROM projections WHERE failure IS NOT NULL")
+                    == ["0"])
+            await rebuild.close()
+        }
     }
 
     @Test func `only once the previous table is dropped is there a next rebuild`() async throws {

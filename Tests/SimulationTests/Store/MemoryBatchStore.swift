@@ -14,6 +14,10 @@ final class MemoryBatchStore: BatchStore {
 
     private var database: MemoryDatabase { world.database }
 
+    // Everything of a process runs where its sequencer runs, in the scheduler's order.
+    var taskExecutor: (any TaskExecutor)? { nil }
+    var deliveryExecutor: (any TaskExecutor)? { nil }
+
     func transact(
         _ keys: BatchKeys,
         _ decide: @escaping @Sendable (LoadedBatch) throws(BatchFault) -> BatchOutcome
