@@ -93,7 +93,7 @@ let package = Package(
 
         // One test target per module, the whole from outside, and the rules of the house.
         .testTarget(name: "TidyTests"),
-        .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
+        .testTarget(name: "CryptographyTests", dependencies: ["CCJose", "Cryptography"]),
         .testTarget(name: "PostgresTests", dependencies: ["Postgres"]),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"]),
         .testTarget(name: "BenchLoadTests", dependencies: ["HTTP", "ledger-bench-load"]),

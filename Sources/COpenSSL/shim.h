@@ -55,3 +55,80 @@ static inline EVP_PKEY *copenssl_p256_key(const unsigned char *point, size_t poi
     OSSL_PARAM_BLD_free(list);
     return key;
 }
+
+/// Makes a key pair on the curve P-256 of an encoded point and its secret number, 32 bytes in
+/// big-endian order; NULL when OpenSSL refuses them. Whether they belong together is not checked.
+static inline EVP_PKEY *copenssl_p256_key_pair(
+    const unsigned char *point, size_t point_count, const unsigned char secret[32]) {
+    // A parameter's number has the machine's byte order. OpenSSL's own builder would leave a copy of it
+    // in freed memory.
+    unsigned char number[32];
+    const unsigned one = 1;
+    const int is_little_endian = *(const unsigned char *) &one;
+    for (int index = 0; index < 32; index++) {
+        number[index] = secret[is_little_endian ? 31 - index : index];
+    }
+    OSSL_PARAM values[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *) "prime256v1", 0),
+        OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, (void *) point, point_count),
+        OSSL_PARAM_construct_BN(OSSL_PKEY_PARAM_PRIV_KEY, number, sizeof number),
+        OSSL_PARAM_construct_end(),
+    };
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
+    EVP_PKEY *key = NULL;
+    if (context && EVP_PKEY_fromdata_init(context) == 1) {
+        if (EVP_PKEY_fromdata(context, &key, EVP_PKEY_KEYPAIR, values) != 1) key = NULL;
+    }
+    EVP_PKEY_CTX_free(context);
+    OPENSSL_cleanse(number, sizeof number);
+    return key;
+}
+
+/// Signs a digest with a context that is ready for ECDSA on P-256. Writes the signature's two
+/// numbers as a JWS wants them, 32 bytes each (RFC 7518, section 3.4); 0 when OpenSSL fails.
+static inline int copenssl_p256_sign(
+    EVP_PKEY_CTX *context, const unsigned char *digest, size_t digest_count,
+    unsigned char signature[64]) {
+    // Two integers of at most 33 bytes in DER.
+    unsigned char encoded[80];
+    size_t count = sizeof encoded;
+    if (EVP_PKEY_sign(context, encoded, &count, digest, digest_count) != 1) return 0;
+    const unsigned char *cursor = encoded;
+    ECDSA_SIG *pair = d2i_ECDSA_SIG(NULL, &cursor, (long) count);
+    int is_written = pair && BN_bn2binpad(ECDSA_SIG_get0_r(pair), signature, 32) == 32
+        && BN_bn2binpad(ECDSA_SIG_get0_s(pair), signature + 32, 32) == 32;
+    ECDSA_SIG_free(pair);
+    return is_written;
+}
+
+/// Computes HMAC-SHA256 (RFC 2104) with a SHA-256 that was fetched before; 0 when OpenSSL fails.
+///
+/// `HMAC` looks up the code and the digest by name in each call, which takes longer than both digests.
+static inline int copenssl_hmac_sha256(
+    const EVP_MD *sha256, const unsigned char *key, size_t key_count,
+    const unsigned char *message, size_t message_count, unsigned char code[32]) {
+    unsigned char block[64];
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    int is_done = context && EVP_DigestInit_ex2(context, sha256, NULL) == 1;
+    for (size_t index = 0; index < sizeof block; index++) block[index] = 0;
+    if (key_count > sizeof block) {
+        is_done = is_done && EVP_DigestUpdate(context, key, key_count) == 1
+            && EVP_DigestFinal_ex(context, block, NULL) == 1
+            && EVP_DigestInit_ex2(context, NULL, NULL) == 1;
+    } else {
+        for (size_t index = 0; index < key_count; index++) block[index] = key[index];
+    }
+    for (size_t index = 0; index < sizeof block; index++) block[index] ^= 0x36;
+    is_done = is_done && EVP_DigestUpdate(context, block, sizeof block) == 1
+        && EVP_DigestUpdate(context, message, message_count) == 1
+        && EVP_DigestFinal_ex(context, code, NULL) == 1
+        && EVP_DigestInit_ex2(context, NULL, NULL) == 1;
+    for (size_t index = 0; index < sizeof block; index++) block[index] ^= 0x36 ^ 0x5c;
+    is_done = is_done && EVP_DigestUpdate(context, block, sizeof block) == 1
+        && EVP_DigestUpdate(context, code, 32) == 1
+        && EVP_DigestFinal_ex(context, code, NULL) == 1;
+    // Freeing a context wipes what it holds.
+    EVP_MD_CTX_free(context);
+    OPENSSL_cleanse(block, sizeof block);
+    return is_done;
+}

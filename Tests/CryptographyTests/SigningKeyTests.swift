@@ -21,6 +21,51 @@ import Testing
                 == CompactJWS.Header(alg: "ES256", kid: key.keyID, typ: "at+jwt"))
     }
 
+    @Test func `cjose accepts what a key signs and a key's checker accepts what cjose signs`()
+        throws
+    {
+        // Numbers with leading zeros, one in 128 of all, must keep their 32 bytes.
+        let key = TokenSigningKey.generate()
+        let signer = key.signer(type: "at+jwt")
+        let handle = try #require(JWKHandle(json: key.exported()))
+        for index in 0..<600 {
+            let claims = Array(#"{"sub":"\#(String(repeating: "a", count: index % 7))"}"#.utf8)
+            let token = signer.sign(claims)
+            #expect(cjoseVerifies(token, publicJWK: key.publicJWK), "token \(index)")
+            #expect(
+                CompactJWS.verify(token, with: key.verificationKey, allowing: [.es256]) == claims)
+            #expect(
+                !cjoseVerifies(token.dropLast(4) + "AAAA", publicJWK: key.publicJWK))
+        }
+        let header = [
+            (name: "alg", value: "ES256"), (name: "kid", value: key.keyID),
+            (name: "typ", value: "at+jwt"),
+        ]
+        let byCJose = try #require(handle.sign(header: header, payload: Self.claims))
+        #expect(
+            CompactJWS.verify(byCJose, with: key.verificationKey, allowing: [.es256])
+                == Self.claims)
+        #expect(
+            signer.sign(Self.claims).split(separator: ".").dropLast()
+                == byCJose.split(separator: ".").dropLast())
+    }
+
+    @Test func `no two signatures of the same claims are equal`() {
+        let signer = TokenSigningKey.generate().signer(type: "at+jwt")
+        #expect(Set((0..<64).map { _ in signer.sign(Self.claims) }).count == 64)
+    }
+
+    @Test func `a private number shorter than the curve's order is refused`() throws {
+        let key = TokenSigningKey.generate()
+        let text = String(decoding: key.exported(), as: UTF8.self)
+        let secret = try #require(text.firstMatch(of: /"d":"([^"]+)"/)?.1)
+        let bytes = try #require(Base64URL.decode(secret))
+        for other in [Array(bytes.dropFirst()), [0] + bytes] {
+            let jwk = text.replacing(secret, with: Base64URL.encode(other))
+            #expect(jwk != text && TokenSigningKey(exported: Array(jwk.utf8)) == nil)
+        }
+    }
+
     @Test func `exported keys come back and check each other's tokens`() throws {
         let ec = TokenSigningKey.generate()
         let ecAgain = try #require(TokenSigningKey(exported: ec.exported()))

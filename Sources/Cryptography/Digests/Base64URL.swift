@@ -16,14 +16,17 @@ package enum Base64URL {
         return table
     }()
 
+    /// The number of characters that so many bytes take.
+    static func textCount(_ byteCount: Int) -> Int {
+        (byteCount * 4 + 2) / 3
+    }
+
     /// Encodes bytes as text.
     package static func encode(_ bytes: [UInt8]) -> String {
-        let count = (bytes.count * 4 + 2) / 3
+        let count = textCount(bytes.count)
         return unsafe String(unsafeUninitializedCapacity: count) { output in
             unsafe bytes.withUnsafeBufferPointer { input in
-                unsafe alphabet.withUnsafeBufferPointer { letters in
-                    unsafe write(input, to: output, letters)
-                }
+                unsafe write(input, to: output)
             }
             return count
         }
@@ -56,24 +59,47 @@ package enum Base64URL {
         return isCanonical ? bytes : nil
     }
 
+    /// Writes the text of bytes, for which the output must have room.
+    static func write(
+        _ input: UnsafeBufferPointer<UInt8>, to output: UnsafeMutableBufferPointer<UInt8>
+    ) {
+        precondition(
+            output.count >= textCount(input.count), "a text needs four characters for three bytes")
+        unsafe alphabet.withUnsafeBufferPointer { letters in
+            unsafe write(input, to: output, letters)
+        }
+    }
+
     private static func write(
         _ input: UnsafeBufferPointer<UInt8>, to output: UnsafeMutableBufferPointer<UInt8>,
         _ letters: UnsafeBufferPointer<UInt8>
     ) {
+        func letter(_ group: UInt32, _ shift: UInt32) -> UInt8 {
+            unsafe letters[Int(group >> shift & 0x3F)]
+        }
         var source = 0
         var target = 0
-        while source < input.count {
-            let left = min(3, input.count - source)
-            var group: UInt32 = 0
-            for offset in 0..<3 {
-                group = group << 8 | (offset < left ? UInt32(unsafe input[source + offset]) : 0)
-            }
-            for offset in 0...left {
-                let letter = Int(group >> UInt32(18 - 6 * offset) & 0x3F)
-                unsafe output[target + offset] = unsafe letters[letter]
-            }
-            source += left
-            target += left + 1
+        while source + 3 <= input.count {
+            let group =
+                unsafe UInt32(input[source]) << 16 | UInt32(input[source + 1]) << 8
+                | UInt32(input[source + 2])
+            unsafe output[target] = letter(group, 18)
+            unsafe output[target + 1] = letter(group, 12)
+            unsafe output[target + 2] = letter(group, 6)
+            unsafe output[target + 3] = letter(group, 0)
+            source += 3
+            target += 4
+        }
+        let left = input.count - source
+        guard left > 0 else {
+            return
+        }
+        let second = left == 2 ? unsafe UInt32(input[source + 1]) << 8 : 0
+        let group = unsafe UInt32(input[source]) << 16 | second
+        unsafe output[target] = letter(group, 18)
+        unsafe output[target + 1] = letter(group, 12)
+        if left == 2 {
+            unsafe output[target + 2] = letter(group, 6)
         }
     }
 

@@ -10,6 +10,7 @@ package final class TokenSigningKey: Sendable {
     package let verificationKey: VerificationKey
 
     private let pair: SigningKeyPair
+    private let privateKey: P256PrivateKey
 
     /// Reads a private JWK of type EC on the curve P-256, as `exported()` writes it.
     ///
@@ -21,16 +22,30 @@ package final class TokenSigningKey: Sendable {
         self.init(pair)
     }
 
-    private init(_ pair: SigningKeyPair) {
+    /// Nil when OpenSSL reads another key out of a JWK than cjose does.
+    private init?(_ pair: SigningKeyPair) {
+        guard
+            let key = P256PrivateKey(pair.parameters, privateJWK: pair.handle.json())
+        else {
+            return nil
+        }
         self.pair = pair
+        self.privateKey = key
         self.keyID = pair.keyID
         self.verificationKey = pair.verificationKey
         self.publicJWK = pair.parameters.published(algorithm: .es256)
+        let trial = sign(claims: Array("{}".utf8), type: "JWT")
+        guard CompactJWS.verify(trial, with: verificationKey, allowing: [.es256]) != nil else {
+            return nil
+        }
     }
 
     /// Makes a new random key.
     package static func generate() -> TokenSigningKey {
-        TokenSigningKey(SigningKeyPair(generated: .generateP256()))
+        guard let key = TokenSigningKey(SigningKeyPair(generated: .generateP256())) else {
+            preconditionFailure("a generated key can't be used")
+        }
+        return key
     }
 
     /// Writes the private key as a JWK; a secret that whoever calls this must keep.
@@ -38,15 +53,15 @@ package final class TokenSigningKey: Sendable {
         pair.handle.json()
     }
 
+    /// Prepares signing tokens of one type, whose header has exactly `alg`, `kid` and `typ`.
+    package func signer(type: String) -> TokenSigner {
+        TokenSigner(privateKey, keyID: keyID, type: type)
+    }
+
     /// Signs claims and returns a compact JWS whose header has exactly `alg`, `kid` and `typ`.
     ///
     /// The claims are JSON and are signed as they are. They must not be empty.
     package func sign(claims: [UInt8], type: String) -> String {
-        pair.sign(
-            header: [
-                (name: "alg", value: SignatureAlgorithm.es256.rawValue),
-                (name: "kid", value: keyID),
-                (name: "typ", value: type),
-            ], payload: claims)
+        signer(type: type).sign(claims)
     }
 }

@@ -19,7 +19,7 @@ package final class AccessTokens: Sendable {
     /// The public keys as a JSON Web Key Set (RFC 7517, section 5).
     package let publishedKeys: [UInt8]
 
-    private let signingKey: TokenSigningKey
+    private let signer: TokenSigner
     private let checker: AccessTokenChecker
     private let known = KnownTokens()
     private let issuer: String
@@ -41,7 +41,7 @@ package final class AccessTokens: Sendable {
         self.issuer = issuer
         self.audience = audience
         self.lifetimeSeconds = lifetimeSeconds
-        signingKey = current
+        signer = current.signer(type: Self.type)
         let keys = [current] + former.filter { $0.keyID != current.keyID }
         publishedKeys = Array("{\"keys\":[\(keys.map(\.publicJWK).joined(separator: ","))]}".utf8)
         checker = AccessTokenChecker(
@@ -54,8 +54,7 @@ package final class AccessTokens: Sendable {
             caller: Caller(account: grant.account, session: grant.session), tenant: tenant,
             authenticatedAt: grant.authenticatedAt.seconds, issuedAt: now.seconds,
             expiresAt: now.seconds + lifetimeSeconds)
-        let token = signingKey.sign(
-            claims: claims.payload(issuer: issuer, audience: audience), type: Self.type)
+        let token = signer.sign(claims.payload(issuer: issuer, audience: audience))
         known.remember(claims, of: token)
         return token
     }
