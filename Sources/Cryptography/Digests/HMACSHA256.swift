@@ -6,16 +6,35 @@ package enum HMACSHA256 {
     ///
     /// Compare codes with `constantTimeEqual`. Any key length is accepted, zero included.
     package static func code(key: [UInt8], _ message: [UInt8]) -> [UInt8] {
+        unsafe key.withUnsafeBytes { keyBytes in
+            unsafe code(key: keyBytes, message)
+        }
+    }
+
+    /// Computes the code of a message with a secret key, of which no copy is made.
+    package static func code(key: SymmetricKey, _ message: [UInt8]) -> [UInt8] {
+        unsafe key.withBytes { keyBytes in
+            unsafe code(key: keyBytes, message)
+        }
+    }
+
+    /// Computes the code of a message with the UTF-8 bytes of a text as the key.
+    package static func code(key: String, _ message: [UInt8]) -> [UInt8] {
+        var key = key
+        return key.withUTF8 { keyBytes in
+            unsafe code(key: UnsafeRawBufferPointer(keyBytes), message)
+        }
+    }
+
+    private static func code(key: UnsafeRawBufferPointer, _ message: [UInt8]) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: SHA256.byteCount) { output, count in
-            let result = unsafe key.withUnsafeBytes { keyBytes in
-                unsafe message.withUnsafeBufferPointer { messageBytes in
-                    unsafe HMAC(
-                        FetchedAlgorithms.sha256, keyBytes.baseAddress, Int32(keyBytes.count),
-                        messageBytes.baseAddress, messageBytes.count, output.baseAddress, nil)
-                }
+            let status = unsafe message.withUnsafeBufferPointer { messageBytes in
+                unsafe copenssl_hmac_sha256(
+                    FetchedAlgorithms.sha256,
+                    key.baseAddress?.assumingMemoryBound(to: UInt8.self), key.count,
+                    messageBytes.baseAddress, messageBytes.count, output.baseAddress)
             }
-            let succeeded = unsafe result != nil
-            precondition(succeeded, "OpenSSL can't compute an HMAC")
+            precondition(status == 1, "OpenSSL can't compute an HMAC")
             count = SHA256.byteCount
         }
     }

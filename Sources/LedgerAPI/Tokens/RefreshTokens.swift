@@ -16,6 +16,9 @@ package struct RefreshTokens: Sendable {
     private static let signedByteCount = 1 + sessionByteCount + randomByteCount
     private static let byteCount = signedByteCount + codeByteCount
 
+    private static let codeLabel = Array("refresh:".utf8)
+    private static let sealingLabel = Array("successor".utf8)
+
     private let key: SymmetricKey
 
     /// Takes the secret that every process of the ledger shares.
@@ -25,12 +28,15 @@ package struct RefreshTokens: Sendable {
 
     /// Makes a new token for a session.
     package func issue(for session: SessionID, in tenant: TenantID) -> String {
-        var bytes = [Self.version]
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.byteCount)
+        bytes.append(Self.version)
         for shift in stride(from: 120, through: 0, by: -8) {
             bytes.append(UInt8(truncatingIfNeeded: session.bits >> UInt128(shift)))
         }
         bytes += SecureRandom.bytes(Self.randomByteCount)
-        return Base64URL.encode(bytes + code(for: bytes, in: tenant))
+        bytes += code(for: bytes[...], in: tenant)
+        return Base64URL.encode(bytes)
     }
 
     /// The session that a token was issued for; nil for anything that was not issued for this
@@ -39,7 +45,7 @@ package struct RefreshTokens: Sendable {
     /// Whether the token is the session's current one is the ledger's to say.
     package func session(of token: String, in tenant: TenantID) -> SessionID? {
         guard let bytes = Self.bytes(of: token) else { return nil }
-        let signed = Array(bytes.prefix(Self.signedByteCount))
+        let signed = bytes.prefix(Self.signedByteCount)
         let presented = Array(bytes.suffix(Self.codeByteCount))
         guard constantTimeEqual(code(for: signed, in: tenant), presented) else { return nil }
         let session = signed[1...Self.sessionByteCount]
@@ -79,13 +85,16 @@ package struct RefreshTokens: Sendable {
     }
 
     private static func sealingKey(_ presented: String) -> SymmetricKey? {
-        SymmetricKey(
-            bytes: HMACSHA256.code(key: Array(presented.utf8), Array("successor".utf8)))
+        SymmetricKey(bytes: HMACSHA256.code(key: presented, sealingLabel))
     }
 
-    private func code(for bytes: [UInt8], in tenant: TenantID) -> [UInt8] {
-        let message = Array("refresh:\(tenant)".utf8) + bytes
-        let code = HMACSHA256.code(key: key.copiedBytes(), message)
-        return Array(code.prefix(Self.codeByteCount))
+    private func code(for bytes: ArraySlice<UInt8>, in tenant: TenantID) -> [UInt8] {
+        let tenant = tenant.description.utf8
+        var message: [UInt8] = []
+        message.reserveCapacity(Self.codeLabel.count + tenant.count + bytes.count)
+        message += Self.codeLabel
+        message += tenant
+        message += bytes
+        return Array(HMACSHA256.code(key: key, message).prefix(Self.codeByteCount))
     }
 }
