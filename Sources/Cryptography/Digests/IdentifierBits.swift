@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// Unpredictable bits for identifiers, taken from OpenSSL's generator some kilobytes at a time.
+/// Unpredictable bits for identifiers and nonces, taken from OpenSSL's generator some kilobytes at a time.
 ///
 /// Asking for 16 bytes at a time costs most of a microsecond of bookkeeping, and a request needs three
-/// identifiers. Not for secrets: bits that are handed out later lie in memory meanwhile.
+/// identifiers and a nonce. Not for secrets: bits that are handed out later lie in memory meanwhile.
 package final class IdentifierBits: Sendable {
     private static let wordCount = 512
 

@@ -14,15 +14,20 @@ package enum AESGCM {
     /// Largest plaintext that can be sealed, in bytes.
     package static let plaintextBytesMax = 1 << 30
 
+    // A nonce is no secret: it stands in its box.
+    private static let nonceBits = IdentifierBits()
+
     /// Encrypts a plaintext and authenticates it together with additional bytes.
     ///
     /// The additional bytes are not in the box; the opener must present the same ones.
     package static func seal(
         _ plaintext: [UInt8], key: SymmetricKey, additional: [UInt8]
     ) -> [UInt8] {
-        seal(
-            plaintext, key: key, additional: additional,
-            nonce: SecureRandom.bytes(nonceByteCount))
+        let bits = nonceBits.next()
+        let nonce = (0..<nonceByteCount).map { index in
+            UInt8(truncatingIfNeeded: bits >> UInt128(8 * index))
+        }
+        return seal(plaintext, key: key, additional: additional, nonce: nonce)
     }
 
     /// Opens a box, or returns nil when the key, the additional bytes or any bit of the box differ.
@@ -34,10 +39,13 @@ package enum AESGCM {
             return nil
         }
         let context = CipherContext(
-            .decrypt, key: key, nonce: Array(box.prefix(nonceByteCount)), additional: additional)
-        let ciphertext = Array(box.dropFirst(nonceByteCount).dropLast(tagByteCount))
-        let plaintext = context.crypted(ciphertext)
-        guard context.finishes(withTag: Array(box.suffix(tagByteCount))) else {
+            .decrypt, key: key, nonce: box[..<nonceByteCount], additional: additional)
+        let sealed = box[nonceByteCount..<nonceByteCount + sealedCount]
+        let plaintext = unsafe [UInt8](unsafeUninitializedCapacity: sealedCount) { output, count in
+            unsafe context.crypt(sealed, to: output)
+            count = sealedCount
+        }
+        guard context.finishes(withTag: box[(nonceByteCount + sealedCount)...]) else {
             return nil
         }
         return plaintext
@@ -49,8 +57,16 @@ package enum AESGCM {
     ) -> [UInt8] {
         precondition(nonce.count == nonceByteCount, "an AES-GCM nonce has 12 bytes")
         precondition(plaintext.count <= plaintextBytesMax, "a plaintext has at most 1 GiB")
-        let context = CipherContext(.encrypt, key: key, nonce: nonce, additional: additional)
-        let ciphertext = context.crypted(plaintext)
-        return nonce + ciphertext + context.finishedTag()
+        let context = CipherContext(.encrypt, key: key, nonce: nonce[...], additional: additional)
+        let tagStart = nonceByteCount + plaintext.count
+        return unsafe [UInt8](unsafeUninitializedCapacity: tagStart + tagByteCount) { box, count in
+            _ = unsafe box.update(fromContentsOf: nonce)
+            unsafe context.crypt(
+                plaintext[...],
+                to: UnsafeMutableBufferPointer(rebasing: box[nonceByteCount..<tagStart]))
+            unsafe context.finish(
+                writingTag: UnsafeMutableBufferPointer(rebasing: box[tagStart...]))
+            count = tagStart + tagByteCount
+        }
     }
 }

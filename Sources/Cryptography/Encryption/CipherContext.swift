@@ -10,7 +10,7 @@ internal import COpenSSL
     private let context: OpaquePointer
 
     /// Starts with a 12-byte nonce, which is OpenSSL's default length for this mode.
-    init(_ direction: Direction, key: SymmetricKey, nonce: [UInt8], additional: [UInt8]) {
+    init(_ direction: Direction, key: SymmetricKey, nonce: ArraySlice<UInt8>, additional: [UInt8]) {
         guard let made = unsafe EVP_CIPHER_CTX_new() else {
             preconditionFailure("OpenSSL can't make a cipher context")
         }
@@ -35,37 +35,33 @@ internal import COpenSSL
         unsafe EVP_CIPHER_CTX_free(context)
     }
 
-    /// Encrypts or decrypts everything in one step.
-    func crypted(_ input: [UInt8]) -> [UInt8] {
+    /// Encrypts or decrypts everything in one step into memory of the same length.
+    func crypt(_ input: ArraySlice<UInt8>, to output: UnsafeMutableBufferPointer<UInt8>) {
+        precondition(output.count == input.count, "AES-GCM keeps the length")
         guard !input.isEmpty else {
-            return []
+            return
         }
-        return unsafe [UInt8](unsafeUninitializedCapacity: input.count) { output, count in
-            var written: Int32 = 0
-            let status = unsafe input.withUnsafeBufferPointer { bytes in
-                unsafe EVP_CipherUpdate(
-                    context, output.baseAddress, &written, bytes.baseAddress, Int32(bytes.count))
-            }
-            precondition(status == 1 && Int(written) == input.count, "AES-256-GCM stopped short")
-            count = input.count
+        var written: Int32 = 0
+        let status = unsafe input.withUnsafeBufferPointer { bytes in
+            unsafe EVP_CipherUpdate(
+                context, output.baseAddress, &written, bytes.baseAddress, Int32(bytes.count))
         }
+        precondition(status == 1 && Int(written) == input.count, "AES-256-GCM stopped short")
     }
 
-    /// Ends an encryption and returns its tag.
-    func finishedTag() -> [UInt8] {
+    /// Ends an encryption and writes its tag.
+    func finish(writingTag tag: UnsafeMutableBufferPointer<UInt8>) {
+        precondition(tag.count == AESGCM.tagByteCount, "an AES-GCM tag has 16 bytes")
         precondition(ends(), "OpenSSL can't end AES-256-GCM")
-        return unsafe [UInt8](unsafeUninitializedCapacity: AESGCM.tagByteCount) { tag, count in
-            let status = unsafe EVP_CIPHER_CTX_ctrl(
-                context, EVP_CTRL_AEAD_GET_TAG, Int32(AESGCM.tagByteCount), tag.baseAddress)
-            precondition(status == 1, "OpenSSL has no tag")
-            count = AESGCM.tagByteCount
-        }
+        let status = unsafe EVP_CIPHER_CTX_ctrl(
+            context, EVP_CTRL_AEAD_GET_TAG, Int32(AESGCM.tagByteCount), tag.baseAddress)
+        precondition(status == 1, "OpenSSL has no tag")
     }
 
     /// Ends a decryption; false means that what was decrypted must be thrown away.
-    func finishes(withTag tag: [UInt8]) -> Bool {
+    func finishes(withTag tag: ArraySlice<UInt8>) -> Bool {
         precondition(tag.count == AESGCM.tagByteCount, "an AES-GCM tag has 16 bytes")
-        var tag = tag
+        var tag = Array(tag)
         let status = unsafe tag.withUnsafeMutableBytes { bytes in
             unsafe EVP_CIPHER_CTX_ctrl(
                 context, EVP_CTRL_AEAD_SET_TAG, Int32(bytes.count), bytes.baseAddress)
@@ -75,11 +71,9 @@ internal import COpenSSL
 
     private func ends() -> Bool {
         // GCM writes nothing at the end; the buffer is there because OpenSSL wants one.
-        var rest = [UInt8](repeating: 0, count: AESGCM.tagByteCount)
-        var written: Int32 = 0
-        let status = unsafe rest.withUnsafeMutableBufferPointer { buffer in
-            unsafe EVP_CipherFinal_ex(context, buffer.baseAddress, &written)
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: AESGCM.tagByteCount) {
+            var written: Int32 = 0
+            return unsafe EVP_CipherFinal_ex(context, $0.baseAddress, &written) == 1
         }
-        return status == 1
     }
 }
