@@ -37,12 +37,19 @@ struct JSONWriter {
     mutating func text(_ text: String) {
         beginValue()
         bytes.append(UInt8(ascii: "\""))
-        guard text.utf8.contains(where: Self.mustBeEscaped) else {
-            bytes.append(contentsOf: text.utf8)
-            bytes.append(UInt8(ascii: "\""))
-            return
+        let text = text.utf8
+        // Copied before it is looked at: both go over many bytes at a time, and an escape is rare.
+        let start = bytes.count
+        bytes.append(contentsOf: text)
+        if bytes.span.extracting(start...).mustBeEscaped {
+            bytes.removeSubrange(start...)
+            appendEscaped(text)
         }
-        for byte in text.utf8 {
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func appendEscaped(_ text: String.UTF8View) {
+        for byte in text {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
                 bytes.append(UInt8(ascii: "\\"))
@@ -54,11 +61,6 @@ struct JSONWriter {
                 bytes.append(byte)
             }
         }
-        bytes.append(UInt8(ascii: "\""))
-    }
-
-    private static func mustBeEscaped(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
     mutating func number(_ number: Int64) {
@@ -95,4 +97,19 @@ struct JSONWriter {
 protocol JSONWritable {
     /// Writes the value.
     func write(to writer: inout JSONWriter)
+}
+
+extension Span<UInt8> {
+    /// Whether any byte must be escaped; without a branch for each, so that it is done for many at
+    /// a time.
+    fileprivate var mustBeEscaped: Bool {
+        var found: UInt8 = 0
+        for index in indices {
+            let byte = self[index]
+            found |= byte < 0x20 ? 1 : 0
+            found |= byte == UInt8(ascii: "\"") ? 1 : 0
+            found |= byte == UInt8(ascii: "\\") ? 1 : 0
+        }
+        return found != 0
+    }
 }
