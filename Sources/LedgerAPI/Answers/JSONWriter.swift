@@ -29,7 +29,7 @@ struct JSONWriter {
 
     /// Writes the name of an object's next member.
     mutating func name(_ name: String) {
-        text(name)
+        plainText(name)
         bytes.append(UInt8(ascii: ":"))
         needsComma = false
     }
@@ -45,6 +45,16 @@ struct JSONWriter {
             bytes.removeSubrange(start...)
             appendEscaped(text)
         }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Writes a text of the program's own making, in which nothing needs an escape: a name, a token.
+    mutating func plainText(_ text: String) {
+        beginValue()
+        bytes.append(UInt8(ascii: "\""))
+        let start = bytes.count
+        bytes.append(contentsOf: text.utf8)
+        assert(!bytes.span.extracting(start...).mustBeEscaped, "a plain text needs no escape")
         bytes.append(UInt8(ascii: "\""))
     }
 

@@ -6,11 +6,11 @@ extension SessionAnswer: JSONWritable {
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.name("access_token")
-            writer.text(accessToken)
+            writer.plainText(accessToken)
             writer.name("refresh_token")
-            writer.text(refreshToken)
+            writer.plainText(refreshToken)
             writer.name("token_type")
-            writer.text(tokenType)
+            writer.plainText(tokenType)
             writer.name("expires_in")
             writer.number(expiresIn)
             writer.name("user_id")
