@@ -21,6 +21,14 @@ import Testing
                 == CompactJWS.Header(alg: "ES256", kid: key.keyID, typ: "at+jwt"))
     }
 
+    @Test func `keys whose private number has leading zeros are made and read like others`() {
+        // One key in 256 has such a number: among so many, none would be a wonder.
+        for _ in 0..<3_000 {
+            let key = TokenSigningKey.generate()
+            #expect(TokenSigningKey(exported: key.exported())?.keyID == key.keyID)
+        }
+    }
+
     @Test func `cjose accepts what a key signs and a key's checker accepts what cjose signs`()
         throws
     {
