@@ -8,8 +8,8 @@ import Synchronization
 /// and takes from the log what is not here: what it is too far behind for, what another process appended,
 /// and everything after a start.
 package final class RecentEvents: Sendable {
-    /// The most events that are kept, over all tenants: about a second of the highest load.
-    package static let countMax = 16_384
+    /// The most events that are kept, over all tenants: half a second of the highest load.
+    package static let countMax = 8_192
 
     private struct Tail {
         var first: LogPosition
