@@ -11,7 +11,7 @@ import Testing
     ///
     /// A test run shares its machine with other tests, so it only sees what is badly wrong.
     private static let partOfPeak = OverloadTrial.isLong ? 0.8 : 0.1
-    private static let memoryMebibytesMax = 256.0
+    private static let memoryMebibytesMax = 200.0
     /// So many that nobody signs in often: a person's recent sign-ins are counted each time.
     private static let people = OverloadTrial.isLong ? 20_000 : 1_600
 
