@@ -73,25 +73,4 @@ struct HandlerThreadTests {
         gate.open()
         try await ended.waitForArrivals(1)
     }
-
-    @Test func `requests of many connections wait together`() async throws {
-        let gate = Gate()
-        let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
-            await gate.pass()
-            return await echo(request)
-        }
-        try await withServer(handler: handler) { server in
-            var clients: [RawClient] = []
-            for index in 0..<40 {
-                let client = try await RawClient(port: server.port)
-                try await client.send("GET /\(index) HTTP/1.1\nHost: h\n\n")
-                clients.append(client)
-            }
-            try await gate.waitForArrivals(40)
-            gate.open()
-            for (index, client) in clients.enumerated() {
-                #expect(try await client.receive()["X-Path"] == "/\(index)")
-            }
-        }
-    }
 }

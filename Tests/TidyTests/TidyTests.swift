@@ -5,12 +5,20 @@ import Testing
     /// Where each module may import from among ours: only from above itself.
     private static let imports: [String: Set<String>] = [
         "Cryptography": [], "Postgres": [], "HTTP": [], "Sockets": [], "Ledger": [],
-        "LedgerWire": [], "ledger-bench-load": ["Sockets"],
+        "LedgerWire": [], "RawSockets": [], "ledger-bench-load": ["Sockets"],
         "LedgerPostgres": ["Ledger", "Postgres", "Cryptography", "Migrations"],
         "LedgerAPI": ["Ledger", "LedgerWire", "HTTP", "Cryptography"],
         "account-ledger": [
             "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerPostgres", "LedgerWire",
             "Postgres",
+        ],
+        "LedgerTestSupport": [
+            "Cryptography", "HTTP", "Ledger", "LedgerPostgres", "LedgerWire", "Postgres",
+        ],
+        "ledger-load": ["Cryptography", "Ledger", "LedgerPostgres", "LedgerTestSupport"],
+        "ledger-fuzz": [
+            "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerTestSupport", "Postgres",
+            "RawSockets",
         ],
     ]
     private static let ours: Set<String> = Set(imports.keys).union(["Migrations"])

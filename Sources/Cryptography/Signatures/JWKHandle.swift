@@ -2,8 +2,9 @@ internal import CCJose
 internal import COpenSSL
 
 /// Owns one private key in cjose, which makes, reads, writes and uses it for signing.
-// Protected by being immutable: `cjose_jws_sign` takes the key as const and does not retain it (the reference count is not atomic); OpenSSL's RSA and EC_KEY objects behind it
-// guard their own caches with locks and may be used by any number of threads that don't modify them.
+// Protected by being immutable: `cjose_jws_sign` takes the key as const and does not retain it (the
+// reference count is not atomic); OpenSSL's RSA and EC_KEY objects behind it guard their own caches
+// with locks and may be used by any number of threads that don't modify them.
 @safe final class JWKHandle: @unchecked Sendable {
     private let key: OpaquePointer
 

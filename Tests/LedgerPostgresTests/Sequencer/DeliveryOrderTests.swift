@@ -1,0 +1,62 @@
+import Ledger
+import LedgerPostgres
+import LedgerTestSupport
+import Synchronization
+import Testing
+
+/// Answers leave on another thread than batches are carried out on.
+@Suite struct DeliveryOrderTests {
+    /// What was told of commits, and whether the first large one is being held back.
+    private final class Told: Sendable {
+        let positions = Mutex<[Int64]>([])
+        let sequencer = Mutex<Sequencer?>(nil)
+
+        /// Keeps a large batch's delivery until the batch after it is committed too.
+        func take(_ appended: [AppendedEvents]) {
+            let new = appended.flatMap(\.events).map(\.position.value)
+            if new.count > 2, let sequencer = sequencer.withLock(\.self) {
+                let committed = sequencer.statistics.batches
+                let deadline = ContinuousClock.now + .seconds(10)
+                while sequencer.statistics.batches == committed, ContinuousClock.now < deadline {}
+            }
+            positions.withLock { $0 += new }
+        }
+    }
+
+    @Test func `a small batch does not overtake the large one before it`() async throws {
+        try await ScratchDatabase.with { database in
+            let told = Told()
+            let sequencer = Sequencer(
+                configuration: SequencerConfiguration(url: database.runtimeURL),
+                policy: { _ in SequencerFixture.roomyPolicy }, keyring: SequencerFixture.keyring,
+                onCommit: told.take, onFault: { Issue.record("\($0)") })
+            // Three sign-ins wait before the loop begins, so they are one batch of nine events.
+            var commands = RandomCommands(seed: 1, subjectsPerProvider: 50)
+            let fact = LedgerOpened(mode: .development, encryptionKey: "test", tokenKey: "test")
+            let open = Command(
+                id: CommandID(bits: 1), tenant: .default,
+                origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
+                intent: .openLedger(OpenLedger(fact)))
+            var batch = [open]
+            while batch.count < 5 {
+                let command = commands.next()
+                if case .signIn = command.intent { batch.append(command) }
+            }
+            let last = batch.removeLast()
+            told.sequencer.withLock { $0 = sequencer }
+            await withTaskGroup { group in
+                for command in batch {
+                    group.addTask { _ = try? await sequencer.submit(command) }
+                }
+                while sequencer.statistics.queueDepth < batch.count { await Task.yield() }
+                group.addTask { await sequencer.run() }
+                while sequencer.statistics.batches == 0 { await Task.yield() }
+                _ = try? await sequencer.submit(last)
+                sequencer.close()
+            }
+            let positions = told.positions.withLock(\.self)
+            #expect(positions.count >= 5)
+            #expect(positions == positions.sorted())
+        }
+    }
+}
