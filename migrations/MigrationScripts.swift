@@ -7,6 +7,9 @@ package enum MigrationScripts {
         ("V001_ledger.sql", PackageResources.V001_ledger_sql),
         ("V002_attempts_in_accounts.sql", PackageResources.V002_attempts_in_accounts_sql),
         ("V003_projection_tables.sql", PackageResources.V003_projection_tables_sql),
+        ("V004_merkle_log.sql", PackageResources.V004_merkle_log_sql),
+        ("V005_principals.sql", PackageResources.V005_principals_sql),
+        ("V006_erasure.sql", PackageResources.V006_erasure_sql),
     ]
 
     /// Makes the triggers of append-only level 1 anew after drift.

@@ -18,7 +18,8 @@ struct RoleGrants {
     static let tables = [
         "events", "ledger_head", "ledger_migrations", "disclosures", "account_keys", "accounts",
         "identities", "sessions", "idempotency_records", "projections", "projection_tables",
-        "user_providers", "account_audit",
+        "user_providers", "account_audit", "merkle_nodes", "checkpoints", "checkpoint_keys",
+        "sealer_leases", "api_keys", "access_log",
     ]
     private static let functions = ["ledger_expect(bigint, bigint, text)"]
 
@@ -27,10 +28,12 @@ struct RoleGrants {
         grants: tables.map { table in
             switch table {
             // Disclosures and keys are evidence too: nothing of today erases one.
-            case "events", "disclosures", "account_keys":
+            case "events", "disclosures", "account_keys", "merkle_nodes", "checkpoints",
+                "checkpoint_keys", "access_log":
                 Grant(rights: "SELECT, INSERT", table: table)
             case "ledger_head": Grant(rights: "SELECT, INSERT, UPDATE", table: table)
-            case "ledger_migrations", "projection_tables", "user_providers", "account_audit":
+            case "ledger_migrations", "projection_tables", "user_providers", "account_audit",
+                "api_keys":
                 Grant(rights: "SELECT", table: table)
             default: Grant(rights: "SELECT, INSERT, UPDATE, DELETE", table: table)
             }

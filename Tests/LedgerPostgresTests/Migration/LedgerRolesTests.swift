@@ -34,7 +34,8 @@ import Testing
                 """)
             let narrow = [
                 "events:ra", "disclosures:ra", "account_keys:ra", "ledger_head:raw",
-                "ledger_migrations:r", "projection_tables:r",
+                "ledger_migrations:r", "projection_tables:r", "merkle_nodes:ra", "checkpoints:ra",
+                "checkpoint_keys:ra", "api_keys:r", "access_log:ra",
             ]
             #expect(Set(narrow).isSubset(of: rights))
             let others = rights.filter { !narrow.contains($0) }

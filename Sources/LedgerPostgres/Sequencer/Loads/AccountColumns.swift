@@ -20,7 +20,8 @@ struct AccountColumns {
             OFFSET 0) w ON true
         LEFT JOIN LATERAL (
             SELECT * FROM identities
-            WHERE tenant_id IS NOT DISTINCT FROM k.tenant_id AND account_id = a.account_id
+            WHERE tenant_id IS NOT DISTINCT FROM k.tenant_id AND last_account_id = a.account_id
+                AND account_id IS NOT NULL
             OFFSET 0) l ON true
         """
 
