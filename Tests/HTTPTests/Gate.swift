@@ -42,7 +42,7 @@ final class Gate: Sendable {
     }
 
     /// Waits until so many have arrived.
-    func waitForArrivals(_ count: Int, within limit: Duration = .seconds(10)) async throws {
+    func waitForArrivals(_ count: Int, within limit: Duration = .seconds(30)) async throws {
         let arrived = await withCheckedContinuation { continuation in
             let watcher: Int? = state.withLock { state in
                 guard state.arrivals < count else { return nil }

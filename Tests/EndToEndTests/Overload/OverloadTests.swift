@@ -9,7 +9,7 @@ import Testing
     private static let refusedMillisecondsMax = OverloadTrial.isLong ? 2_500.0 : 8_000.0
     /// What the accepted work of a crowd is of the peak's, at the least.
     ///
-    /// A test run shares its machine with other tests, so it only sees what is badly wrong.
+    /// A short round is too short for more than what is badly wrong. The tests run it by itself.
     private static let partOfPeak = OverloadTrial.isLong ? 0.8 : 0.1
     private static let memoryMebibytesMax = 200.0
     /// So many that nobody signs in often: a person's recent sign-ins are counted each time.
