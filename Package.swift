@@ -42,6 +42,7 @@ let package = Package(
         .target(name: "Postgres", dependencies: ["CLibPQ"]),
         .target(name: "HTTP", dependencies: ["CMicroHTTPD"]),
         .target(name: "Sockets", dependencies: ["CEpoll"]),
+        .target(name: "TransparencyLog", dependencies: ["Cryptography"]),
 
         // The subject.
         .target(name: "Ledger"),
@@ -97,6 +98,8 @@ let package = Package(
         // One test target per module, the whole from outside, and the rules of the house.
         .testTarget(name: "TidyTests"),
         .testTarget(name: "CryptographyTests", dependencies: ["CCJose", "Cryptography"]),
+        .testTarget(
+            name: "TransparencyLogTests", dependencies: ["Cryptography", "TransparencyLog"]),
         .testTarget(name: "PostgresTests", dependencies: ["Postgres"]),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"]),
         .testTarget(name: "BenchLoadTests", dependencies: ["HTTP", "ledger-bench-load"]),

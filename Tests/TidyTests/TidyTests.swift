@@ -6,6 +6,7 @@ import Testing
     private static let imports: [String: Set<String>] = [
         "Cryptography": [], "Postgres": [], "HTTP": [], "Sockets": [], "Ledger": [],
         "LedgerWire": [], "RawSockets": [], "ledger-bench-load": ["Sockets"],
+        "TransparencyLog": ["Cryptography"],
         "LedgerPostgres": ["Ledger", "Postgres", "Cryptography", "Migrations"],
         "LedgerAPI": ["Ledger", "LedgerWire", "HTTP", "Cryptography"],
         "account-ledger": [

@@ -1,0 +1,65 @@
+/// Base64 with the standard alphabet and padding, RFC 4648 section 4.
+///
+/// As in `Base64URL` one run of bytes has exactly one text: missing or superfluous padding, white
+/// space, other alphabets and non-zero trailing bits are all refused.
+package enum Base64 {
+    private static let padding = UInt8(ascii: "=")
+
+    /// Encodes bytes as text.
+    package static func encode(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        for character in Base64URL.encode(bytes).utf8 {
+            text.append(standard(character))
+        }
+        while text.count % 4 != 0 {
+            text.append(padding)
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Decodes text, or returns nil when it is not the one canonical spelling of some bytes.
+    package static func decode(_ text: some StringProtocol) -> [UInt8]? {
+        decode(Array(text.utf8)[...])
+    }
+
+    /// Decodes ASCII text, or returns nil when it is not canonical.
+    package static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        guard text.count % 4 == 0 else {
+            return nil
+        }
+        var digits = text
+        for _ in 0..<2 where digits.last == padding {
+            digits.removeLast()
+        }
+        var translated: [UInt8] = []
+        translated.reserveCapacity(digits.count)
+        for character in digits {
+            guard let digit = urlSafe(character) else {
+                return nil
+            }
+            translated.append(digit)
+        }
+        return unsafe translated.withUnsafeBufferPointer { characters in
+            unsafe Base64URL.decode(characters)
+        }
+    }
+
+    private static func standard(_ character: UInt8) -> UInt8 {
+        switch character {
+        case UInt8(ascii: "-"): UInt8(ascii: "+")
+        case UInt8(ascii: "_"): UInt8(ascii: "/")
+        default: character
+        }
+    }
+
+    /// The character of the other alphabet; nil for those that only the other alphabet has.
+    private static func urlSafe(_ character: UInt8) -> UInt8? {
+        switch character {
+        case UInt8(ascii: "+"): UInt8(ascii: "-")
+        case UInt8(ascii: "/"): UInt8(ascii: "_")
+        case UInt8(ascii: "-"), UInt8(ascii: "_"): nil
+        default: character
+        }
+    }
+}
