@@ -20,6 +20,8 @@ if compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null; then
 fi
 readonly packages_of_postgres
 readonly packages_of_walk_through=(curl jq)
+# Programs of others that check proofs, and what a bundle is checked with.
+readonly packages_of_verifiers=(golang-go golang-golang-x-mod-dev openssl python3 python3-venv)
 readonly packages_of_format=()
 readonly packages_of_lint=(shellcheck)
 readonly packages_of_bench=(jq time)

@@ -1,0 +1,30 @@
+# shellcheck shell=bash
+# Programs of others that check what the ledger proves: Go's sumdb is a Debian package, but
+# rekor-verifier comes from PyPI, into an environment of its own below .local.
+
+readonly verifiers_requirements="$repository/Tests/TransparencyLogTests/Verifiers/requirements.txt"
+readonly verifiers_directory="$local_directory/verifiers"
+
+# Makes the environment of exactly the pinned versions, unless it is there.
+set_up_verifiers() {
+    if cmp --silent "$verifiers_requirements" "$verifiers_directory/installed.txt"; then
+        return
+    fi
+    say "Installing from PyPI: $(sed 's/ .*//' "$verifiers_requirements" | tr '\n' ' ')"
+    rm -rf "$verifiers_directory"
+    if ! install_verifiers >"$local_directory/pip.log" 2>&1; then
+        rm -rf "$verifiers_directory"
+        tail -n 20 "$local_directory/pip.log" >&2
+        fail "pip could not install what Tests/TransparencyLogTests/Verifiers/requirements.txt names." \
+            "The tests need it to show that others can check the proofs; without a network, run" \
+            "this once with one, or set PIP_INDEX_URL or PIP_FIND_LINKS to where pip finds it"
+    fi
+    cp "$verifiers_requirements" "$verifiers_directory/installed.txt"
+}
+
+# What is imported needs Python's standard library only, so nothing that it depends on is fetched.
+install_verifiers() {
+    /usr/bin/python3 -m venv "$verifiers_directory" &&
+        "$verifiers_directory/bin/python" -m pip install --disable-pip-version-check --no-deps \
+            --require-hashes --requirement "$verifiers_requirements"
+}
