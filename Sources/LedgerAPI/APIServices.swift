@@ -7,6 +7,8 @@ package final class APIServices: Sendable {
     package let commands: any CommandQueue
     /// Reads the read model.
     package let accounts: any AccountReader
+    /// Serves auditors, support and administrators.
+    package let audit: AuditServices
     /// Knows which tenants exist.
     package let tenants: any TenantDirectory
     /// What is configured; a tenant that exists and is not listed has no providers.
@@ -30,7 +32,8 @@ package final class APIServices: Sendable {
 
     /// Collects the services.
     package init(
-        commands: any CommandQueue, accounts: any AccountReader, tenants: any TenantDirectory,
+        commands: any CommandQueue, accounts: any AccountReader, audit: AuditServices,
+        tenants: any TenantDirectory,
         configurations: [TenantID: TenantConfiguration], accessTokens: AccessTokens,
         refreshTokens: RefreshTokens, now: @escaping @Sendable () -> Timestamp,
         random: @escaping @Sendable () -> UInt128, observer: any RequestObserver,
@@ -39,6 +42,7 @@ package final class APIServices: Sendable {
     ) {
         self.commands = commands
         self.accounts = accounts
+        self.audit = audit
         self.tenants = tenants
         self.configurations = configurations
         self.accessTokens = accessTokens

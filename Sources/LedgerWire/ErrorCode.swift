@@ -17,6 +17,10 @@ public enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case invalidRefreshToken = "INVALID_REFRESH_TOKEN"
     /// 401: the provider's ID token proves nothing.
     case invalidProviderToken = "INVALID_PROVIDER_TOKEN"
+    /// 401: the API key is missing, unknown, expired, revoked or of another tenant.
+    case invalidAPIKey = "INVALID_API_KEY"
+    /// 403: the API key's role may not do this.
+    case forbidden = "FORBIDDEN"
     /// 403: the caller proved who they are too long ago; sign in again, then repeat.
     case reauthenticationRequired = "REAUTHENTICATION_REQUIRED"
     /// 404: no route or no tenant has this path.

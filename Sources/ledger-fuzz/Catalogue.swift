@@ -9,7 +9,8 @@ enum Catalogue {
         ("base64url", 60), ("hex", 20), ("values", 60), ("media-type", 40), ("forwarded-for", 60),
         ("settings", 40), ("json", 130), ("request-target", 110), ("providers-file", 60),
         ("entries", 120), ("disclosures", 40), ("rows", 80), ("id-token", 50),
-        ("id-token-claims", 20), ("access-token", 40), ("refresh-token", 20), ("key-set", 20),
+        ("id-token-claims", 20), ("access-token", 40), ("refresh-token", 20), ("api-key", 20),
+        ("key-set", 20),
         ("key-file", 8), ("api", 20), ("socket", 10), ("command-line", 1),
     ]
 

@@ -55,6 +55,10 @@ enum ExampleKeys {
         cLWKc6c
         """#
 
+    /// The API key of an administrator, whose secret is the bytes 0 to 31.
+    static let apiKey =
+        "alk_AZChssPUcACAAAAAAAAAAQ_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
+
     /// Keys of another provider.
     static let foreignKeySet =
         #"""

@@ -19,6 +19,7 @@ final class FuzzService: Sendable {
     let policy: IDTokenPolicy
     let idTokens: [String]
     let configuration: TenantConfiguration
+    let apiKey: StoredAPIKey
 
     init() throws {
         guard let providerKey = RSASigningKey(exported: Array(ExampleKeys.provider.utf8)),
@@ -26,6 +27,12 @@ final class FuzzService: Sendable {
             let refreshKey = SymmetricKey(bytes: Array(0..<UInt8(SymmetricKey.byteCount))),
             let google = ProviderName("google")
         else { throw Finding("the example keys can't be read") }
+        guard let key = APIKey(ExampleKeys.apiKey), let keyDigest = key.secretDigest else {
+            throw Finding("the example API key can't be read")
+        }
+        apiKey = StoredAPIKey(
+            id: key.id, role: .admin, secretDigest: keyDigest, label: "example",
+            createdAt: Self.now, expiresAt: nil, revokedAt: nil)
         self.providerKey = providerKey
         self.tokenKey = tokenKey
         accessTokens = AccessTokens(
@@ -74,9 +81,12 @@ final class FuzzService: Sendable {
         guard let proxies = TrustedProxies("127.0.0.0/8"),
             let origins = AllowedOrigins("https://app.example")
         else { throw Finding("the settings can't be read") }
+        let access = InMemoryAccess(now: { Self.now })
+        access.add(apiKey)
+        let audit = AuditServices(keys: access, accesses: access)
         return API(
             APIServices(
-                commands: ledger, accounts: ledger, tenants: ledger,
+                commands: ledger, accounts: ledger, audit: audit, tenants: ledger,
                 configurations: [.default: configuration], accessTokens: accessTokens,
                 refreshTokens: refreshTokens, now: { Self.now },
                 random: { SecureRandom.uint128() }, observer: observer, trustedProxies: proxies,

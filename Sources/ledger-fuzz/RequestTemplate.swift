@@ -8,11 +8,12 @@ struct LiveTokens: Sendable {
     var accessToken = ""
     var refreshToken = ""
 
-    /// The text with `<ID>`, `<ACCESS>` and `<REFRESH>` replaced.
+    /// The text with `<ID>`, `<ACCESS>`, `<REFRESH>` and `<KEY>` replaced.
     func fill(_ template: [UInt8]) -> [UInt8] {
         var bytes = template
         for (place, value) in [
             ("<ID>", idToken), ("<ACCESS>", accessToken), ("<REFRESH>", refreshToken),
+            ("<KEY>", ExampleKeys.apiKey),
         ] {
             while let range = bytes.firstRange(of: Array(place.utf8)) {
                 bytes.replaceSubrange(range, with: value.utf8)
@@ -44,6 +45,7 @@ struct LiveTokens: Sendable {
 /// Requests of every route as they stand on the wire, with places for tokens.
 enum RequestTemplates {
     private static let json = "Host: a\nContent-Type: application/json\n"
+    private static let key = "Host: a\nAuthorization: Bearer <KEY>\n"
     private static let bearer = "Authorization: Bearer <ACCESS>\n"
 
     static let all = [
@@ -67,6 +69,9 @@ enum RequestTemplates {
         request("GET /.well-known/jwks.json", "Host: a\n", ""),
         request("GET /readyz", "Host: a\n", ""),
         request(
+            "GET /v1/access-log?after=1&from=2026-01-01T00:00:00Z&to=9&principal=operator&limit=5",
+            key + "Ledger-Reason: because\n", ""),
+        request(
             "OPTIONS /v1/account",
             "Host: a\nOrigin: https://app.example\nAccess-Control-Request-Method: GET\n", ""),
     ]
@@ -75,7 +80,8 @@ enum RequestTemplates {
         "Host: b\n", "Content-Type: text/plain\n", "Content-Length: 5\n", "Content-Length: -1\n",
         "Transfer-Encoding: chunked\n", "Expect: 100-continue\n", "Authorization: Bearer x\n",
         "Idempotency-Key: \n", "Origin: null\n", "X-Request-Id: é\n", "<ACCESS>", "<REFRESH>",
-        "<ID>", "HEAD ", "PUT ", "/t/acme", "/v1/", "\u{0}", "\n\n", "\r\n", ":", "%00", "null",
+        "<ID>", "<KEY>", "&limit=1", "&after=-1", "disclose=true", "HEAD ", "PUT ", "/t/acme",
+        "/v1/", "\u{0}", "\n\n", "\r\n", ":", "%00", "null",
         #""id_token":1"#, #""nonce":{}"#, "HTTP/1.0", "HTTP/9.9", "Connection: close\n", "?a=b",
         "5\r\nhello\r\n0\r\n\r\n", "\t", " ", "{", "Bearer ", "\u{7F}",
     ]

@@ -6,7 +6,9 @@ import Testing
 @Suite struct CommandLineTests {
     @Test(arguments: [
         [], ["serve"], ["migrate"], ["replay"], ["rebuild"], ["verify"], ["keys"],
-        ["keys", "init"], ["tenant"], ["tenant", "create"], ["tenant", "list"],
+        ["keys", "init"], ["keys", "api"], ["keys", "api", "create"], ["keys", "api", "list"],
+        ["keys", "api", "revoke"], ["access-log"], ["tenant"], ["tenant", "create"],
+        ["tenant", "list"],
     ])
     func `every subcommand explains itself`(subcommand: [String]) async throws {
         let outcome = try await CommandLineTool(environment: [:]).run(subcommand + ["--help"])
@@ -20,6 +22,7 @@ import Testing
         ["replay", "--account", "not-an-id"], ["replay"], ["replay", "--from", "x"],
         ["replay", "--from", "-1"], ["replay", "--format", "xml", "--from", "0"], ["rebuild"],
         ["rebuild", "nothing"], ["tenant", "create"], ["tenant", "create", "NOT A NAME"], ["keys"],
+        ["keys", "api"], ["keys", "api", "lend"], ["access-log", "--from", "yesterday"],
     ])
     func `a usage error is one clear line`(arguments: [String]) async throws {
         let tool = CommandLineTool(environment: ["DATABASE_URL": "postgresql://x@127.0.0.1:1/x"])

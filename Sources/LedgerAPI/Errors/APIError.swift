@@ -14,6 +14,12 @@ enum APIError: Error {
     case accessTokenMissing
     /// The access token is bad or expired.
     case accessTokenInvalid
+    /// The request carries no API key.
+    case apiKeyMissing
+    /// The API key is unknown, expired, revoked or of another tenant.
+    case apiKeyInvalid
+    /// The principal's role may not do this.
+    case forbidden
     /// No route has the path.
     case notFound
     /// The path exists, but not for this method.

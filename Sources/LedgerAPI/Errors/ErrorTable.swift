@@ -67,6 +67,12 @@ extension ErrorAnswer {
                 Self(401, .invalidAccessToken, "An access token is required")
                     .challenge(Challenge.plain)
             case .accessTokenInvalid: .accessTokenInvalid
+            case .apiKeyMissing:
+                Self(401, .invalidAPIKey, "An API key is required").challenge(Challenge.plain)
+            case .apiKeyInvalid:
+                Self(401, .invalidAPIKey, "The API key is invalid, expired or revoked")
+                    .challenge(Challenge.invalidToken)
+            case .forbidden: Self(403, .forbidden, "This API key's role may not do this")
             case .notFound: Self(404, .notFound, "Not found")
             case .methodNotAllowed(let allowed):
                 Self(405, .methodNotAllowed, "The path does not have this method")

@@ -19,7 +19,7 @@ struct RoleGrants {
         "events", "ledger_head", "ledger_migrations", "disclosures", "account_keys", "accounts",
         "identities", "sessions", "idempotency_records", "projections", "projection_tables",
         "user_providers", "account_audit", "merkle_nodes", "checkpoints", "checkpoint_keys",
-        "sealer_leases", "api_keys", "access_log",
+        "sealer_leases", "api_keys", "access_heads", "access_log",
     ]
     private static let functions = ["ledger_expect(bigint, bigint, text)"]
 
@@ -31,7 +31,8 @@ struct RoleGrants {
             case "events", "disclosures", "account_keys", "merkle_nodes", "checkpoints",
                 "checkpoint_keys", "access_log":
                 Grant(rights: "SELECT, INSERT", table: table)
-            case "ledger_head": Grant(rights: "SELECT, INSERT, UPDATE", table: table)
+            case "ledger_head", "access_heads":
+                Grant(rights: "SELECT, INSERT, UPDATE", table: table)
             case "ledger_migrations", "projection_tables", "user_providers", "account_audit",
                 "api_keys":
                 Grant(rights: "SELECT", table: table)
@@ -44,6 +45,7 @@ struct RoleGrants {
     static let auditor = RoleGrants(
         grants: [
             "events", "ledger_head", "ledger_migrations", "projections", "projection_tables",
+            "access_heads", "access_log",
         ].map {
             Grant(rights: "SELECT", table: $0)
         } + [

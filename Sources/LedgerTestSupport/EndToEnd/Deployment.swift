@@ -136,3 +136,14 @@ package final class Deployment: Sendable {
         try? FileManager.default.removeItem(atPath: directory)
     }
 }
+
+extension Deployment {
+    /// Makes an API key with the command line, as an operator does.
+    ///
+    /// - Throws: what running throws, or `TestTimeout` with what the command said.
+    package func apiKey(_ role: String, label: String = "test") async throws -> String {
+        let made = try await tool.run(["keys", "api", "create", "--role", role, "--label", label])
+        guard made.status == 0 else { throw TestTimeout(waitingFor: "a key: \(made.errors)") }
+        return String(made.output.dropLast())
+    }
+}

@@ -14,6 +14,10 @@ struct Subcommand: Sendable {
         Subcommand(syntax: RebuildCommand.syntax, body: RebuildCommand.run),
         Subcommand(syntax: VerifyCommand.syntax, body: VerifyCommand.run),
         Subcommand(syntax: KeysInitCommand.syntax, body: KeysInitCommand.run),
+        Subcommand(syntax: APIKeyCreateCommand.syntax, body: APIKeyCreateCommand.run),
+        Subcommand(syntax: APIKeyListCommand.syntax, body: APIKeyListCommand.run),
+        Subcommand(syntax: APIKeyRevokeCommand.syntax, body: APIKeyRevokeCommand.run),
+        Subcommand(syntax: AccessLogCommand.syntax, body: AccessLogCommand.run),
         Subcommand(syntax: TenantCreateCommand.syntax, body: TenantCreateCommand.run),
         Subcommand(syntax: TenantListCommand.syntax, body: TenantListCommand.run),
     ]
@@ -51,27 +55,33 @@ struct Subcommand: Sendable {
             Terminal.print(HelpText.program(all.map(\.syntax)))
         } else if let subcommand = all.first(where: { $0.syntax.words == words }) {
             Terminal.print(HelpText.subcommand(subcommand.syntax))
-        } else if let group = words.count == 1 ? words.first : nil, !members(of: group).isEmpty {
-            Terminal.print(HelpText.group(group, members(of: group)))
+        } else if !members(of: words).isEmpty {
+            Terminal.print(HelpText.group(words.joined(separator: " "), members(of: words)))
         } else {
             throw unknown(words.joined(separator: " "), in: [])
         }
         return .success
     }
 
-    /// A group without its second word, or with a wrong one, or no subcommand at all.
+    /// A group without its last word, or with a wrong one, or no subcommand at all.
     private static func incomplete(_ words: [String]) throws(UsageError) -> ExitCode {
-        let group = words[0]
-        guard !members(of: group).isEmpty else { throw unknown(group, in: []) }
-        guard words.count > 1 else {
-            throw UsageError(problem: "\(group) needs a subcommand", command: [group])
+        var group: [String] = []
+        for word in words {
+            guard !members(of: group + [word]).isEmpty else { break }
+            group.append(word)
         }
-        guard words[1] != "--help", words[1] != "-h" else { return try help(about: [group]) }
-        throw unknown(words[1], in: [group])
+        guard !group.isEmpty else { throw unknown(words[0], in: []) }
+        guard words.count > group.count else {
+            throw UsageError(
+                problem: "\(group.joined(separator: " ")) needs a subcommand", command: group)
+        }
+        let next = words[group.count]
+        guard next != "--help", next != "-h" else { return try help(about: group) }
+        throw unknown(next, in: group)
     }
 
-    private static func members(of group: String) -> [Syntax] {
-        all.map(\.syntax).filter { $0.words.count > 1 && $0.words.first == group }
+    private static func members(of group: [String]) -> [Syntax] {
+        all.map(\.syntax).filter { $0.words.count > group.count && $0.words.starts(with: group) }
     }
 
     private static func unknown(_ word: String, in group: [String]) -> UsageError {

@@ -137,9 +137,18 @@ struct Server: Sendable {
             answer: { await pages.handle($0) }, reject: { contract.reject($0, $1) })
     }
 
+    private func audit() -> AuditServices {
+        let log = log
+        return AuditServices(
+            keys: workers.access,
+            accesses: PostgresAccessLog(url: configuration.databaseURL, gate: workers.access) {
+                log.write(.error, "access log fault", ["detail": .text($0)])
+            })
+    }
+
     private func services(probe: ReadinessProbe, requests: RequestMetrics) -> APIServices {
         APIServices(
-            commands: workers.sequencer, accounts: workers.reads,
+            commands: workers.sequencer, accounts: workers.reads, audit: audit(),
             tenants: Tenants(url: configuration.databaseURL), configurations: tenants,
             accessTokens: AccessTokens(
                 issuer: issuer, audience: configuration.audience, current: keys.token,

@@ -5,6 +5,7 @@ import LedgerPostgres
 struct Workers: Sendable {
     let sequencer: Sequencer
     let reads: AccountReads
+    let access: AccessGate
     let projector: Projector
     let sweeper: Sweeper
 
@@ -15,6 +16,9 @@ struct Workers: Sendable {
         let url = configuration.databaseURL
         let reads = AccountReads(url: url) { text in
             log.write(.error, "reader fault", ["detail": .text(text)])
+        }
+        access = AccessGate(url: url) { text in
+            log.write(.error, "access fault", ["detail": .text(text)])
         }
         let recent = RecentEvents()
         let projector = Projector(
@@ -50,11 +54,13 @@ struct Workers: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await sequencer.run() }
             group.addTask { await reads.run() }
+            group.addTask { await access.run() }
             group.addTask { await projector.run() }
             group.addTask { await sweeper.run() }
             defer {
                 sequencer.close()
                 reads.close()
+                access.close()
                 group.cancelAll()
             }
             return try await body()

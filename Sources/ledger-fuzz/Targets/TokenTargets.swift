@@ -8,7 +8,7 @@ enum TokenTargets {
     static func all(_ service: FuzzService) -> [FuzzTarget] {
         [
             idToken(service), idTokenClaims(service), accessToken(service), refreshToken(service),
-            keySet(service), keyFiles(service),
+            apiKey(service), keySet(service), keyFiles(service),
         ]
     }
 
@@ -105,6 +105,24 @@ enum TokenTargets {
                 (session != nil) == (token == good), "the wrong tokens are accepted or refused")
             _ = RefreshTokens.open(input, with: token, in: .default)
             return session != nil
+        }
+    }
+
+    private static func apiKey(_ service: FuzzService) -> FuzzTarget {
+        let good = ExampleKeys.apiKey
+        let stored = service.apiKey
+        return FuzzTarget(
+            "api-key", corpus: [good], words: ["alk_", "ALK_", "_", "-", "=", "A", "\u{0}"]
+        ) { input in
+            let text = String(decoding: input, as: UTF8.self)
+            guard let key = APIKey(text) else {
+                try require(text != good, "the good key can't be read")
+                return false
+            }
+            try require(key.text == text, "a key has two spellings")
+            try require(
+                key.matches(stored) == (text == good), "the wrong keys are accepted or refused")
+            return true
         }
     }
 

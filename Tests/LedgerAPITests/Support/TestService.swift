@@ -26,6 +26,7 @@ struct TestService {
     let google = TestProvider("google")
     let observer = RecordingObserver()
     let ledger: InMemoryLedger
+    let audit: TestAudit
     let api: API
     let accessTokens: AccessTokens
     let refreshTokens: RefreshTokens
@@ -65,6 +66,8 @@ struct TestService {
         self.clock = clock
         self.configured = configured
         self.ledger = ledger
+        let audit = TestAudit(clock: clock)
+        self.audit = audit
         self.signingKey = signingKey
         self.refreshTokens = refreshTokens
         accessTokens = AccessTokens(
@@ -83,7 +86,7 @@ struct TestService {
         let isReady = options.isReady
         api = API(
             APIServices(
-                commands: ledger, accounts: ledger, tenants: ledger,
+                commands: ledger, accounts: ledger, audit: audit.services, tenants: ledger,
                 configurations: configurations, accessTokens: accessTokens,
                 refreshTokens: refreshTokens, now: { clock.now },
                 random: { SecureRandom.uint128() }, observer: observer,

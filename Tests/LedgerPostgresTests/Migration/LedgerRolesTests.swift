@@ -35,7 +35,8 @@ import Testing
             let narrow = [
                 "events:ra", "disclosures:ra", "account_keys:ra", "ledger_head:raw",
                 "ledger_migrations:r", "projection_tables:r", "merkle_nodes:ra", "checkpoints:ra",
-                "checkpoint_keys:ra", "api_keys:r", "access_log:ra",
+                "checkpoint_keys:ra", "api_keys:r", "access_heads:raw",
+                "access_log:ra",
             ]
             #expect(Set(narrow).isSubset(of: rights))
             let others = rights.filter { !narrow.contains($0) }
@@ -53,6 +54,8 @@ import Testing
         (.auditor, "SELECT * FROM events", true),
         (.auditor, "SELECT * FROM ledger_head", true),
         (.auditor, "SELECT * FROM projections", true),
+        (.auditor, "SELECT * FROM access_log", true),
+        (.auditor, "SELECT * FROM api_keys", false),
         (.auditor, "SELECT account_id, type, actor, providers_after FROM account_audit", true),
         (.auditor, "SELECT client_ip FROM account_audit", false),
         (.auditor, "SELECT * FROM account_audit", false),

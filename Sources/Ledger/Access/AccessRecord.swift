@@ -1,0 +1,104 @@
+/// What a principal does with the ledger, as the access log calls it; stored names are frozen.
+package enum AccessAction: String, Sendable, Hashable, CaseIterable {
+    case createAPIKey = "api_key.create"
+    case revokeAPIKey = "api_key.revoke"
+    case listAccesses = "access_log.list"
+    case listEvents = "event.list"
+    case readEvent = "event.read"
+    case readCheckpoint = "log.checkpoint"
+    case listCheckpoints = "log.checkpoints"
+    case proveInclusion = "log.inclusion"
+    case proveConsistency = "log.consistency"
+    case listLogKeys = "log.keys"
+}
+
+/// One look at the ledger, as it is told to the access log before the answer goes out.
+///
+/// Holds no personal data but what a person wrote into the reason.
+package struct AccessRecord: Hashable, Sendable {
+    /// Whether it was let through.
+    package enum Outcome: String, Sendable {
+        case allowed
+        case refused
+    }
+
+    /// Nil for the operator's command line.
+    package var principal: Principal?
+    package var action: AccessAction
+    package var account: AccountID?
+    package var event: EventID?
+    /// Positions, filters and sizes of the request, by their names.
+    package var details: [String: String] = [:]
+    /// Whether personal data was asked for and shown, where there is any.
+    package var isDisclosed = false
+    package var reason: String?
+    package var outcome = Outcome.allowed
+    package var request: RequestID?
+
+    /// Says who does what.
+    package init(by principal: Principal?, _ action: AccessAction) {
+        self.principal = principal
+        self.action = action
+    }
+
+    /// Who it was: `api_key:<id>` or `operator`.
+    package var principalText: String { principal?.description ?? Self.operatorText }
+
+    /// The role at that time: `auditor`, `support`, `admin` or `operator`.
+    package var roleText: String { principal?.role.rawValue ?? Self.operatorText }
+
+    /// How the operator's command line is called.
+    package static let operatorText = "operator"
+
+    /// The details as one JSON object, in the order of their names.
+    package var detailsText: String {
+        var bytes: [UInt8] = [UInt8(ascii: "{")]
+        for (index, detail) in details.sorted(by: { $0.key < $1.key }).enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            appendJSONText(detail.key, to: &bytes)
+            bytes.append(UInt8(ascii: ":"))
+            appendJSONText(detail.value, to: &bytes)
+        }
+        bytes.append(UInt8(ascii: "}"))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// A line of the access log, as it is stored.
+package struct LoggedAccess: Hashable, Sendable {
+    /// Its place among the tenant's: 0, 1, 2 and so on, gapless, in commit order.
+    package let position: Int64
+    /// Never earlier than the one before it.
+    package let at: Timestamp
+    package let principal: String
+    package let role: String
+    package let action: String
+    package let account: AccountID?
+    package let event: EventID?
+    /// A JSON object of texts.
+    package let details: String
+    package let isDisclosed: Bool
+    package let reason: String?
+    package let outcome: String
+    package let request: RequestID?
+
+    /// Collects what a line says.
+    package init(
+        position: Int64, at: Timestamp, principal: String, role: String, action: String,
+        account: AccountID?, event: EventID?, details: String, isDisclosed: Bool,
+        reason: String?, outcome: String, request: RequestID?
+    ) {
+        self.position = position
+        self.at = at
+        self.principal = principal
+        self.role = role
+        self.action = action
+        self.account = account
+        self.event = event
+        self.details = details
+        self.isDisclosed = isDisclosed
+        self.reason = reason
+        self.outcome = outcome
+        self.request = request
+    }
+}

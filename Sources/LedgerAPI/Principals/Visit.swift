@@ -1,0 +1,144 @@
+internal import HTTP
+internal import Ledger
+
+/// A request of a principal that may do what it asks for; nothing has been shown yet.
+struct Visit: Sendable {
+    let principal: Principal
+    /// Why, in the words of the `Ledger-Reason` field; nil when the request has none.
+    let reason: String?
+
+    private let call: RouteCall
+    private let access: AccessRecord
+
+    init(_ call: RouteCall, by principal: Principal, reason: String?, _ access: AccessRecord) {
+        self.call = call
+        self.principal = principal
+        self.reason = reason
+        self.access = access
+    }
+
+    /// Whether personal data is wanted, by `?disclose=true`, and may be shown.
+    ///
+    /// - Throws: 403, which is recorded, for a role that never sees any; 400 without a reason.
+    func isDisclosing(_ query: QueryParameters) async throws(APIError) -> Bool {
+        guard try query.flag(QueryParameters.disclose) else { return false }
+        guard principal.role.maySeePersonalData else { throw try await refusal() }
+        _ = try requiredReason()
+        return true
+    }
+
+    /// The reason, where there has to be one.
+    ///
+    /// - Throws: 400 without one.
+    func requiredReason() throws(APIError) -> String {
+        guard let reason else {
+            throw .invalidRequest(
+                RequestFlaw(
+                    "\(ReasonHeader.name) is required and says why", at: .header(ReasonHeader.name))
+            )
+        }
+        return reason
+    }
+
+    /// Writes down what is about to be shown or done; to be called before it is.
+    ///
+    /// - Throws: 503 when it can't be written down.
+    func record(
+        _ query: QueryParameters? = nil, account: AccountID? = nil, event: EventID? = nil,
+        details: [String: String] = [:], isDisclosed: Bool = false
+    ) async throws(APIError) {
+        var access = access
+        access.account = account ?? access.account
+        access.event = event ?? access.event
+        access.details = (query?.details ?? [:]).merging(details) { _, given in given }
+        access.isDisclosed = isDisclosed
+        try await call.write(access)
+    }
+
+    /// Records that the principal may not do this, and gives what it is told.
+    private func refusal() async throws(APIError) -> APIError {
+        var access = access
+        access.details = [QueryParameters.disclose: "true"]
+        access.outcome = .refused
+        try await call.write(access)
+        return .forbidden
+    }
+}
+
+extension RouteCall {
+    /// Lets a principal in by its API key.
+    ///
+    /// Nothing is kept of a key: one that was revoked is refused from the next request on.
+    ///
+    /// - Parameters:
+    ///   - action: what the access log calls it.
+    ///   - roles: who may.
+    ///   - account: the account that the path names.
+    ///   - event: the event that the path names.
+    /// - Returns: the visit, of which nothing but the refusals is written down yet.
+    /// - Throws: 401 without a good key of this tenant; 403, which is recorded, for another role; 400
+    ///   for a reason that can't be one; 503 when a refusal can't be recorded.
+    func visit(
+        _ action: AccessAction, by roles: Set<Role>, account: AccountID? = nil,
+        event: EventID? = nil
+    ) async throws(APIError) -> Visit {
+        let principal = try await principal()
+        var access = AccessRecord(by: principal, action)
+        access.account = account
+        access.event = event
+        access.request = name.id
+        guard roles.contains(principal.role) else {
+            access.outcome = .refused
+            try await write(access)
+            throw .forbidden
+        }
+        access.reason = try ReasonHeader.read(request.headers)
+        return Visit(self, by: principal, reason: access.reason, access)
+    }
+
+    private func principal() async throws(APIError) -> Principal {
+        let token: String
+        do {
+            token = try BearerToken.read(request.headers)
+        } catch {
+            throw error.ofAPIKey
+        }
+        guard let key = APIKey(token) else { throw .apiKeyInvalid }
+        let stored: StoredAPIKey?
+        do {
+            stored = try await services.audit.keys.key(key.id, in: tenant)
+        } catch {
+            throw .faulted(error)
+        }
+        guard let stored, key.matches(stored), stored.isGood(at: now) else {
+            throw .apiKeyInvalid
+        }
+        return Principal(key: stored.id, role: stored.role)
+    }
+
+    fileprivate func write(_ access: AccessRecord) async throws(APIError) {
+        do {
+            try await services.audit.accesses.record(access, in: tenant)
+        } catch {
+            throw .faulted(error == .overloaded ? .overloaded : .unavailable)
+        }
+    }
+}
+
+extension APIError {
+    /// The same about an API key, of what was found out about a bearer token.
+    fileprivate var ofAPIKey: APIError {
+        switch self {
+        case .accessTokenMissing: .apiKeyMissing
+        case .accessTokenInvalid: .apiKeyInvalid
+        default: self
+        }
+    }
+}
+
+extension Set<Role> {
+    /// Everybody who reads the ledger.
+    static let readers: Set<Role> = Set(Role.allCases)
+    /// Who looks at those who look.
+    static let overseers: Set<Role> = [.auditor, .admin]
+}

@@ -1,0 +1,97 @@
+internal import Cryptography
+internal import HTTP
+internal import Ledger
+
+/// `GET /v1/access-log`: who looked at what, in order; looking here is written down as well.
+struct AccessLogRoute: Route {
+    static let method = "GET"
+    static let path = "/v1/access-log"
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let visit = try await call.visit(.listAccesses, by: .overseers)
+        let parameters = try QueryParameters(
+            call.request, ["after", "from", "to", "principal", "limit"])
+        var query = AccessQuery(limit: try parameters.limit())
+        query.after = try parameters.position("after")?.value
+        query.from = try parameters.moment("from")
+        query.through = try parameters.moment("to")
+        query.principal = try parameters.value(
+            "principal", "api_key:<id> or operator", Self.principal)
+        try await visit.record(parameters)
+        do {
+            return .json(
+                AccessLogAnswer(
+                    page: try await call.services.audit.accesses.accesses(
+                        matching: query, in: call.tenant)))
+        } catch {
+            throw .faulted(error)
+        }
+    }
+
+    private static func principal(_ text: String) -> String? {
+        guard text != AccessRecord.operatorText else { return text }
+        let prefix = "api_key:"
+        guard text.hasPrefix(prefix) else { return nil }
+        return APIKeyID(canonical: text.dropFirst(prefix.count)).map { "\(prefix)\($0)" }
+    }
+}
+
+/// A page of the access log.
+struct AccessLogAnswer: JSONWritable {
+    let page: CursorPage<LoggedAccess>
+
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.name("accesses")
+            writer.array { writer in
+                for access in page.elements { Self.write(access, to: &writer) }
+            }
+            writer.cursor(of: page)
+        }
+    }
+
+    private static func write(_ access: LoggedAccess, to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("position", String(access.position))
+            writer.member("accessed_at", access.at.description)
+            writer.member("principal", access.principal)
+            writer.member("role", access.role)
+            writer.member("action", access.action)
+            writer.member("account", access.account?.description)
+            writer.member("event", access.event?.description)
+            writer.name("details")
+            writer.object { writer in
+                let details = JSONValue(parsing: Array(access.details.utf8))?.members ?? [:]
+                for (name, value) in details.sorted(by: { $0.key < $1.key })
+                where name.utf8.allSatisfy(Self.isOfAName) {
+                    writer.member(name, value.string)
+                }
+            }
+            writer.name("disclosed")
+            writer.flag(access.isDisclosed)
+            writer.member("reason", access.reason)
+            writer.member("outcome", access.outcome)
+            writer.member("request", access.request?.description)
+        }
+    }
+
+    private static func isOfAName(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+    }
+}
+
+extension JSONWriter {
+    /// Writes a member that is a text; nothing when there is none.
+    mutating func member(_ name: String, _ text: String?) {
+        guard let text else { return }
+        self.name(name)
+        self.text(text)
+    }
+
+    /// Writes where to go on after a page, and whether there is more by now.
+    mutating func cursor<Element>(of page: CursorPage<Element>) {
+        member("next", page.cursor.map(String.init))
+        name("more")
+        flag(page.hasMore)
+    }
+}

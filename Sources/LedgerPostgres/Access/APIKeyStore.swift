@@ -1,0 +1,106 @@
+package import Ledger
+package import Postgres
+
+/// Makes, lists and revokes API keys, with the login that owns the schema; each change is in the
+/// access log, in the same transaction.
+package struct APIKeyStore {
+    private static let insert = Statement(
+        "api_key_insert",
+        """
+        INSERT INTO api_keys (tenant_id, key_id, label, role, secret_digest, created_at, expires_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7)
+        """)
+
+    private static let list = Statement(
+        "api_key_list",
+        """
+        SELECT key_id, role, secret_digest, label, created_at, expires_at, revoked_at
+        FROM api_keys WHERE tenant_id = $1 ORDER BY created_at, key_id
+        """)
+
+    private static let revoke = Statement(
+        "api_key_revoke",
+        """
+        UPDATE api_keys SET revoked_at = clock_timestamp()
+        WHERE tenant_id = $1 AND key_id = $2 AND revoked_at IS NULL
+        """)
+
+    private static let exists = Statement(
+        "api_key_exists", "SELECT 1 FROM api_keys WHERE tenant_id = $1 AND key_id = $2")
+
+    /// What became of a key that was to be revoked.
+    package enum Revocation: Sendable {
+        case revoked
+        case revokedBefore
+        case unknown
+    }
+
+    private let connection: Connection
+
+    /// Works on a connection of the login that owns the schema.
+    package init(on connection: Connection) {
+        self.connection = connection
+    }
+
+    /// Stores a new key of a tenant.
+    ///
+    /// - Throws: `PostgresError`.
+    package func add(_ key: StoredAPIKey, to tenant: TenantID) throws {
+        var access = AccessRecord(by: nil, .createAPIKey)
+        access.details = ["key": key.id.description, "role": key.role.rawValue]
+        try connection.transaction {
+            _ = try connection.pipeline([
+                Call(
+                    Self.insert,
+                    [
+                        .text(tenant.description), .uuid(key.id.bits), .text(key.label),
+                        .text(key.role.rawValue), .bytes(key.secretDigest.bytes),
+                        .timestamp(key.createdAt.microseconds),
+                        key.expiresAt.map { .timestamp($0.microseconds) } ?? .null,
+                    ]),
+                AccessStatements.call(recording: [access], in: tenant),
+            ])
+        }
+    }
+
+    /// The keys of a tenant, the oldest first.
+    ///
+    /// - Throws: `PostgresError`.
+    package func keys(of tenant: TenantID) throws -> [StoredAPIKey] {
+        let rows = try connection.query(Self.list, [.text(tenant.description)])
+        return try (0..<rows.rowCount).map { row in
+            guard let role = Role(rawValue: try rows.text(row, 1)),
+                let digest = Digest(try rows.bytes(row, 2))
+            else { throw PostgresError.unexpectedResult("an API key cannot be read") }
+            return StoredAPIKey(
+                id: APIKeyID(bits: try rows.uuid(row, 0)), role: role, secretDigest: digest,
+                label: try rows.text(row, 3),
+                createdAt: Timestamp(microseconds: try rows.timestamp(row, 4)),
+                expiresAt: try rows.optionalTimestamp(row, 5).map(Timestamp.init(microseconds:)),
+                revokedAt: try rows.optionalTimestamp(row, 6).map(Timestamp.init(microseconds:)))
+        }
+    }
+
+    /// Ends a key for good; every process refuses it from its next request on.
+    ///
+    /// - Throws: `PostgresError`.
+    package func revoke(_ key: APIKeyID, of tenant: TenantID) throws -> Revocation {
+        let name: [Parameter] = [.text(tenant.description), .uuid(key.bits)]
+        var access = AccessRecord(by: nil, .revokeAPIKey)
+        access.details = ["key": key.description]
+        return try connection.transaction {
+            guard try connection.query(Self.revoke, name).rowsAffected == 1 else {
+                return try connection.query(Self.exists, name).rowCount == 1
+                    ? .revokedBefore : .unknown
+            }
+            _ = try connection.pipeline([
+                AccessStatements.call(recording: [access], in: tenant)
+            ])
+            return .revoked
+        }
+    }
+}
+
+// A connection serves one thread at a time.
+@available(*, unavailable)
+extension APIKeyStore: Sendable {}

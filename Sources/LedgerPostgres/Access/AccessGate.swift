@@ -1,0 +1,132 @@
+package import Ledger
+import Postgres
+
+/// Looks API keys up and writes the access log, coalesced: what waits together is one trip and one
+/// transaction.
+///
+/// No key is kept, so a key that was revoked is refused from the next request on, by every process.
+package final class AccessGate: Sendable {
+    private enum Pending: Sendable {
+        typealias Answer<Value> = CheckedContinuation<Result<Value, LedgerFault>, Never>
+
+        case key(APIKeyID, TenantID, Answer<StoredAPIKey?>)
+        case record(AccessRecord, TenantID, Answer<Void>)
+
+        func fail(with fault: LedgerFault) {
+            switch self {
+            case .key(_, _, let answer): answer.resume(returning: .failure(fault))
+            case .record(_, _, let answer): answer.resume(returning: .failure(fault))
+            }
+        }
+    }
+
+    /// What is answered in one trip at the most.
+    private static let batchLimit = 128
+
+    private let queue: BatchQueue<Pending>
+    private let session: Postgres.Session
+    private let onFault: @Sendable (String) -> Void
+
+    /// Makes a gate; ``run()`` has to be called for it to work.
+    ///
+    /// - Parameters:
+    ///   - url: the runtime role's URL.
+    ///   - queueLimit: what may wait at the most; more is refused as overload.
+    ///   - onFault: called with one line, free of personal data, for each failed trip.
+    package init(
+        url: String, queueLimit: Int = 1024, onFault: @escaping @Sendable (String) -> Void
+    ) {
+        queue = BatchQueue(limit: queueLimit)
+        self.onFault = onFault
+        session = Postgres.Session(
+            url: url, applicationName: "account-ledger access", connectTimeout: .seconds(2),
+            statementDeadline: .seconds(6)
+        ) { try $0.execute(PostgresBatchStore.settings) }
+    }
+
+    /// Works until ``close()`` was called and everything accepted before has been answered.
+    package func run() async {
+        await withTaskExecutorPreference(session.taskExecutor) {
+            while await queue.wait() {
+                await answer(queue.take(max: Self.batchLimit))
+            }
+        }
+        await session.close()
+    }
+
+    /// Refuses what comes from now on and lets ``run()`` end.
+    package func close() {
+        queue.close()
+    }
+
+    /// The key of a name as it is now, good or not.
+    package func key(
+        _ id: APIKeyID, in tenant: TenantID
+    ) async throws(LedgerFault) -> StoredAPIKey? {
+        let result = await withCheckedContinuation { continuation in
+            add(.key(id, tenant, continuation))
+        }
+        return try result.get()
+    }
+
+    /// Writes one line; it is durable when this comes back.
+    ///
+    /// - Throws: `LedgerFault`; whether the line was written is then not known.
+    package func record(_ access: AccessRecord, in tenant: TenantID) async throws(LedgerFault) {
+        let result = await withCheckedContinuation { continuation in
+            add(.record(access, tenant, continuation))
+        }
+        try result.get()
+    }
+
+    private func add(_ pending: Pending) {
+        if !queue.add(pending) { pending.fail(with: .overloaded) }
+    }
+
+    private func answer(_ batch: [Pending]) async {
+        guard !batch.isEmpty else { return }
+        let found: [Int: StoredAPIKey]
+        do {
+            found = try await session.run { try Self.carryOut(batch, on: $0) }
+        } catch {
+            onFault("\(batch.count) accesses failed: \(error)")
+            for pending in batch { pending.fail(with: .unavailable) }
+            return
+        }
+        for (index, pending) in batch.enumerated() {
+            switch pending {
+            case .key(_, _, let answer): answer.resume(returning: .success(found[index]))
+            case .record(_, _, let answer): answer.resume(returning: .success(()))
+            }
+        }
+    }
+
+    /// Writes every line and finds every key, by its place in the batch.
+    private static func carryOut(
+        _ batch: [Pending], on connection: Connection
+    ) throws -> [Int: StoredAPIKey] {
+        var wanted: [(id: APIKeyID, tenant: TenantID)] = []
+        var places: [Int] = []
+        var records: [TenantID: [AccessRecord]] = [:]
+        for (index, pending) in batch.enumerated() {
+            switch pending {
+            case .key(let id, let tenant, _):
+                wanted.append((id: id, tenant: tenant))
+                places.append(index)
+            case .record(let access, let tenant, _):
+                records[tenant, default: []].append(access)
+            }
+        }
+        // In the order of tenants, as every process takes the locks of the heads.
+        var calls = records.sorted { $0.key < $1.key }.map {
+            AccessStatements.call(recording: $0.value, in: $0.key)
+        }
+        if !wanted.isEmpty { calls.append(AccessStatements.call(keys: wanted)) }
+        let results = try connection.pipeline(calls)
+        guard !wanted.isEmpty, let last = results.last else { return [:] }
+        let found = try AccessStatements.keys(last, ids: wanted.map(\.id))
+        return Dictionary(uniqueKeysWithValues: found.map { (places[$0.key], $0.value) })
+    }
+}
+
+extension AccessGate: APIKeyDirectory {}

@@ -1,0 +1,39 @@
+import Ledger
+
+/// The positions that one page looks at: a bounded part of those that are wanted.
+struct LogWindow {
+    /// The first position that is looked at.
+    let start: Int64
+    /// The position after the last one that is looked at.
+    let end: Int64
+    private let wantedEnd: Int64
+    private let after: Int64?
+
+    /// Takes the next positions after a cursor.
+    init(_ wanted: Range<Int64>, after: Int64?, countMax: Int64) {
+        start = max(wanted.lowerBound, (after ?? -1) + 1)
+        end = max(start, min(wanted.upperBound, start.addingClamped(countMax)))
+        wantedEnd = wanted.upperBound
+        self.after = after
+    }
+
+    /// The page of what was found here, of at most `limit` elements.
+    func page<Element>(
+        _ elements: [Element], limit: Int, position: (Element) -> Int64
+    ) -> CursorPage<Element> {
+        guard start < end else {
+            return CursorPage(elements: elements, cursor: after, hasMore: start < wantedEnd)
+        }
+        // A full page was looked at up to its last element, any other to the window's end.
+        let last = elements.count >= limit ? elements.last.map(position) : nil
+        let cursor = last ?? end - 1
+        return CursorPage(elements: elements, cursor: cursor, hasMore: cursor + 1 < wantedEnd)
+    }
+}
+
+extension Int64 {
+    fileprivate func addingClamped(_ other: Int64) -> Int64 {
+        let sum = addingReportingOverflow(other)
+        return sum.overflow ? .max : sum.partialValue
+    }
+}

@@ -1,0 +1,114 @@
+package import Ledger
+import Postgres
+
+/// The access log: written through the gate, read on a connection of its own.
+package struct PostgresAccessLog: AccessLog {
+    /// How many lines one page looks at, at the most.
+    static let windowMax: Int64 = 20_000
+
+    private static let head = Statement(
+        "access_head", "SELECT next_position FROM access_heads WHERE tenant_id = $1")
+
+    private static let page = Statement(
+        "access_page",
+        """
+        SELECT position, accessed_at, principal, role, action, account_id, event_id, details,
+            disclosed, reason, outcome, request_id
+        FROM access_log
+        WHERE tenant_id = $1 AND position >= $2 AND position < $3
+            AND ($4::text IS NULL OR principal = $4)
+        ORDER BY position LIMIT $5
+        """)
+
+    private let gate: AccessGate
+    private let session: Postgres.Session
+    private let onFault: @Sendable (String) -> Void
+
+    /// Describes where the log is; nothing is connected yet.
+    ///
+    /// - Parameters:
+    ///   - url: of a login that may read `access_log`.
+    ///   - gate: writes the lines.
+    ///   - onFault: called with one line, free of personal data, for each failed read.
+    package init(
+        url: String, gate: AccessGate, onFault: @escaping @Sendable (String) -> Void
+    ) {
+        self.gate = gate
+        self.onFault = onFault
+        session = Self.session(url: url)
+    }
+
+    private static func session(url: String) -> Postgres.Session {
+        Postgres.Session(
+            url: url, applicationName: "account-ledger access log", connectTimeout: .seconds(2),
+            statementDeadline: .seconds(11)
+        ) { try $0.execute("SET statement_timeout = '10s'; SET jit = off") }
+    }
+
+    /// Writes one line; it is durable when this comes back.
+    package func record(_ access: AccessRecord, in tenant: TenantID) async throws(LedgerFault) {
+        try await gate.record(access, in: tenant)
+    }
+
+    /// The next lines after a position, of those that are wanted.
+    package func accesses(
+        matching query: AccessQuery, in tenant: TenantID
+    ) async throws(LedgerFault) -> CursorPage<LoggedAccess> {
+        do {
+            return try await session.run { try Self.accesses(matching: query, in: tenant, on: $0) }
+        } catch {
+            onFault("reading the access log failed: \(error)")
+            throw .unavailable
+        }
+    }
+
+    /// The same for the command line: reads with any login that may.
+    ///
+    /// - Throws: `PostgresError`.
+    package static func accesses(
+        matching query: AccessQuery, in tenant: TenantID, url: String
+    ) async throws -> CursorPage<LoggedAccess> {
+        let session = session(url: url)
+        let page = try await session.run {
+            try accesses(matching: query, in: tenant, on: $0)
+        }
+        await session.close()
+        return page
+    }
+
+    private static func accesses(
+        matching query: AccessQuery, in tenant: TenantID, on connection: Connection
+    ) throws(PostgresError) -> CursorPage<LoggedAccess> {
+        let name = Parameter.text(tenant.description)
+        let heads = try connection.query(head, [name])
+        // What is below the head of this moment is visible to every later statement.
+        let head = heads.rowCount == 1 ? try heads.int8(0, 0) : 0
+        let wanted = try TimeSearch.accesses.range(
+            from: query.from, through: query.through, head: head, in: tenant, on: connection)
+        let window = LogWindow(wanted, after: query.after, countMax: windowMax)
+        let rows = try connection.query(
+            page,
+            [
+                name, .int8(window.start), .int8(window.end),
+                query.principal.map(Parameter.text) ?? .null, .int8(Int64(query.limit)),
+            ])
+        var accesses: [LoggedAccess] = []
+        for row in 0..<rows.rowCount { accesses.append(try LoggedAccess(rows, row)) }
+        return window.page(accesses, limit: query.limit, position: \.position)
+    }
+}
+
+extension LoggedAccess {
+    init(_ rows: QueryResult, _ row: Int) throws(PostgresError) {
+        self.init(
+            position: try rows.int8(row, 0),
+            at: Timestamp(microseconds: try rows.timestamp(row, 1)),
+            principal: try rows.text(row, 2), role: try rows.text(row, 3),
+            action: try rows.text(row, 4),
+            account: try rows.optionalUUID(row, 5).map(AccountID.init(bits:)),
+            event: try rows.optionalUUID(row, 6).map(EventID.init(bits:)),
+            details: try rows.text(row, 7), isDisclosed: try rows.bool(row, 8),
+            reason: try rows.optionalText(row, 9), outcome: try rows.text(row, 10),
+            request: try rows.optionalUUID(row, 11).map(RequestID.init(bits:)))
+    }
+}

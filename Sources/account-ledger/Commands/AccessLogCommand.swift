@@ -1,0 +1,70 @@
+import Ledger
+import LedgerPostgres
+
+/// `access-log`: who looked at what.
+enum AccessLogCommand {
+    private static let pageLimit = 1_000
+
+    static let syntax = Syntax(
+        words: ["access-log"], summary: "print who looked at what, over HTTP and as the operator",
+        options: [
+            APIKeyCommands.tenantOption,
+            .init(name: "from", placeholder: "MOMENT", meaning: "position or RFC 3339 time"),
+            .init(name: "to", placeholder: "MOMENT", meaning: "position or RFC 3339 time"),
+            .init(
+                name: "principal", placeholder: "NAME", meaning: "api_key:ID or operator alone"),
+        ],
+        settings: [.databaseURL],
+        details: """
+            A line an access, tab-separated: position, time, principal, role, action, outcome, account,
+            event, whether personal data was shown, reason, details (JSON), request. Reports gaps on
+            standard error, and the exit code is then 1: positions are gapless unless a line was taken
+            out.
+            """)
+
+    static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
+        let moment = "a position or an RFC 3339 time"
+        var query = AccessQuery(limit: pageLimit)
+        query.from = try arguments.value(of: "from", as: moment) { Moment($0) }
+        query.through = try arguments.value(of: "to", as: moment) { Moment($0) }
+        query.principal = arguments["principal"]
+        let url = try environment.databaseURL
+        let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
+        let output = BufferedOutput()
+        // Nil while it is not known, as where a time says where to begin.
+        var expected: Int64? = query.from == nil ? 0 : nil
+        var isWhole = true
+        var hasMore = true
+        while hasMore {
+            let page = try await PostgresAccessLog.accesses(
+                matching: query, in: tenant, url: url)
+            for access in page.elements {
+                if query.principal == nil, let wanted = expected, access.position != wanted {
+                    Terminal.complain("the lines \(wanted)..<\(access.position) are missing")
+                    isWhole = false
+                }
+                expected = access.position + 1
+                try output.add(line(access))
+            }
+            hasMore = page.hasMore && page.cursor != query.after
+            query.after = page.cursor
+        }
+        if query.principal == nil, query.through == nil, let expected,
+            let last = query.after, expected <= last
+        {
+            Terminal.complain("the lines \(expected)..<\(last + 1) are missing")
+            isWhole = false
+        }
+        try output.finish()
+        return isWhole ? .success : .fault
+    }
+
+    private static func line(_ access: LoggedAccess) -> String {
+        [
+            String(access.position), access.at.description, access.principal, access.role,
+            access.action, access.outcome, access.account?.description ?? "-",
+            access.event?.description ?? "-", access.isDisclosed ? "disclosed" : "-",
+            access.reason ?? "-", access.details, access.request?.description ?? "-",
+        ].joined(separator: "\t") + "\n"
+    }
+}
