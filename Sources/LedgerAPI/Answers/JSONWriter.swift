@@ -83,6 +83,17 @@ struct JSONWriter {
         bytes.append(contentsOf: flag ? "true".utf8 : "false".utf8)
     }
 
+    /// Writes a value that is JSON already, to the letter.
+    mutating func json(_ json: [UInt8]) {
+        beginValue()
+        bytes.append(contentsOf: json)
+    }
+
+    /// Writes that there is nothing.
+    mutating func null() {
+        json(Array("null".utf8))
+    }
+
     private mutating func beginValue() {
         if needsComma {
             bytes.append(UInt8(ascii: ","))

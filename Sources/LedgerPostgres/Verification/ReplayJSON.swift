@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Ledger
+package import Ledger
 
 extension ReplayedEvent {
     /// The event as one line of JSON: `{"leaf":...,"disclosures":...,"entry":...}`.

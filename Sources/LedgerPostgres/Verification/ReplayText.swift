@@ -1,4 +1,4 @@
-import Ledger
+package import Ledger
 
 extension ReplayedEvent {
     /// The event in one or two readable lines.

@@ -5,6 +5,7 @@ struct Arguments: Sendable {
 
     private let command: [String]
     private var values: [String: String] = [:]
+    private var secondValues: [String: String] = [:]
     private var flags: Set<String> = []
     private(set) var operands: [String] = []
     private(set) var asksForHelp = false
@@ -44,7 +45,22 @@ struct Arguments: Sendable {
     func value<Value>(
         of option: String, as wanted: String, _ read: (String) -> Value?
     ) throws(UsageError) -> Value? {
-        guard let text = values[option] else { return nil }
+        try value(values[option], of: option, as: wanted, read)
+    }
+
+    /// The second value of an option that takes two, read as something.
+    ///
+    /// - Throws: `UsageError` that says what would have been right.
+    func secondValue<Value>(
+        of option: String, as wanted: String, _ read: (String) -> Value?
+    ) throws(UsageError) -> Value? {
+        try value(secondValues[option], of: option, as: wanted, read)
+    }
+
+    private func value<Value>(
+        _ text: String?, of option: String, as wanted: String, _ read: (String) -> Value?
+    ) throws(UsageError) -> Value? {
+        guard let text else { return nil }
         guard let value = read(text) else {
             throw misuse("--\(option) wants \(wanted), not '\(Self.quoted(text))'")
         }
@@ -88,6 +104,11 @@ struct Arguments: Sendable {
         }
         if parts.count == 1 { rest.removeFirst() }
         values[option.name] = value
+        guard option.secondPlaceholder != nil else { return }
+        guard let second = rest.popFirst(), !second.isEmpty, !second.hasPrefix("--") else {
+            throw misuse("--\(option.name) needs two values")
+        }
+        secondValues[option.name] = second
     }
 
     private func checkOperands(_ syntax: Syntax) throws(UsageError) {

@@ -12,10 +12,13 @@ struct Syntax: Sendable {
     struct Option: Sendable {
         let name: String
         var placeholder: String?
+        /// Of an option `--name value value`.
+        var secondPlaceholder: String?
         let meaning: String
 
         var spelling: String {
-            placeholder.map { "--\(name) \($0)" } ?? "--\(name)"
+            (["--\(name)"] + [placeholder, secondPlaceholder].compactMap(\.self))
+                .joined(separator: " ")
         }
     }
 

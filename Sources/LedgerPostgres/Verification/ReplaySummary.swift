@@ -1,15 +1,4 @@
-package import Ledger
-
-/// An event as a replay shows it.
-package struct ReplayedEvent: Hashable, Sendable {
-    package let recorded: RecordedEvent
-    /// The exact bytes that are stored and hashed.
-    package let entry: [UInt8]
-    /// The entry's leaf hash (RFC 6962, section 2.1).
-    package let leaf: Digest
-    /// What the event still discloses; nil when the replay was not asked to disclose.
-    package let disclosed: DisclosedValues?
-}
+import Ledger
 
 /// What a replay came to.
 package struct ReplaySummary: Hashable, Sendable {

@@ -1,5 +1,3 @@
-package import Ledger
-
 /// What one event discloses, as far as it has not been destroyed.
 package struct DisclosedValues: Hashable, Sendable {
     package private(set) var clientIP: String?

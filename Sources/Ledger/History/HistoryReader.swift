@@ -1,0 +1,89 @@
+/// Why a question about the past has no answer: nothing that is wrong with the account.
+package enum HistoryFault: Error, Hashable, Sendable {
+    /// The log has not come to the position that was asked about; it has so many events.
+    case notReached(size: Int64)
+    /// The database is away or slow.
+    case unavailable
+    /// What is stored is not what was written; says where and what, without personal data.
+    case damaged(String)
+}
+
+/// An account as of a moment.
+package struct AccountAsOf: Sendable {
+    package let account: ReplayedAccount
+    /// The last event of the log at that moment; nil before the first.
+    package let asOf: LogMark?
+    package let log: LogExtent
+
+    /// Pairs an account with the moment that it is shown at.
+    package init(account: ReplayedAccount, asOf: LogMark?, log: LogExtent) {
+        self.account = account
+        self.asOf = asOf
+        self.log = log
+    }
+}
+
+/// Some of an account's events, in order and without one left out.
+package struct HistoryPage: Sendable {
+    /// Each names the one before it, back to the one that the page follows on.
+    package let events: [ReplayedEvent]
+    /// How many events touch the account up to ``asOf``; nil unless the page reaches the last of them.
+    package let eventCount: Int64?
+    /// The last event of the log that was looked at; nil before the first.
+    package let asOf: LogMark?
+    package let log: LogExtent
+
+    /// Collects a page.
+    package init(events: [ReplayedEvent], eventCount: Int64?, asOf: LogMark?, log: LogExtent) {
+        self.events = events
+        self.eventCount = eventCount
+        self.asOf = asOf
+        self.log = log
+    }
+}
+
+/// An account at two moments, and its events in between.
+package struct AccountChanges: Sendable {
+    package let difference: AccountDifference
+    /// The last event of the log at the earlier moment; nil before the first.
+    package let from: LogMark?
+    /// What happened after the earlier moment, from its first event on.
+    package let page: HistoryPage
+
+    /// Pairs what changed with the events that changed it.
+    package init(difference: AccountDifference, from: LogMark?, page: HistoryPage) {
+        self.difference = difference
+        self.from = from
+        self.page = page
+    }
+}
+
+/// Answers about the past, replayed from the log and checked on the way.
+///
+/// Each event of an account has the next `seq` and names the one before it, and nothing lies between
+/// the last one and the moment that is asked about. What cannot be answered so is a fault and not an
+/// answer.
+package protocol HistoryReader: Sendable {
+    /// An account as of a moment, by default as of now; nil when the log does not know it.
+    func account(
+        _ account: AccountID, asOf moment: Moment?, in tenant: TenantID
+    ) async throws(HistoryFault) -> AccountAsOf?
+
+    /// The events that touch an account, at most `limit` after a position and up to a moment; nil when
+    /// the log does not know the account.
+    ///
+    /// The position is nil for the first page, else that of the last event of the page before. Personal
+    /// data is only decrypted when disclosing.
+    func history(
+        of account: AccountID, after position: LogPosition?, asOf moment: Moment?, limit: Int,
+        isDisclosing: Bool, in tenant: TenantID
+    ) async throws(HistoryFault) -> HistoryPage?
+
+    /// What changed about an account between two moments; nil when the log does not know it.
+    ///
+    /// The later moment must not be before the earlier one: it is taken for the same then.
+    func changes(
+        of account: AccountID, from earlier: Moment, to later: Moment?, limit: Int,
+        isDisclosing: Bool, in tenant: TenantID
+    ) async throws(HistoryFault) -> AccountChanges?
+}

@@ -1,0 +1,66 @@
+/// A stretch of the log over which an account held an identity.
+package struct Holding: Hashable, Sendable {
+    package let account: AccountID
+    /// The `ProviderLinked`.
+    package let from: LogMark
+    /// The event that ended it; nil while it lasts.
+    package let until: LogMark?
+
+    /// Describes a stretch.
+    package init(account: AccountID, from: LogMark, until: LogMark?) {
+        self.account = account
+        self.from = from
+        self.until = until
+    }
+}
+
+/// Who holds one identity, as the events that name it say, one after another.
+package struct HoldingFold: Sendable {
+    private let identity: IdentityID
+    /// The holding that lasts; nil while nobody holds the identity.
+    package private(set) var current: Holding?
+
+    /// Before the identity was ever linked.
+    package init(of identity: IdentityID) {
+        self.identity = identity
+    }
+
+    /// Takes an event in; one that does not name the identity changes nothing.
+    ///
+    /// - Returns: the holding that the event ended.
+    /// - Throws: `FoldFault` when the event contradicts those before it; the state is then as it was.
+    package mutating func apply(_ recorded: RecordedEvent) throws(FoldFault) -> Holding? {
+        let mark = LogMark(position: recorded.position, recordedAt: recorded.recordedAt)
+        switch recorded.event {
+        case .providerLinked(let fact):
+            guard fact.identity == identity else { return nil }
+            try expect(nil)
+            current = Holding(account: fact.account, from: mark, until: nil)
+        case .providerUnlinked(let fact):
+            guard fact.identity == identity else { return nil }
+            try expect(fact.account)
+            defer { current = nil }
+            return current.map { Holding(account: $0.account, from: $0.from, until: mark) }
+        case .conflictRejected(let fact):
+            guard fact.identity == identity else { return nil }
+            switch fact.reason {
+            case .heldByOther: try expect(fact.holder)
+            case .alreadyYours: try expect(fact.account)
+            case .providerTaken: break
+            }
+        case .unlinkRejected(let fact):
+            if fact.identity == identity { try expect(fact.account) }
+        case .signedIn(let fact):
+            if fact.identity == identity { try expect(fact.account) }
+        case .ledgerOpened, .accountOpened, .linkRejected, .signedOut, .sessionRevoked:
+            break
+        }
+        return nil
+    }
+
+    private func expect(_ holder: AccountID?) throws(FoldFault) {
+        guard current?.account == holder else {
+            throw .impossible("identity \(identity) is not held by whom the event names")
+        }
+    }
+}

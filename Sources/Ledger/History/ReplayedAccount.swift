@@ -1,0 +1,151 @@
+/// An account as replaying its own events leaves it: the fold of its part of the log.
+///
+/// Follows the same rules as every other fold. What one account's events cannot tell, such as where the
+/// other account of a conflict stands, is believed of the event that says it. Only what lives is kept:
+/// memory does not grow with the length of the history.
+package struct ReplayedAccount: Hashable, Sendable {
+    /// What the log says about an account.
+    package enum Standing: String, Sendable {
+        /// Its first event is still to come.
+        case unopened
+        case open
+    }
+
+    package let tenant: TenantID
+    package let id: AccountID
+    /// The place of the `AccountOpened`; nil before it.
+    package private(set) var opened: LogMark?
+    /// The place of the last event that touches the account; nil before the first.
+    package private(set) var last: LogMark?
+    /// The leaf hash of that event.
+    package private(set) var lastLeaf: Digest?
+    /// How many events touch the account so far.
+    package private(set) var eventCount: Int64 = 0
+    /// What the account can be signed in with, in linking order.
+    package private(set) var links: [Account.Link] = []
+    private var live: [SessionID: Session] = [:]
+
+    var nextPosition = LogPosition(0)
+    var lastRecordedAt = Timestamp(microseconds: 0)
+    /// The event that is being folded.
+    private var folding: RecordedEvent?
+
+    /// The account before its first event.
+    package init(_ id: AccountID, in tenant: TenantID) {
+        self.tenant = tenant
+        self.id = id
+    }
+
+    /// Whether the account can be used.
+    package var standing: Standing { opened == nil ? .unopened : .open }
+
+    /// The sessions that were opened and that no event has ended, in the order of their opening.
+    ///
+    /// That a session ran out is no event, so one that nobody used any more is among them.
+    package var sessions: [Session] {
+        live.values.sorted { $0.openedPosition < $1.openedPosition }
+    }
+
+    /// How many there are of ``sessions``.
+    package var sessionCount: Int { live.count }
+
+    /// The linked providers in linking order, each named once.
+    package var linkedProviders: [ProviderName] {
+        var names: [ProviderName] = []
+        for link in links where !names.contains(link.provider) {
+            names.append(link.provider)
+        }
+        return names
+    }
+
+    /// The account's next event as the chain wants it: its `seq` and its `prev`.
+    package func expects(_ reference: AccountReference) -> Bool {
+        reference.id == id && reference.sequence == eventCount && reference.previous == lastLeaf
+    }
+
+    /// Takes the account's next event in.
+    ///
+    /// - Parameters:
+    ///   - recorded: touches the account, at any position after the last.
+    ///   - leaf: the leaf hash of its entry's bytes.
+    /// - Throws: `FoldFault` when the event cannot follow; the state is then as it was.
+    package mutating func apply(_ recorded: RecordedEvent, leaf: Digest) throws(FoldFault) {
+        guard recorded.accounts.contains(where: { $0.id == id }) else { throw .accounts }
+        let former = nextPosition
+        guard recorded.position >= former else { throw .position(expected: former) }
+        // The events in between touch others.
+        nextPosition = recorded.position
+        folding = recorded
+        defer { folding = nil }
+        do throws(FoldFault) {
+            try fold(recorded, leaf: leaf)
+        } catch {
+            nextPosition = former
+            throw error
+        }
+        let mark = LogMark(position: recorded.position, recordedAt: recorded.recordedAt)
+        if case .accountOpened = recorded.event { opened = mark }
+        last = mark
+    }
+}
+
+extension ReplayedAccount: Fold {
+    func standing(of account: AccountID) -> AccountStanding? {
+        if account == id {
+            return lastLeaf.map {
+                AccountStanding(nextSequence: eventCount, lastLeaf: $0, linkCount: links.count)
+            }
+        }
+        guard let reference = folding?.accounts.first(where: { $0.id == account }),
+            let previous = reference.previous
+        else { return nil }
+        return AccountStanding(
+            nextSequence: reference.sequence, lastLeaf: previous, linkCount: 0)
+    }
+
+    func standing(of identity: IdentityID) -> IdentityStanding? {
+        if let link = links.first(where: { $0.identity == identity }) {
+            return IdentityStanding(provider: link.provider, account: id)
+        }
+        guard case .conflictRejected(let fact)? = folding?.event, fact.identity == identity,
+            let holder = fact.holder, holder != id
+        else { return nil }
+        return IdentityStanding(provider: fact.provider, account: holder)
+    }
+
+    func standing(of session: SessionID) -> SessionStanding? {
+        live[session].map { SessionStanding(account: $0.account, isLive: true) }
+    }
+
+    mutating func open(_ account: AccountID, at position: LogPosition) {}
+
+    mutating func touch(_ reference: AccountReference, leaf: Digest, at position: LogPosition) {
+        guard reference.id == id else { return }
+        eventCount = reference.sequence + 1
+        lastLeaf = leaf
+    }
+
+    mutating func link(_ fact: ProviderLinked, at position: LogPosition, _ time: Timestamp) {
+        links.append(
+            Account.Link(
+                identity: fact.identity, provider: fact.provider, linkedAt: time,
+                position: position))
+    }
+
+    mutating func unlink(_ fact: ProviderUnlinked, at position: LogPosition) {
+        links.removeAll { $0.identity == fact.identity }
+        live = live.filter { $0.value.identity != fact.identity }
+    }
+
+    mutating func open(_ session: Session) {
+        live[session.id] = session
+    }
+
+    mutating func end(_ session: SessionID, at position: LogPosition) {
+        live[session] = nil
+    }
+
+    mutating func endSessions(of account: AccountID, at position: LogPosition) {
+        live = [:]
+    }
+}

@@ -1,0 +1,196 @@
+package import Ledger
+
+extension AccountAsOf {
+    /// The most sessions that an answer lists; those that were opened last.
+    fileprivate static let sessionsMax = 100
+
+    /// The answer of `GET /v1/accounts/{id}`, also printed by the command line.
+    package var json: [UInt8] {
+        var writer = JSONWriter(reserving: 4096)
+        writer.object { writer in
+            writer.named("account", account.id)
+            writer.named("as_of", asOf)
+            writer.members(of: account)
+            writer.named("log", log)
+        }
+        return writer.bytes
+    }
+}
+
+extension HistoryPage {
+    /// The answer of `GET /v1/accounts/{id}/history`: events, where to go on, and what they prove.
+    package func json(of account: AccountID) -> [UInt8] {
+        var writer = JSONWriter(reserving: 2048 * (events.count + 1))
+        writer.object { writer in
+            writer.named("account", account)
+            writer.named("events", events, of: account)
+            writer.cursor(of: self)
+            writer.name("completeness")
+            completeness(of: account, to: &writer)
+        }
+        return writer.bytes
+    }
+
+    /// What has been checked, and up to where.
+    fileprivate func completeness(of account: AccountID, to writer: inout JSONWriter) {
+        let sequences = events.compactMap { event in
+            event.recorded.accounts.first { $0.id == account }?.sequence
+        }
+        writer.object { writer in
+            writer.named("from_seq", sequences.first)
+            writer.named("through_seq", sequences.last)
+            writer.name("chained")
+            writer.flag(true)
+            writer.name("complete")
+            writer.flag(eventCount != nil)
+            writer.named("events", eventCount)
+            writer.named("as_of", asOf)
+            writer.named("log", log)
+            writer.name("statement")
+            writer.text(statement)
+        }
+    }
+
+    private var statement: String {
+        let place = asOf.map { "position \($0.position)" } ?? "before the first event"
+        guard let eventCount else {
+            return "Each event has the next seq and names the one before it; more follow"
+        }
+        guard eventCount > 0 else { return "No event touches the account up to \(place)" }
+        return "Exactly \(eventCount) events touch the account up to \(place): seq 0 to"
+            + " \(eventCount - 1), each naming the one before it"
+    }
+}
+
+extension AccountChanges {
+    /// The answer of `GET /v1/accounts/{id}/diff`, also printed by the command line.
+    package var json: [UInt8] {
+        let account = difference.to.id
+        var writer = JSONWriter(reserving: 2048 * (page.events.count + 2))
+        writer.object { writer in
+            writer.named("account", account)
+            writer.named("from", from)
+            writer.named("to", page.asOf)
+            writer.name("added_links")
+            writer.array { writer in
+                for link in difference.addedLinks { writer.link(link) }
+            }
+            writer.name("removed_links")
+            writer.array { writer in
+                for link in difference.removedLinks { writer.link(link) }
+            }
+            writer.named("opened_sessions", difference.openedSessions)
+            writer.named("ended_sessions", difference.endedSessions)
+            for (name, moment) in [("before", difference.from), ("after", difference.to)] {
+                writer.name(name)
+                writer.object { $0.members(of: moment) }
+            }
+            writer.named("events", page.events, of: account)
+            writer.cursor(of: page)
+            writer.named("log", page.log)
+        }
+        return writer.bytes
+    }
+}
+
+extension JSONWriter {
+    /// What an account is at a moment.
+    fileprivate mutating func members(of account: ReplayedAccount) {
+        name("status")
+        text(account.standing.rawValue)
+        named("opened", account.opened)
+        named("last_event", account.last)
+        named("event_count", account.eventCount)
+        name("linked_providers")
+        texts(account.linkedProviders.map(\.description))
+        name("links")
+        array { writer in
+            for link in account.links { writer.link(link) }
+        }
+        name("ways_to_sign_in")
+        number(Int64(account.links.count))
+        name("session_count")
+        number(Int64(account.sessionCount))
+        named("sessions", account.sessions)
+    }
+
+    fileprivate mutating func link(_ link: Account.Link) {
+        object { writer in
+            writer.named("identity_id", link.identity)
+            writer.name("provider")
+            writer.text(link.provider.description)
+            writer.name("linked_at")
+            writer.text(link.linkedAt.description)
+            writer.named("position", link.position)
+        }
+    }
+
+    fileprivate mutating func named(_ name: String, _ sessions: [Session]) {
+        self.name(name)
+        array { writer in
+            for session in sessions.suffix(AccountAsOf.sessionsMax) {
+                writer.object { writer in
+                    writer.named("session_id", session.id)
+                    writer.named("identity_id", session.identity)
+                    writer.name("opened_at")
+                    writer.text(session.openedAt.description)
+                    writer.named("position", session.openedPosition)
+                }
+            }
+        }
+    }
+
+    fileprivate mutating func named(
+        _ name: String, _ events: [ReplayedEvent], of account: AccountID
+    ) {
+        self.name(name)
+        array { writer in
+            for event in events {
+                writer.event(
+                    event,
+                    sequence: event.recorded.accounts.first { $0.id == account }?.sequence)
+            }
+        }
+    }
+
+    /// Where to go on after a page, and whether there is more.
+    fileprivate mutating func cursor(of page: HistoryPage) {
+        member("next", page.events.last?.recorded.position.description)
+        name("more")
+        flag(page.eventCount == nil)
+    }
+
+    fileprivate mutating func named<Kind>(_ name: String, _ id: EntityID<Kind>) {
+        self.name(name)
+        text(id.description)
+    }
+
+    fileprivate mutating func named(_ name: String, _ mark: LogMark?) {
+        self.name(name)
+        guard let mark else { return null() }
+        object { writer in
+            writer.named("position", mark.position)
+            writer.name("recorded_at")
+            writer.text(mark.recordedAt.description)
+        }
+    }
+
+    fileprivate mutating func named(_ name: String, _ log: LogExtent) {
+        self.name(name)
+        object { writer in
+            writer.named("size", log.size)
+            writer.named("signed_size", log.signedSize)
+        }
+    }
+
+    fileprivate mutating func named(_ name: String, _ position: LogPosition?) {
+        named(name, position?.value)
+    }
+
+    /// A number of 64 bits is a text, as in entries.
+    fileprivate mutating func named(_ name: String, _ number: Int64?) {
+        self.name(name)
+        guard let number else { return null() }
+        text(String(number))
+    }
+}

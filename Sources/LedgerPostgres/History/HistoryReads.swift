@@ -1,0 +1,172 @@
+package import Ledger
+import Postgres
+import Synchronization
+
+/// Answers about the past of accounts, each from one snapshot of the log.
+package final class HistoryReads: HistoryReader {
+    private static let begin = Statement(
+        "history_begin", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+    private let sessions: [Postgres.Session]
+    private let turn = Atomic<Int>(0)
+    private let disclosures: DisclosureReader?
+    private let searchesWholeLog: Bool
+    private let onFault: @Sendable (String) -> Void
+
+    /// Describes where the ledger is.
+    ///
+    /// - Parameters:
+    ///   - url: of a role that may read `events`, `accounts`, `account_audit` and `checkpoints`, and for
+    ///     disclosures also `disclosures` and `account_keys`.
+    ///   - keyring: unwraps the keys of accounts; nil when nothing is to be disclosed.
+    ///   - connections: how many questions are answered at a time.
+    ///   - searchesWholeLog: whether an account that neither decision state nor read model knows is looked
+    ///     for in all of the log, for who can wait.
+    ///   - deadline: how long one query may take.
+    ///   - onFault: called with one line, free of personal data, for each question without an answer.
+    package init(
+        url: String, keyring: WrappingKeyring?, connections: Int = 2,
+        searchesWholeLog: Bool = false, deadline: Duration = .seconds(10),
+        onFault: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        disclosures = keyring.map { DisclosureReader(keyring: $0) }
+        self.searchesWholeLog = searchesWholeLog
+        self.onFault = onFault
+        sessions = (0..<max(1, connections)).map { _ in
+            Postgres.Session(
+                url: url, applicationName: "account-ledger history", statementDeadline: deadline
+            ) { try $0.execute("SET jit = off; SET idle_in_transaction_session_timeout = '60s'") }
+        }
+    }
+
+    /// An account as of a moment.
+    package func account(
+        _ account: AccountID, asOf moment: Moment?, in tenant: TenantID
+    ) async throws(HistoryFault) -> AccountAsOf? {
+        try await read { connection in
+            let snapshot = try HistorySnapshot.read(tenant, on: connection)
+            let mark = try snapshot.mark(of: moment, on: connection)
+            var replayed = ReplayedAccount(account, in: tenant)
+            var walk = self.walk(account, in: snapshot, on: connection) { event in
+                try replayed.replay(event)
+            }
+            _ = try walk.run(through: mark?.position.value ?? -1)
+            guard try walk.isKnown() else { return nil }
+            return AccountAsOf(account: replayed, asOf: mark, log: snapshot.log)
+        }
+    }
+
+    /// Some of an account's events, in order.
+    package func history(
+        of account: AccountID, after position: LogPosition?, asOf moment: Moment?, limit: Int,
+        isDisclosing: Bool, in tenant: TenantID
+    ) async throws(HistoryFault) -> HistoryPage? {
+        try await read { connection in
+            let snapshot = try HistorySnapshot.read(tenant, on: connection)
+            let mark = try snapshot.mark(of: moment, on: connection)
+            var events: [ReplayedEvent] = []
+            var walk = self.walk(
+                account, in: snapshot, isDisclosing: isDisclosing, on: connection
+            ) { events.append($0) }
+            let isWhole = try walk.run(
+                after: position?.value ?? -1, through: mark?.position.value ?? -1, limit: limit)
+            guard try walk.isKnown() else { return nil }
+            return HistoryPage(
+                events: events, eventCount: isWhole ? walk.nextSequence : nil, asOf: mark,
+                log: snapshot.log)
+        }
+    }
+
+    /// An account at two moments, and what happened in between.
+    package func changes(
+        of account: AccountID, from earlier: Moment, to later: Moment?, limit: Int,
+        isDisclosing: Bool, in tenant: TenantID
+    ) async throws(HistoryFault) -> AccountChanges? {
+        try await read { connection in
+            let snapshot = try HistorySnapshot.read(tenant, on: connection)
+            let from = try snapshot.mark(of: earlier, on: connection)
+            var to = try snapshot.mark(of: later, on: connection)
+            if to?.position ?? LogPosition(-1) < from?.position ?? LogPosition(-1) { to = from }
+            // Taken once: each copy is one of all live sessions.
+            var before: ReplayedAccount?
+            var after = ReplayedAccount(account, in: tenant)
+            var events: [ReplayedEvent] = []
+            var surplus: Int64 = 0
+            var walk = self.walk(
+                account, in: snapshot, isDisclosing: isDisclosing, on: connection
+            ) { event in
+                let isEarlier = event.recorded.position <= from?.position ?? LogPosition(-1)
+                if !isEarlier, before == nil { before = after }
+                try after.replay(event)
+                guard !isEarlier else { return }
+                if events.count < limit { events.append(event) } else { surplus += 1 }
+            }
+            _ = try walk.run(through: to?.position.value ?? -1)
+            guard try walk.isKnown() else { return nil }
+            let page = HistoryPage(
+                events: events, eventCount: surplus == 0 ? walk.nextSequence : nil, asOf: to,
+                log: snapshot.log)
+            return AccountChanges(
+                difference: AccountDifference(from: before ?? after, to: after), from: from,
+                page: page)
+        }
+    }
+
+    /// Closes the connections.
+    package func close() async {
+        for session in sessions { await session.close() }
+    }
+
+    private func walk(
+        _ account: AccountID, in snapshot: HistorySnapshot, isDisclosing: Bool = false,
+        on connection: Connection, emit: @escaping (ReplayedEvent) throws -> Void
+    ) -> AccountWalk {
+        AccountWalk(
+            account, in: snapshot, disclosures: isDisclosing ? disclosures : nil,
+            searchesWholeLog: searchesWholeLog, on: connection, emit: emit)
+    }
+
+    private func read<Value: Sendable>(
+        _ body: @Sendable (Connection) throws -> Value
+    ) async throws(HistoryFault) -> Value {
+        let turn = turn.add(1, ordering: .relaxed).oldValue
+        let session = sessions[(turn & .max) % sessions.count]
+        do {
+            return try await session.run { connection in
+                try connection.transaction(Self.begin) { try body(connection) }
+            }
+        } catch {
+            let fault = HistoryFault(error)
+            switch fault {
+            case .notReached: break
+            case .unavailable:
+                let reason = (error as? PostgresError)?.description ?? "no reason known"
+                onFault("a history could not be read: \(reason)")
+            case .damaged(let what): onFault("a history is not whole: \(what)")
+            }
+            throw fault
+        }
+    }
+}
+
+extension ReplayedAccount {
+    /// Takes an event in that stands where it should; what it says may still be impossible.
+    fileprivate mutating func replay(_ event: ReplayedEvent) throws(LogDamage) {
+        do throws(FoldFault) {
+            try apply(event.recorded, leaf: event.leaf)
+        } catch {
+            throw LogDamage(position: event.recorded.position, fault: error.description)
+        }
+    }
+}
+
+extension HistoryFault {
+    fileprivate init(_ error: any Error) {
+        switch error {
+        case let fault as HistoryFault: self = fault
+        case let damage as LogDamage: self = .damaged(damage.description)
+        case PostgresError.unexpectedResult(let what): self = .damaged(what)
+        default: self = .unavailable
+        }
+    }
+}

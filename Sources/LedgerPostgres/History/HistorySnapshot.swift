@@ -1,0 +1,114 @@
+import Ledger
+import Postgres
+
+/// What one snapshot says about a tenant's log before an account's events are read.
+struct HistorySnapshot {
+    private static let head = Statement(
+        "history_head", "SELECT next_position FROM ledger_head WHERE tenant_id = $1")
+
+    private static let audited = Statement(
+        "history_audited",
+        """
+        SELECT p.position FROM projection_tables t
+        JOIN projections p ON p.tenant_id = $1 AND p.name = t.name AND p.generation = t.generation
+        WHERE t.name = 'account_audit' AND t.state = 'served'
+        """)
+
+    private static let signed = Statement(
+        "history_signed",
+        "SELECT size FROM checkpoints WHERE tenant_id = $1 ORDER BY size DESC LIMIT 1")
+
+    private static let entry = Statement(
+        "history_entry", "SELECT entry FROM events WHERE tenant_id = $1 AND position = $2")
+
+    static let entries = Statement(
+        "history_entries",
+        """
+        SELECT position, entry FROM events
+        WHERE tenant_id = $1 AND position = ANY ($2::bigint[]) ORDER BY position
+        """)
+
+    let tenant: TenantID
+    let log: LogExtent
+    /// The position that `account_audit` has been folded up to; not a promise that nothing is missing.
+    let auditedSize: Int64
+
+    /// Reads it in the transaction that is open.
+    static func read(_ tenant: TenantID, on connection: Connection) throws -> HistorySnapshot {
+        let key = [Parameter.text(tenant.description)]
+        let results = try connection.pipeline([
+            Call(head, key), Call(audited, key), Call(signed, key),
+        ])
+        guard results.count == 3 else { throw PostgresError.unexpectedResult("no snapshot") }
+        let size = results[0].rowCount == 1 ? try results[0].int8(0, 0) : 0
+        let signed = results[2].rowCount == 1 ? try results[2].int8(0, 0) : nil
+        return HistorySnapshot(
+            tenant: tenant, log: LogExtent(size: size, signedSize: signed),
+            auditedSize: results[1].rowCount == 1 ? min(try results[1].int8(0, 0), size) : 0)
+    }
+
+    /// The last event of the log at a moment, by default now; nil before the first.
+    ///
+    /// - Throws: `HistoryFault.notReached`, `LogDamage` or `PostgresError`.
+    func mark(of moment: Moment?, on connection: Connection) throws -> LogMark? {
+        switch moment {
+        case nil:
+            return log.size == 0 ? nil : try event(at: log.size - 1, on: connection).mark
+        case .position(let position)?:
+            guard position.value < log.size else {
+                throw HistoryFault.notReached(size: log.size)
+            }
+            return try event(at: position.value, on: connection).mark
+        case .time(let time)?:
+            return try lastMark(at: time, on: connection)
+        }
+    }
+
+    /// Halves the log: `recorded_at` never goes back.
+    private func lastMark(at time: Timestamp, on connection: Connection) throws -> LogMark? {
+        var low: Int64 = 0
+        var high = log.size
+        var found: LogMark?
+        while low < high {
+            let middle = low + (high - low) / 2
+            let mark = try event(at: middle, on: connection).mark
+            if mark.recordedAt <= time {
+                found = mark
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return found
+    }
+
+    /// The event at a position.
+    ///
+    /// - Throws: `LogDamage` when it is missing or no event, or `PostgresError`.
+    func event(at position: Int64, on connection: Connection) throws -> StoredEvent {
+        let result = try connection.query(
+            Self.entry, [.text(tenant.description), .int8(position)])
+        guard result.rowCount == 1 else {
+            throw LogDamage(position: LogPosition(position), fault: "the event is missing")
+        }
+        return try StoredEvent(
+            entry: try result.bytes(0, 0), at: LogPosition(position), in: tenant)
+    }
+
+    /// The events at some positions, in order; positions without one are left out.
+    ///
+    /// - Throws: `LogDamage` for what is no event, or `PostgresError`.
+    func events(at positions: [Int64], on connection: Connection) throws -> [StoredEvent] {
+        let page = try connection.query(
+            Self.entries, [.text(tenant.description), .int8s(positions)])
+        return try (0..<page.rowCount).map { row in
+            try StoredEvent(
+                entry: try page.bytes(row, 1), at: LogPosition(try page.int8(row, 0)), in: tenant)
+        }
+    }
+}
+
+extension StoredEvent {
+    /// Where it stands.
+    var mark: LogMark { LogMark(position: recorded.position, recordedAt: recorded.recordedAt) }
+}

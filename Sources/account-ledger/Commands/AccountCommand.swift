@@ -1,0 +1,70 @@
+import Ledger
+import LedgerAPI
+import LedgerPostgres
+
+/// `account`: prints an account as of a moment, or what changed between two.
+enum AccountCommand {
+    static let syntax = Syntax(
+        words: ["account"], summary: "print an account as of any moment, replayed from the log",
+        operands: [HistoryReading.account],
+        options: [
+            HistoryReading.tenantOption, HistoryReading.asOfOption,
+            .init(
+                name: "diff", placeholder: "MOMENT", secondPlaceholder: "MOMENT",
+                meaning: "what changed between two moments instead"),
+            HistoryReading.formatOption,
+        ],
+        settings: [.databaseURL],
+        details: """
+            Replays the account's events in one snapshot and checks each: its seq is the next one, its prev
+            is the leaf hash of the one before, and nothing lies between the last one and the moment. Where
+            that does not hold there is no answer, and the exit code is 1. Shows no personal data.
+            """)
+
+    /// The events that a difference lists; `history` has them all.
+    private static let eventsMax = 1_000
+
+    static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
+        let account = try HistoryReading.account(arguments)
+        let format = try HistoryReading.format(arguments)
+        let asOf = try HistoryReading.moment("as-of", arguments)
+        let from = try HistoryReading.moment("diff", arguments)
+        let to = try HistoryReading.secondMoment("diff", arguments)
+        guard asOf == nil || from == nil else {
+            throw arguments.misuse("--as-of goes without --diff")
+        }
+        let url = try environment.databaseURL
+        let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
+        let faults = FaultNote()
+        let reads = HistoryReading.reads(url, keyring: nil, faults)
+        let text = try await text(
+            of: account, in: tenant, asOf: asOf, from: from, to: to, format, reads, faults)
+        await reads.close()
+        Terminal.print(text)
+        return .success
+    }
+
+    private static func text(
+        of account: AccountID, in tenant: TenantID, asOf: Moment?, from: Moment?, to: Moment?,
+        _ format: HistoryReading.Format, _ reads: HistoryReads, _ faults: FaultNote
+    ) async throws -> String {
+        do {
+            if let from {
+                let changes = try await reads.changes(
+                    of: account, from: from, to: to, limit: eventsMax, isDisclosing: false,
+                    in: tenant)
+                guard let changes else { throw HistoryReading.unknown(account, in: tenant) }
+                return format == .json ? line(changes.json) : changes.text
+            }
+            let answer = try await reads.account(account, asOf: asOf, in: tenant)
+            guard let answer else { throw HistoryReading.unknown(account, in: tenant) }
+            return format == .json ? line(answer.json) : answer.text
+        } catch let fault as HistoryFault {
+            throw HistoryReading.fault(fault, faults)
+        }
+    }
+
+    private static func line(_ json: [UInt8]) -> String {
+        String(decoding: json, as: UTF8.self) + "\n"
+    }
+}

@@ -1,0 +1,87 @@
+import Ledger
+import LedgerPostgres
+
+extension AccountAsOf {
+    /// What people read.
+    var text: String {
+        var lines = ["account \(account.id) of tenant \(account.tenant)"]
+        lines.append("as of \(asOf?.text ?? "before the first event"); \(log.text)")
+        lines += account.lines
+        return lines.map { $0 + "\n" }.joined()
+    }
+}
+
+extension AccountChanges {
+    /// What people read.
+    var text: String {
+        let to = difference.to
+        var lines = ["account \(to.id) of tenant \(to.tenant)"]
+        lines.append(
+            "from \(from?.text ?? "before the first event")"
+                + " to \(page.asOf?.text ?? "before the first event"); \(page.log.text)")
+        if difference.from.standing != to.standing {
+            lines.append("  was \(difference.from.standing.rawValue), is \(to.standing.rawValue)")
+        }
+        lines += difference.addedLinks.map { "+ \($0.text)" }
+        lines += difference.removedLinks.map { "- \($0.text)" }
+        lines += difference.openedSessions.map { "+ \($0.text)" }
+        lines += difference.endedSessions.map { "- \($0.text)" }
+        let between = to.eventCount - difference.from.eventCount
+        lines.append("\(between) events in between, each naming the one before it")
+        lines += page.events.map(\.text)
+        if between > page.events.count {
+            lines.append("and \(between - Int64(page.events.count)) more: see history")
+        }
+        return lines.map { $0 + "\n" }.joined()
+    }
+}
+
+extension ReplayedAccount {
+    /// The most sessions that are listed.
+    private static let sessionsMax = 20
+
+    fileprivate var lines: [String] {
+        var lines: [String] = []
+        switch standing {
+        case .unopened: return ["not opened yet: nobody could sign in"]
+        case .open: lines.append("open since \(opened?.text ?? "?")")
+        }
+        lines.append(
+            "\(eventCount) events touch it, seq 0 to \(eventCount - 1), each naming the one before"
+                + " it; the last is \(last?.text ?? "?")")
+        let names = linkedProviders.map(\.description).joined(separator: ", ")
+        lines.append("could be signed in with \(names.isEmpty ? "nothing" : names)")
+        lines += links.map { "  \($0.text)" }
+        lines.append("sessions that no event had ended: \(sessionCount)")
+        lines += sessions.suffix(Self.sessionsMax).map { "  \($0.text)" }
+        if sessionCount > Self.sessionsMax {
+            lines.append("  and \(sessionCount - Self.sessionsMax) that were opened before")
+        }
+        return lines
+    }
+}
+
+extension LogMark {
+    /// `#41  2026-11-21T08:30:00.000000Z`.
+    var text: String { "#\(position)  \(recordedAt)" }
+}
+
+extension LogExtent {
+    /// How far the log and its signatures go.
+    var text: String {
+        "the log has \(size) events, "
+            + (signedSize.map { "\($0) of them under a signed checkpoint" } ?? "none signed yet")
+    }
+}
+
+extension Account.Link {
+    fileprivate var text: String {
+        "\(provider)  identity \(identity)  linked #\(position)  \(linkedAt)"
+    }
+}
+
+extension Session {
+    fileprivate var text: String {
+        "session \(id)  by identity \(identity)  opened #\(openedPosition)  \(openedAt)"
+    }
+}

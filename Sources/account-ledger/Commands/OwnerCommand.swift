@@ -1,0 +1,59 @@
+import Ledger
+import LedgerPostgres
+
+/// `owner`: prints who held an identity when.
+enum OwnerCommand {
+    static let syntax = Syntax(
+        words: ["owner"], summary: "print which account held an identity, and when",
+        operands: [
+            .init(placeholder: "PROVIDER", meaning: "the provider's name"),
+            .init(placeholder: "PROVIDER_ID", meaning: "the provider's name for the subject"),
+        ],
+        options: [HistoryReading.tenantOption, HistoryReading.asOfOption],
+        settings: [.databaseURL],
+        details: """
+            Reads the whole log, in one snapshot and in little memory, and holds every event that names the
+            identity against the others. The log knows no subjects: which identity is meant is looked up,
+            and forgotten when the account that held it last is erased. An answer without a holder is an
+            answer: the exit code is 1 only for a subject that is not known, or a log that is not whole.
+            """)
+
+    static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
+        guard let provider = ProviderName(arguments.operands[0]) else {
+            throw arguments.misuse("PROVIDER wants a provider's name")
+        }
+        guard
+            let subject = ProviderIdentity(
+                provider: provider, providerID: arguments.operands[1])
+        else { throw arguments.misuse("PROVIDER_ID is none that a provider could give") }
+        let asOf = try HistoryReading.moment("as-of", arguments)
+        let url = try environment.databaseURL
+        let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
+        let owners = IdentityOwners(url: url)
+        let output = BufferedOutput()
+        let found: IdentityOwners.Found?
+        do {
+            found = try await owners.owners(of: subject, asOf: asOf, in: tenant) { holding in
+                try output.add(text(of: holding) + "\n")
+            }
+        } catch HistoryFault.notReached(let size) {
+            throw HistoryReading.fault(.notReached(size: size), FaultNote())
+        }
+        await owners.close()
+        guard let found else {
+            throw Fault(
+                "the subject has no identity in tenant \(tenant): it never had one, or the account"
+                    + " that held it last was erased and nothing tells which it was")
+        }
+        let place = found.asOf?.text ?? "before the first event"
+        let holder = found.holding.map { "account \($0.account) held" } ?? "nobody held"
+        try output.add("as of \(place) \(holder) identity \(found.identity); \(found.log.text)\n")
+        try output.finish()
+        return .success
+    }
+
+    private static func text(of holding: Holding) -> String {
+        "account \(holding.account)  from \(holding.from.text)"
+            + (holding.until.map { "  until \($0.text)" } ?? "  on")
+    }
+}

@@ -1,0 +1,112 @@
+import Ledger
+import LedgerTestSupport
+import Testing
+
+/// One account's own events, folded by themselves, against the fold of the whole log.
+@Suite struct ReplayedAccountTests {
+    @Test(arguments: ModelHistoryTests.seeds)
+    func `at every position every account is what the whole log says`(seed: UInt64) throws {
+        var state = LedgerState(tenant: .default)
+        var replayed: [AccountID: ReplayedAccount] = [:]
+        for (recorded, leaf) in try Self.history(seed: seed, commands: 250) {
+            try state.apply(recorded, leaf: leaf)
+            for reference in recorded.accounts {
+                var account =
+                    replayed[reference.id] ?? ReplayedAccount(reference.id, in: .default)
+                #expect(account.expects(reference))
+                try account.apply(recorded, leaf: leaf)
+                replayed[reference.id] = account
+            }
+            #expect(Set(replayed.keys) == Set(state.accounts.keys))
+            for account in replayed.values { expect(account, like: state) }
+        }
+        #expect(replayed.count > 3, "the history is about more than a few accounts")
+    }
+
+    @Test func `an event that cannot follow leaves the account as it was`() throws {
+        let events = try Self.history(seed: 1, commands: 250)
+        let id = try #require(events.first { !$0.recorded.accounts.isEmpty }?.recorded.accounts[0])
+        let own = events.filter { $0.recorded.accounts.contains { $0.id == id.id } }
+        for missing in own.indices.dropLast() {
+            var account = ReplayedAccount(id.id, in: .default)
+            for event in own[..<missing] { try account.apply(event.recorded, leaf: event.leaf) }
+            let before = account
+            #expect(throws: FoldFault.self) {
+                try account.apply(own[missing + 1].recorded, leaf: own[missing + 1].leaf)
+            }
+            #expect(account == before)
+            if let repeated = own[..<missing].last {
+                #expect(throws: FoldFault.self) {
+                    try account.apply(repeated.recorded, leaf: repeated.leaf)
+                }
+            }
+            #expect(account == before)
+        }
+    }
+
+    @Test(arguments: ModelHistoryTests.seeds.prefix(8))
+    func `a difference added to the earlier moment is the later one`(seed: UInt64) throws {
+        let events = try Self.history(seed: seed, commands: 120)
+        for id in Set(events.flatMap { $0.recorded.accounts.map(\.id) }) {
+            var moments = [ReplayedAccount(id, in: .default)]
+            for event in events where event.recorded.accounts.contains(where: { $0.id == id }) {
+                var account = moments[moments.count - 1]
+                try account.apply(event.recorded, leaf: event.leaf)
+                moments.append(account)
+            }
+            for (index, from) in moments.enumerated() {
+                for to in moments[index...] {
+                    let difference = AccountDifference(from: from, to: to)
+                    let links = from.links.filter { !difference.removedLinks.contains($0) }
+                    #expect(links + difference.addedLinks == to.links)
+                    let sessions = from.sessions.filter { !difference.endedSessions.contains($0) }
+                    #expect(sessions + difference.openedSessions == to.sessions)
+                    #expect(difference.removedLinks.allSatisfy(from.links.contains))
+                    #expect(!difference.addedLinks.contains(where: from.links.contains))
+                }
+            }
+        }
+    }
+
+    private func expect(_ account: ReplayedAccount, like state: LedgerState) {
+        let known = state.accounts[account.id]
+        #expect(account.links == known?.links)
+        #expect(account.linkedProviders == known?.linkedProviders)
+        #expect(account.eventCount == known?.nextSequence)
+        #expect(account.lastLeaf == known?.lastLeaf)
+        #expect(account.last?.position == known?.lastPosition)
+        #expect(account.opened?.position == known?.openedPosition)
+        let live = state.sessions.values.filter {
+            $0.account == account.id && $0.endedPosition == nil
+        }
+        #expect(account.sessions == live.sorted { $0.openedPosition < $1.openedPosition })
+    }
+
+    /// The events of a random history with their leaf hashes, in order.
+    private static func history(
+        seed: UInt64, commands count: Int
+    ) throws -> [(recorded: RecordedEvent, leaf: Digest)] {
+        var commands = RandomCommands(seed: seed)
+        var state = DecisionState(ledger: LedgerState(tenant: .default))
+        var generator = SeededGenerator(seed: seed)
+        var events: [(recorded: RecordedEvent, leaf: Digest)] = []
+        for step in 0..<count {
+            let command = commands.next()
+            let now = Timestamp(seconds: 1_790_000_000 + Int64(step))
+            let decision = command.decide(
+                given: state, at: now, under: SequencerFixture.roomyPolicy)
+            let bytes = generator.bytes(256)
+            let recorder = Recorder(
+                leafHash: leafHash, digest: sha256, random: { Array(bytes.prefix($0)) })
+            for recording in try recorder.record(decision, of: command, into: &state, at: now) {
+                events.append(
+                    (
+                        recorded: try EntryEncoding.decode(recording.entry),
+                        leaf: leafHash(recording.entry)
+                    ))
+            }
+            commands.learn(decision.result)
+        }
+        return events
+    }
+}
