@@ -43,6 +43,7 @@ let package = Package(
         .target(name: "HTTP", dependencies: ["CMicroHTTPD"]),
         .target(name: "Sockets", dependencies: ["CEpoll"]),
         .target(name: "TransparencyLog", dependencies: ["Cryptography"]),
+        .target(name: "DurableFiles"),
 
         // The subject.
         .target(name: "Ledger"),
@@ -61,7 +62,10 @@ let package = Package(
             ]),
         .target(
             name: "LedgerPostgres",
-            dependencies: ["Ledger", "Postgres", "Cryptography", "Migrations"]),
+            dependencies: [
+                "Cryptography", "DurableFiles", "Ledger", "Migrations", "Postgres",
+                "TransparencyLog",
+            ]),
         .target(
             name: "LedgerAPI",
             dependencies: ["Ledger", "LedgerWire", "HTTP", "Cryptography"]),
@@ -69,7 +73,7 @@ let package = Package(
             name: "account-ledger",
             dependencies: [
                 "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerPostgres", "LedgerWire",
-                "Postgres",
+                "Postgres", "TransparencyLog",
             ],
             // Batches allocate on one thread what another frees: glibc's allocator takes 8 % of the
             // server's time more. Not in debug builds, whose sanitizers bring an allocator.
@@ -111,10 +115,14 @@ let package = Package(
             name: "LedgerPostgresTests",
             dependencies: [
                 "Cryptography", "Ledger", "LedgerPostgres", "LedgerTestSupport", "Postgres",
+                "TransparencyLog",
             ]),
+        .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"]),
         .testTarget(
             name: "SimulationTests",
-            dependencies: ["Ledger", "LedgerPostgres", "LedgerTestSupport"]),
+            dependencies: [
+                "Cryptography", "Ledger", "LedgerPostgres", "LedgerTestSupport", "TransparencyLog",
+            ]),
         .testTarget(
             name: "LedgerAPITests",
             dependencies: [
@@ -122,7 +130,10 @@ let package = Package(
             ]),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["Cryptography", "LedgerTestSupport", "LedgerWire", "Postgres"]),
+            dependencies: [
+                "Cryptography", "Ledger", "LedgerPostgres", "LedgerTestSupport", "LedgerWire",
+                "Postgres", "TransparencyLog",
+            ]),
         .testTarget(name: "FuzzTests", dependencies: ["LedgerTestSupport", "ledger-fuzz"]),
     ],
     swiftLanguageModes: [.v6]
