@@ -8,6 +8,8 @@ package struct LedgerRoles: Sendable, Hashable {
     package let auditor: String
     /// Reads the read models with personal data.
     package let support: String
+    /// Seals: reads the log, and adds hashes and signed checkpoints beside it.
+    package let sealer: String
 
     /// Bytes that a name may have; Postgres cuts longer ones, and then two could be the same.
     private static let nameBytesMax = 63
@@ -18,10 +20,11 @@ package struct LedgerRoles: Sendable, Hashable {
         runtime = Self.name(database, "_ledger_runtime")
         auditor = Self.name(database, "_ledger_auditor")
         support = Self.name(database, "_ledger_support")
+        sealer = Self.name(database, "_ledger_sealer")
     }
 
     /// All of them.
-    package var all: [String] { [runtime, auditor, support] }
+    package var all: [String] { [runtime, auditor, support, sealer] }
 
     /// The database's name, or as much of it as fits and a digest, and then the suffix.
     private static func name(_ database: String, _ suffix: String) -> String {

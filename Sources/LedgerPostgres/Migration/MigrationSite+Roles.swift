@@ -34,7 +34,7 @@ extension MigrationSite {
         let roles = LedgerRoles(database: database)
         let groups = [
             (roles.runtime, RoleGrants.runtime), (roles.auditor, .auditor),
-            (roles.support, .support),
+            (roles.support, .support), (roles.sealer, .sealer),
         ]
         var hasRuntimeGroup = false
         for (name, grants) in groups where try assertGroup(name) {

@@ -71,6 +71,16 @@ struct RoleGrants {
             Grant(rights: "SELECT", table: $0)
         }, mayCallFunctions: false)
 
+    /// Sealing: what a sealer that runs by itself needs, without any personal data.
+    static let sealer = RoleGrants(
+        grants: ["events", "ledger_head", "ledger_migrations"].map {
+            Grant(rights: "SELECT", table: $0)
+        }
+            + ["merkle_nodes", "checkpoints", "checkpoint_keys"].map {
+                Grant(rights: "SELECT, INSERT", table: $0)
+            } + [Grant(rights: "SELECT, INSERT, UPDATE, DELETE", table: "sealer_leases")],
+        mayCallFunctions: true)
+
     /// Sets the rights of a role to exactly these, as the owner of the tables.
     func script(for name: String, database: String) -> String {
         let role = quoteIdentifier(name)

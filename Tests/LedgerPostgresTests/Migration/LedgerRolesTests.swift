@@ -11,7 +11,7 @@ import Testing
         let roles = [LedgerRoles(database: long), LedgerRoles(database: String(other))]
         let names = roles.flatMap(\.all)
         #expect(names.allSatisfy { $0.utf8.count <= 63 })
-        #expect(Set(names).count == 6)
+        #expect(Set(names).count == 8)
         #expect(LedgerRoles(database: String(repeating: "a", count: 48)).runtime.utf8.count == 63)
     }
 

@@ -1,0 +1,91 @@
+import Ledger
+import Postgres
+
+/// The statements that read `checkpoints` and `checkpoint_keys`.
+enum CheckpointRows {
+    private static let columns = "origin, size, root, note, signed_at"
+
+    // A log that was continued after a restore has a new origin, with smaller sizes than the old one
+    // may have reached; the key that came last is the current origin's.
+    private static let latest = Statement(
+        "checkpoint_latest",
+        """
+        SELECT c.origin, c.size, c.root, c.note, c.signed_at
+        FROM checkpoint_keys k CROSS JOIN LATERAL (
+            SELECT \(columns) FROM checkpoints
+            WHERE tenant_id = k.tenant_id AND origin = split_part(k.vkey, '+', 1)
+            ORDER BY size DESC LIMIT 1 OFFSET 0) c
+        WHERE k.tenant_id = $1 ORDER BY k.added_at DESC LIMIT 1
+        """)
+
+    private static let ofSize = Statement(
+        "checkpoint_of_size",
+        """
+        SELECT \(columns) FROM checkpoints
+        WHERE tenant_id = $1 AND size = $2 ORDER BY signed_at DESC
+        """)
+
+    private static let ofSizes = Statement(
+        "checkpoints_of_sizes",
+        """
+        SELECT \(columns) FROM checkpoints
+        WHERE tenant_id = $1 AND size BETWEEN $2 AND $3
+        ORDER BY size FETCH FIRST ($4::bigint) ROWS WITH TIES
+        """)
+
+    private static let keys = Statement(
+        "checkpoint_keys",
+        "SELECT vkey, added_at FROM checkpoint_keys WHERE tenant_id = $1 ORDER BY added_at, vkey")
+
+    /// Asks for the checkpoint that was signed last.
+    static func latestCall(of tenant: TenantID) -> Call {
+        Call(latest, [.text(tenant.description)])
+    }
+
+    /// Asks for the checkpoints of one size, that of the newest origin first.
+    static func call(of tenant: TenantID, size: Int64) -> Call {
+        Call(ofSize, [.text(tenant.description), .int8(size)])
+    }
+
+    /// Asks for checkpoints with sizes of a range, the smallest first; a size is never cut in two.
+    static func call(of tenant: TenantID, sizes: ClosedRange<Int64>, limit: Int) -> Call {
+        Call(
+            ofSizes,
+            [
+                .text(tenant.description), .int8(sizes.lowerBound), .int8(sizes.upperBound),
+                .int8(Int64(limit)),
+            ])
+    }
+
+    /// Asks for the keys, the oldest first.
+    static func keysCall(of tenant: TenantID) -> Call {
+        Call(keys, [.text(tenant.description)])
+    }
+
+    static func checkpoints(_ result: QueryResult) throws(PostgresError) -> [SignedCheckpoint] {
+        var checkpoints: [SignedCheckpoint] = []
+        checkpoints.reserveCapacity(result.rowCount)
+        for row in 0..<result.rowCount {
+            guard let root = Digest(try result.bytes(row, 2)) else {
+                throw .unexpectedResult("a root has not 32 bytes")
+            }
+            checkpoints.append(
+                SignedCheckpoint(
+                    origin: try result.text(row, 0), size: try result.int8(row, 1), root: root,
+                    note: try result.text(row, 3),
+                    signedAt: Timestamp(microseconds: try result.timestamp(row, 4))))
+        }
+        return checkpoints
+    }
+
+    static func keys(_ result: QueryResult) throws(PostgresError) -> [CheckpointKey] {
+        var keys: [CheckpointKey] = []
+        for row in 0..<result.rowCount {
+            keys.append(
+                CheckpointKey(
+                    verifierKey: try result.text(row, 0),
+                    addedAt: Timestamp(microseconds: try result.timestamp(row, 1))))
+        }
+        return keys
+    }
+}

@@ -1,0 +1,62 @@
+import Ledger
+import Postgres
+import TransparencyLog
+
+/// The statements that read `merkle_nodes`: stored hashes by their indexes.
+enum NodeRows {
+    /// The most hashes of one row, which keeps it from being moved out of line.
+    static let hashesMax = 56
+
+    private static let at = Statement(
+        "merkle_nodes_at",
+        """
+        SELECT substr(n.hashes, ((i.index - n.first_index) * 32 + 1)::int, 32)
+        FROM unnest($2::bigint[]) WITH ORDINALITY AS i (index, place)
+        LEFT JOIN LATERAL (
+            SELECT first_index, hashes FROM merkle_nodes
+            WHERE tenant_id = $1 AND first_index <= i.index AND first_index > i.index - 56
+            ORDER BY first_index DESC LIMIT 1 OFFSET 0) n ON true
+        ORDER BY i.place
+        """)
+
+    /// Asks for the hashes at some indexes.
+    static func call(at indexes: [Int64], of tenant: TenantID) -> Call {
+        Call(at, [.text(tenant.description), .int8s(indexes)])
+    }
+
+    /// The hashes in the order in which they were asked for; nil where none is stored.
+    static func hashes(_ result: QueryResult) throws(PostgresError) -> [TreeHash?] {
+        var hashes: [TreeHash?] = []
+        hashes.reserveCapacity(result.rowCount)
+        for row in 0..<result.rowCount {
+            hashes.append(try result.optionalBytes(row, 0).flatMap { TreeHash($0) })
+        }
+        return hashes
+    }
+}
+
+extension Digest {
+    /// The same 32 bytes.
+    init(_ hash: TreeHash) {
+        guard let digest = Digest(hash.bytes) else { preconditionFailure("a hash has 32 bytes") }
+        self = digest
+    }
+}
+
+extension TreeHash {
+    /// The same 32 bytes.
+    init(_ digest: Digest) {
+        guard let hash = TreeHash(digest.bytes) else {
+            preconditionFailure("a digest has 32 bytes")
+        }
+        self = hash
+    }
+}
+
+extension [TreeHash?] {
+    /// The hashes, when none is missing.
+    var whole: [TreeHash]? {
+        let found = compactMap(\.self)
+        return found.count == count ? found : nil
+    }
+}

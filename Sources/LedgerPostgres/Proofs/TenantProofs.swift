@@ -1,0 +1,168 @@
+import Ledger
+import Postgres
+import TransparencyLog
+
+/// Makes the proofs of one tenant's log on a connection, and checks each.
+///
+/// A size may have been signed in several logs, when the log was continued after a restore; the proof
+/// leads to the newest checkpoint that it verifies against.
+struct TenantProofs {
+    private static let entry = Statement(
+        "proved_entry", "SELECT entry FROM events WHERE tenant_id = $1 AND position = $2")
+
+    private let tenant: TenantID
+    private let connection: Connection
+
+    init(_ tenant: TenantID, _ connection: Connection) {
+        self.tenant = tenant
+        self.connection = connection
+    }
+
+    /// - Throws: a refusal, or damage when the stored entry and hashes don't lead to a signed root.
+    func inclusion(
+        of position: LogPosition, size: Int64?
+    ) throws(ProofFailure) -> ProvedInclusion {
+        let size = try orLatest(size)
+        guard isPossible(size) else { throw .refused(.sizeNotSigned(size)) }
+        let isInside = position.value >= 0 && position.value < size
+        let indexes =
+            isInside
+            ? plan { () throws(ProofFault) in
+                try InclusionProof.nodes(position: position.value, size: size)
+            } : nil
+        let results = try pipeline([
+            CheckpointRows.call(of: tenant, size: size),
+            NodeRows.call(at: indexes?.indexes ?? [], of: tenant),
+            Call(Self.entry, [.text(tenant.description), .int8(position.value)]),
+        ])
+        let signed = try checkpoints(results[0], size: size)
+        guard let indexes else { throw .refused(.notCovered(position, size: size)) }
+        let what = "the event at position \(position) of tenant \(tenant)"
+        guard let entry = try entry(results[2]), let nodes = try nodes(results[1]) else {
+            throw try damage("\(what) or a hash beside it is missing", among: signed)
+        }
+        let leaf = TreeHash.leaf(entry)
+        let proof = InclusionProof(
+            position: position.value, size: size, path: indexes.path(nodes))
+        for checkpoint in signed
+        where verifies({ () throws(ProofFault) in
+            try proof.verify(leaf: leaf, root: TreeHash(checkpoint.root))
+        }) {
+            return ProvedInclusion(
+                position: position, leaf: Digest(leaf), path: proof.path.map(Digest.init),
+                checkpoint: checkpoint)
+        }
+        throw try damage("\(what) is not what was signed at size \(size)", among: signed)
+    }
+
+    /// - Throws: a refusal, or damage when the stored hashes don't lead to two signed roots.
+    func consistency(
+        from old: Int64, to size: Int64?
+    ) throws(ProofFailure) -> ProvedConsistency {
+        let size = try orLatest(size)
+        guard isPossible(old) else { throw .refused(.sizeNotSigned(old)) }
+        guard isPossible(size) else { throw .refused(.sizeNotSigned(size)) }
+        let indexes = plan { () throws(ProofFault) in
+            try ConsistencyProof.nodes(old: old, size: size)
+        }
+        guard let indexes else {
+            throw .refused(.oldSizeAboveSize(old: old, size: size))
+        }
+        let results = try pipeline([
+            CheckpointRows.call(of: tenant, size: old),
+            CheckpointRows.call(of: tenant, size: size),
+            NodeRows.call(at: indexes.indexes, of: tenant),
+        ])
+        let olds = try checkpoints(results[0], size: old)
+        let news = try checkpoints(results[1], size: size)
+        guard let nodes = try nodes(results[2]) else {
+            throw try damage(
+                "hashes of tenant \(tenant) below size \(size) are missing", among: news)
+        }
+        let proof = ConsistencyProof(old: old, size: size, path: indexes.path(nodes))
+        for new in news {
+            for old in olds
+            where verifies({ () throws(ProofFault) in
+                try proof.verify(oldRoot: TreeHash(old.root), root: TreeHash(new.root))
+            }) {
+                return ProvedConsistency(old: old, new: new, path: proof.path.map(Digest.init))
+            }
+        }
+        throw try damage(
+            "the hashes of tenant \(tenant) do not lead from size \(old) to size \(size)",
+            among: news)
+    }
+
+    private func isPossible(_ size: Int64) -> Bool {
+        (1...StoredHashIndex.leavesMax).contains(size)
+    }
+
+    private func orLatest(_ size: Int64?) throws(ProofFailure) -> Int64 {
+        if let size { return size }
+        return try latest().size
+    }
+
+    private func latest() throws(ProofFailure) -> SignedCheckpoint {
+        let results = try pipeline([CheckpointRows.latestCall(of: tenant)])
+        guard let latest = try rows(results[0]).first else { throw .refused(.nothingSigned) }
+        return latest
+    }
+
+    private func checkpoints(
+        _ result: QueryResult, size: Int64
+    ) throws(ProofFailure) -> [SignedCheckpoint] {
+        let found = try rows(result)
+        guard found.isEmpty else { return found }
+        _ = try latest()
+        throw .refused(.sizeNotSigned(size))
+    }
+
+    /// Damage; but what was signed only in a log that a restore has ended can't be proved any more.
+    private func damage(
+        _ what: String, among signed: [SignedCheckpoint]
+    ) throws(ProofFailure) -> ProofFailure {
+        let current = try latest().origin
+        guard let first = signed.first, !signed.contains(where: { $0.origin == current }) else {
+            return .damaged(ProofDamage(what: what))
+        }
+        return .refused(.sizeNotSigned(first.size))
+    }
+
+    private func plan(
+        _ nodes: () throws(ProofFault) -> ProofNodes
+    ) -> ProofNodes? {
+        do throws(ProofFault) { return try nodes() } catch { return nil }
+    }
+
+    private func verifies(_ check: () throws(ProofFault) -> Void) -> Bool {
+        do throws(ProofFault) {
+            try check()
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private func pipeline(_ calls: [Call]) throws(ProofFailure) -> [QueryResult] {
+        do throws(PostgresError) { return try connection.pipeline(calls) } catch {
+            throw .store(error)
+        }
+    }
+
+    private func rows(_ result: QueryResult) throws(ProofFailure) -> [SignedCheckpoint] {
+        do throws(PostgresError) { return try CheckpointRows.checkpoints(result) } catch {
+            throw .store(error)
+        }
+    }
+
+    private func nodes(_ result: QueryResult) throws(ProofFailure) -> [TreeHash]? {
+        do throws(PostgresError) { return try NodeRows.hashes(result).whole } catch {
+            throw .store(error)
+        }
+    }
+
+    private func entry(_ result: QueryResult) throws(ProofFailure) -> [UInt8]? {
+        guard result.rowCount == 1 else { return nil }
+        do throws(PostgresError) { return try result.bytes(0, 0) } catch { throw .store(error) }
+    }
+}

@@ -1,0 +1,19 @@
+import Ledger
+
+/// The file of the erasures that were seen: a line each, of position, account and time.
+enum ErasureList {
+    static func line(_ erasure: SeenErasure) -> String {
+        "\(erasure.position) \(erasure.account) \(erasure.recordedAt)\n"
+    }
+
+    /// Reads the lines; one that a power cut has cut short is left out.
+    static func erasures(_ bytes: [UInt8]) -> [SeenErasure] {
+        String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            guard words.count == 3, let position = Int64(words[0]),
+                let account = AccountID(words[1]), let time = Timestamp(words[2])
+            else { return nil }
+            return SeenErasure(position: position, account: account, recordedAt: time)
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import Cryptography
+import Ledger
+import Postgres
+import Synchronization
+import TransparencyLog
+
+/// The sealer's store in production: log, hashes and checkpoints in one Postgres database.
+struct PostgresSealerStore: SealerStore {
+    /// Settings of the connection: each statement looks few keys up or reads a stretch in order.
+    private static let settings = """
+        SET idle_in_transaction_session_timeout = '10s';
+        SET lock_timeout = '5s';
+        SET statement_timeout = '10s';
+        SET plan_cache_mode = force_generic_plan;
+        SET enable_seqscan = off;
+        SET enable_bitmapscan = off;
+        SET enable_hashjoin = off;
+        SET enable_mergejoin = off;
+        SET jit = off;
+        SELECT set_config('synchronous_commit', 'on', false)
+         WHERE current_setting('synchronous_commit') IN ('off', 'local');
+        """
+
+    private let session: Postgres.Session
+    /// Whom leases are given to: this store, and no other of any process.
+    private let holder: EntityID<SealerLease>
+    private let renewal = Renewal()
+
+    /// Makes a store; nothing is connected yet.
+    init(url: String, applicationName: String) {
+        holder = EntityID(bits: SecureRandom.uint128())
+        session = Postgres.Session(
+            url: url, applicationName: applicationName, statementDeadline: .seconds(15)
+        ) { try $0.execute(Self.settings) }
+    }
+
+    func logs() async throws -> [SealerLog] {
+        let takesLeases = renewal.isDue()
+        let calls =
+            (takesLeases ? [SealerRows.takeLeasesCall(for: holder)] : [])
+            + [SealerRows.logsCall(for: holder)]
+        let logs = try await session.run { connection in
+            guard let result = try connection.pipeline(calls).last else {
+                throw PostgresError.unexpectedResult("no logs")
+            }
+            var logs: [SealerLog] = []
+            for row in 0..<result.rowCount {
+                // A head of no possible tenant is for `verify` to report.
+                guard let tenant = TenantID(try result.text(row, 0)) else { continue }
+                logs.append(
+                    SealerLog(
+                        tenant: tenant, size: try result.int8(row, 1),
+                        isHeld: try result.bool(row, 2)))
+            }
+            return logs
+        }
+        if takesLeases { renewal.note() }
+        return logs
+    }
+
+    func standing(of tenant: TenantID) async throws -> SealedStanding {
+        try await session.run { connection in
+            let results = try connection.pipeline([
+                SealerRows.sizeCall(of: tenant), SealerRows.hashCountCall(of: tenant),
+                CheckpointRows.keysCall(of: tenant), SealerRows.largestCall(of: tenant),
+            ])
+            return SealedStanding(
+                size: results[0].rowCount == 0 ? 0 : try results[0].int8(0, 0),
+                hashCount: results[1].rowCount == 0 ? 0 : try results[1].int8(0, 0),
+                keys: try CheckpointRows.keys(results[2]).map(\.verifierKey),
+                checkpoints: try CheckpointRows.checkpoints(results[3]))
+        }
+    }
+
+    func entries(of tenant: TenantID, from: Int64, limit: Int) async throws -> [[UInt8]] {
+        let call = SealerRows.entriesCall(of: tenant, from: from, limit: limit)
+        return try await session.run { connection in
+            let result = try connection.query(call.statement, call.parameters)
+            var entries: [[UInt8]] = []
+            entries.reserveCapacity(result.rowCount)
+            for row in 0..<result.rowCount {
+                guard try result.int8(row, 0) == from + Int64(row) else { break }
+                entries.append(try result.bytes(row, 1))
+            }
+            return entries
+        }
+    }
+
+    func hashes(of tenant: TenantID, at indexes: [Int64]) async throws -> [TreeHash?] {
+        guard !indexes.isEmpty else { return [] }
+        let call = NodeRows.call(at: indexes, of: tenant)
+        return try await session.run { connection in
+            try NodeRows.hashes(try connection.query(call.statement, call.parameters))
+        }
+    }
+
+    func append(_ hashes: [TreeHash], from index: Int64, of tenant: TenantID) async throws {
+        try await write(
+            [
+                SealerRows.expectEndCall(of: tenant, at: index),
+                SealerRows.insertCall(hashes, from: index, of: tenant),
+            ], of: tenant)
+    }
+
+    func reread(_ positions: Range<Int64>, of tenant: TenantID) async throws -> RereadStretch {
+        let indexes =
+            StoredHashIndex.count(
+                leaves: positions.lowerBound)..<StoredHashIndex.count(leaves: positions.upperBound)
+        return try await session.run { connection in
+            let results = try connection.pipeline([
+                SealerRows.leavesCall(of: tenant, positions),
+                SealerRows.nodesCall(of: tenant, indexes),
+            ])
+            return RereadStretch(
+                leaves: try SealerRows.leaves(results[0], from: positions.lowerBound),
+                hashes: try SealerRows.hashes(results[1], indexes))
+        }
+    }
+
+    func checkpoints(
+        of tenant: TenantID, above size: Int64, limit: Int
+    ) async throws -> [SignedCheckpoint] {
+        let call = CheckpointRows.call(of: tenant, sizes: (size + 1)...(.max), limit: limit)
+        return try await session.run { connection in
+            try CheckpointRows.checkpoints(
+                try connection.query(call.statement, call.parameters))
+        }
+    }
+
+    func publish(_ signed: LastSigned, keys: [String], of tenant: TenantID) async throws {
+        try await write(
+            [
+                SealerRows.insertCall(keys: keys, of: tenant),
+                SealerRows.insertCall(signed, of: tenant),
+            ], of: tenant)
+    }
+
+    func release() async {
+        let call = SealerRows.releaseCall(by: holder)
+        try? await session.run { _ = try $0.query(call.statement, call.parameters) }
+    }
+
+    func close() async {
+        await session.close()
+    }
+
+    /// A transaction that holds the lease's row; calls 0 and 1 begin it and lock, 2 may expect something.
+    private func write(_ calls: [Call], of tenant: TenantID) async throws {
+        let all =
+            [Call(.begin), SealerRows.holdCall(tenant, by: holder)] + calls + [Call(.commit)]
+        try await session.run { connection in
+            do throws(PostgresError) {
+                _ = try connection.pipeline(all)
+            } catch {
+                // `ledger_expect` raises this, and here only for the lease and for where hashes end.
+                guard case .server(let refusal) = error, refusal.state.rawValue == "22000" else {
+                    throw error
+                }
+                connection.rollBack()
+                throw SealerFault.notHeld
+            }
+        }
+    }
+}
+
+/// When leases were renewed last.
+private final class Renewal: Sendable {
+    private let last = Mutex<ContinuousClock.Instant?>(nil)
+
+    func isDue() -> Bool {
+        last.withLock { $0.map { ContinuousClock.now - $0 >= SealerLease.renewal } ?? true }
+    }
+
+    func note() {
+        last.withLock { $0 = .now }
+    }
+}

@@ -1,0 +1,142 @@
+package import Ledger
+import TransparencyLog
+
+/// Seals the logs of all tenants: hashes what is appended, signs checkpoints, and goes through what was
+/// signed again and again.
+///
+/// Several processes may each run a sealer on the same database: a lease in the database gives each log
+/// to one of them. What it signs has to continue what was signed before, as the record outside of the
+/// database says it; where it does not, the sealer signs nothing more of that log and says so.
+package final class Sealer: Sendable {
+    private let configuration: SealerConfiguration
+    private let record: any SealerRecord
+    private let store: PostgresSealerStore
+    private let auditStore: PostgresSealerStore
+    private let board: SealingBoard
+    private let signal = WakeSignal()
+    private let onFault: @Sendable (String) -> Void
+    private let onRefusal: @Sendable (TenantID, SealingRefusal) -> Void
+
+    /// Makes a sealer; ``run()`` has to be called for it to work.
+    ///
+    /// - Parameters:
+    ///   - configuration: where the database is, and limits.
+    ///   - record: what is kept outside of the database.
+    ///   - onFault: called with one line, free of personal data, when the database can't be reached; must
+    ///     not block.
+    ///   - onRefusal: called when a log is found not to be what was signed; must not block.
+    package init(
+        configuration: SealerConfiguration, record: any SealerRecord,
+        onFault: @escaping @Sendable (String) -> Void = { _ in },
+        onRefusal: @escaping @Sendable (TenantID, SealingRefusal) -> Void = { _, _ in }
+    ) {
+        self.configuration = configuration
+        self.record = record
+        self.onFault = onFault
+        self.onRefusal = onRefusal
+        board = SealingBoard(refusalPause: configuration.refusalPause)
+        store = PostgresSealerStore(
+            url: configuration.url, applicationName: "account-ledger sealer")
+        auditStore = PostgresSealerStore(
+            url: configuration.url, applicationName: "account-ledger sealer audit")
+    }
+
+    /// Seals until the task is cancelled; survives a database that goes away and comes back.
+    package func run() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.audit() }
+            await self.seal()
+            group.cancelAll()
+        }
+        await store.release()
+        await store.close()
+        await auditStore.close()
+    }
+
+    /// Makes the sealer look at once; never blocks.
+    ///
+    /// To be called after each commit.
+    package func wake() {
+        signal.raise()
+    }
+
+    /// Whether the loop has come by within a time; a database that is away does not stop it.
+    package func isAlive(within limit: Duration = .seconds(30)) -> Bool {
+        board.isAlive(within: limit)
+    }
+
+    /// How each log stands, as far as this process knows.
+    package var statuses: [SealerStatus] { board.statuses }
+
+    /// Checkpoints that this process has published.
+    package var checkpointCount: Int { board.signedCount }
+
+    private func seal() async {
+        var sealing = LogSealing(store: store, record: record, limits: configuration.limits)
+        var backoff = Duration.zero
+        while !Task.isCancelled {
+            do {
+                let start = ContinuousClock.now
+                let round = try await sealing.round(isRefused: board.isResting, beat: board.beat)
+                for (tenant, refusal) in board.note(round) { onRefusal(tenant, refusal) }
+                backoff = .zero
+                if round.publishedCount > 0 {
+                    let rest = configuration.pause - (ContinuousClock.now - start)
+                    if rest > .zero { _ = try? await Task.sleep(for: rest) }
+                }
+                await signal.wait(atMost: configuration.poll)
+            } catch {
+                onFault("the sealer cannot reach its tables: \(error)")
+                backoff = min(max(backoff * 2, .milliseconds(50)), .seconds(2))
+                _ = try? await Task.sleep(for: backoff)
+            }
+            board.beat()
+        }
+    }
+
+    // MARK: - The audit
+
+    /// The audit takes this many times longer to rest than it has worked.
+    private static let auditRestFactor = 19
+
+    /// Goes through the logs whose lease this process has, one after the other, at its ease.
+    private func audit() async {
+        while !Task.isCancelled {
+            for status in board.statuses where status.isHeld && !Task.isCancelled {
+                do {
+                    try await audit(status.tenant)
+                } catch is CancellationError {
+                    return
+                } catch {
+                    onFault("the audit of tenant \(status.tenant) was broken off: \(error)")
+                }
+            }
+            _ = try? await Task.sleep(
+                for: board.statuses.contains { $0.isHeld }
+                    ? configuration.auditRest : configuration.poll)
+        }
+    }
+
+    private func audit(_ tenant: TenantID) async throws {
+        let standing = try record.standing(of: tenant, mayBegin: false)
+        guard let last = standing.last else { return }
+        var audit = LogAudit(
+            of: tenant, last: last, verifiers: standing.verifiers, store: auditStore,
+            pageMax: configuration.limits.pageMax)
+        while true {
+            try Task.checkCancellation()
+            let start = ContinuousClock.now
+            switch try await audit.step() {
+            case .more: break
+            case .whole: return board.noteAudit(of: tenant, size: last.checkpoint.size)
+            case .finding(let finding):
+                if board.noteAudit(of: tenant, finding: finding) {
+                    onRefusal(tenant, .contradicts(finding))
+                }
+                return
+            }
+            let worked = ContinuousClock.now - start
+            try await Task.sleep(for: max(configuration.auditPause, worked * Self.auditRestFactor))
+        }
+    }
+}

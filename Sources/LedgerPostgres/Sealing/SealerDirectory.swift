@@ -1,0 +1,215 @@
+import Cryptography
+import DurableFiles
+package import Ledger
+package import TransparencyLog
+
+/// A sealer's record as files: what `LEDGER_SEALER_STATE` names, with a directory for each tenant.
+///
+/// `last-signed` holds the note that was signed last, `erasures` the erasures that were seen, `origin`
+/// the log's name, and `checkpoint-ID.key` each key that signs. A file is replaced whole and durably.
+package struct SealerDirectory: SealerRecord {
+    private static let lastName = "last-signed"
+    private static let originName = "origin"
+    private static let erasuresName = "erasures"
+    private static let noteBytesMax = 65_536
+    private static let erasureBytesMax = 256 * 1024 * 1024
+
+    let root: DurableDirectory
+    private let base: NoteKeyName
+
+    /// Names a directory, which need not be there yet.
+    ///
+    /// - Parameters:
+    ///   - path: where it is.
+    ///   - base: what the names of all logs begin with, before the tenant's.
+    package init(path: String, base: NoteKeyName) {
+        root = DurableDirectory(path: path)
+        self.base = base
+    }
+
+    package func standing(
+        of tenant: TenantID, mayBegin: Bool
+    ) throws(SealerRecordFault) -> SealerStanding {
+        try explaining {
+            let directory = root.directory(tenant.description)
+            if let standing = try standing(of: tenant, in: directory) { return standing }
+            guard mayBegin else {
+                throw SealerRecordFault.missing(
+                    "\(directory.path) holds no key for the log of tenant \(tenant), which was sealed"
+                        + " before: restore it")
+            }
+            try root.make()
+            try directory.make()
+            try directory.whileLocked {
+                guard try standing(of: tenant, in: directory) == nil else { return }
+                try makeKey(of: try firstOrigin(of: tenant), in: directory)
+            }
+            guard let standing = try standing(of: tenant, in: directory) else {
+                throw SealerRecordFault.damaged("\(directory.path) lost the key just written")
+            }
+            return standing
+        }
+    }
+
+    package func write(_ signed: LastSigned, of tenant: TenantID) throws(SealerRecordFault) {
+        try explaining {
+            let directory = root.directory(tenant.description)
+            try directory.whileLocked {
+                let new = signed.checkpoint
+                guard try origin(of: tenant, in: directory) == new.origin else {
+                    throw SealerRecordFault.outdated
+                }
+                if let written = try last(in: directory)?.checkpoint, written.origin == new.origin {
+                    guard written.size <= new.size,
+                        written.size < new.size || written.root == new.root
+                    else { throw SealerRecordFault.outdated }
+                }
+                try directory.replace(Self.lastName, with: Array(signed.note.utf8))
+            }
+        }
+    }
+
+    package func add(
+        _ erasures: [SeenErasure], of tenant: TenantID
+    ) throws(SealerRecordFault) {
+        try explaining {
+            let directory = root.directory(tenant.description)
+            try directory.whileLocked {
+                let name = Self.erasuresName
+                let bytes = try directory.read(name, bytesMax: Self.erasureBytesMax) ?? []
+                let known = Set(ErasureList.erasures(bytes))
+                let new = erasures.filter { !known.contains($0) }.map(ErasureList.line).joined()
+                guard !new.isEmpty else { return }
+                // A line that was cut short must not take the next one along.
+                let start = bytes.last.map { $0 == UInt8(ascii: "\n") } ?? true ? "" : "\n"
+                try directory.append(Array((start + new).utf8), to: name)
+            }
+        }
+    }
+
+    /// The erasures that were seen in the log of a tenant, in the order of their sealing.
+    package func erasures(of tenant: TenantID) throws(SealerRecordFault) -> [SeenErasure] {
+        try explaining {
+            let directory = root.directory(tenant.description)
+            let bytes = try directory.read(Self.erasuresName, bytesMax: Self.erasureBytesMax)
+            return ErasureList.erasures(bytes ?? [])
+        }
+    }
+
+    // MARK: - One tenant's directory
+
+    /// What is kept; nil when there is no key that signs as the log's name, nor anything signed.
+    private func standing(
+        of tenant: TenantID, in directory: DurableDirectory
+    ) throws -> SealerStanding? {
+        guard let names = try directory.names() else { return nil }
+        let origin = try origin(of: tenant, in: directory)
+        var signers: [NoteSigner] = []
+        var former: [NoteVerifier] = []
+        for name in names {
+            if CheckpointKeyFile.isSigning(name) {
+                guard let bytes = try directory.read(name, bytesMax: CheckpointKeyFile.bytesMax),
+                    let signer = CheckpointKeyFile.signer(bytes)
+                else { throw notAKey(name, in: directory) }
+                signers.append(signer)
+            } else if CheckpointKeyFile.isRetired(name) {
+                guard let bytes = try directory.read(name, bytesMax: CheckpointKeyFile.bytesMax),
+                    let verifier = CheckpointKeyFile.verifier(bytes)
+                else { throw notAKey(name, in: directory) }
+                former.append(verifier)
+            }
+        }
+        let own = signers.filter { $0.verifier.name == origin }
+        let verifiers = own.map(\.verifier) + former.filter { $0.name == origin }
+        guard let last = try last(in: directory) else {
+            guard !own.isEmpty else { return nil }
+            return SealerStanding(
+                origin: origin, signers: own, verifiers: verifiers, last: nil)
+        }
+        guard !own.isEmpty else {
+            throw SealerRecordFault.missing(
+                "\(directory.path) holds no key that signs as \(origin): restore it")
+        }
+        // What was signed as another log, before a restore, binds this one to nothing.
+        guard last.checkpoint.origin == origin else {
+            return SealerStanding(
+                origin: origin, signers: own, verifiers: verifiers, last: nil)
+        }
+        guard let note = try? SignedNote(parsing: last.note),
+            (try? Checkpoint.open(note, verifiers)) != nil
+        else {
+            throw SealerRecordFault.damaged(
+                "\(directory.path(of: Self.lastName)) was not signed by the keys beside it")
+        }
+        return SealerStanding(
+            origin: origin, signers: own, verifiers: verifiers, last: last)
+    }
+
+    /// What was signed last, under whatever name; nil when nothing was.
+    func last(in directory: DurableDirectory) throws -> LastSigned? {
+        guard let bytes = try directory.read(Self.lastName, bytesMax: Self.noteBytesMax) else {
+            return nil
+        }
+        guard let note = try? SignedNote(parsing: bytes),
+            let checkpoint = Checkpoint(text: note.text)
+        else {
+            throw SealerRecordFault.damaged(
+                "\(directory.path(of: Self.lastName)) holds no signed checkpoint")
+        }
+        return LastSigned(checkpoint: checkpoint, note: note.description)
+    }
+
+    func firstOrigin(of tenant: TenantID) throws(SealerRecordFault) -> NoteKeyName {
+        guard let origin = NoteKeyName("\(base)/\(tenant)") else {
+            throw .damaged("'\(base)/\(tenant)' can't be the name of a log")
+        }
+        return origin
+    }
+
+    /// The name of the log now: a restore gives it another one.
+    func origin(
+        of tenant: TenantID, in directory: DurableDirectory
+    ) throws -> NoteKeyName {
+        let first = try firstOrigin(of: tenant)
+        guard let bytes = try directory.read(Self.originName, bytesMax: Self.noteBytesMax) else {
+            return first
+        }
+        let line = String(decoding: bytes, as: UTF8.self).split(separator: "\n").first ?? ""
+        guard let origin = NoteKeyName(String(line)),
+            line == first.description || line.hasPrefix("\(first)/")
+        else {
+            throw SealerRecordFault.damaged(
+                "\(directory.path(of: Self.originName)) names a log '\(line)', which is none of"
+                    + " '\(first)'")
+        }
+        return origin
+    }
+
+    /// Makes a key that signs as a log, and makes it the log of the tenant.
+    func makeKey(of origin: NoteKeyName, in directory: DurableDirectory) throws {
+        let key = Ed25519PrivateKey.generate()
+        let verifier = NoteVerifier(name: origin, publicKey: key.publicKey)
+        let text = CheckpointKeyFile.text(of: key, name: origin)
+        guard
+            try directory.create(
+                CheckpointKeyFile.name(of: verifier), with: Array(text.utf8))
+        else { throw SealerRecordFault.damaged("\(directory.path) holds another key of this name") }
+        try directory.replace(Self.originName, with: Array("\(origin)\n".utf8))
+    }
+
+    private func notAKey(_ name: String, in directory: DurableDirectory) -> SealerRecordFault {
+        .damaged("\(directory.path(of: name)) does not hold the key that its name says")
+    }
+
+    func explaining<Value>(
+        _ body: () throws -> Value
+    ) throws(SealerRecordFault) -> Value {
+        do {
+            return try body()
+        } catch let fault as SealerRecordFault {
+            throw fault
+        } catch {
+            throw .damaged("\(error)")
+        }
+    }
+}

@@ -1,0 +1,240 @@
+import Ledger
+import Postgres
+import TransparencyLog
+
+/// The statements of a sealer: leases, what it reads of the log, and what it writes beside it.
+enum SealerRows {
+    // A clock that was set back must not give a lease more time than it can have.
+    private static let takeLeases = Statement(
+        "sealer_take_leases",
+        """
+        INSERT INTO sealer_leases AS l (tenant_id, holder, expires_at)
+        SELECT h.tenant_id, $1, clock_timestamp() + make_interval(secs => $2::int)
+        FROM ledger_head h LEFT JOIN sealer_leases k ON k.tenant_id = h.tenant_id
+        WHERE k.tenant_id IS NULL OR k.holder = $1 OR k.expires_at < clock_timestamp()
+            OR k.expires_at > clock_timestamp() + make_interval(secs => $2::int)
+        ORDER BY h.tenant_id
+        ON CONFLICT (tenant_id) DO UPDATE
+        SET holder = excluded.holder, expires_at = excluded.expires_at
+        WHERE l.holder = $1 OR l.expires_at < clock_timestamp()
+            OR l.expires_at > clock_timestamp() + make_interval(secs => $2::int)
+        """)
+    private static let logs = Statement(
+        "sealer_logs",
+        """
+        SELECT h.tenant_id, h.next_position, coalesce(l.holder = $1, false)
+        FROM ledger_head h LEFT JOIN sealer_leases l ON l.tenant_id = h.tenant_id
+        ORDER BY h.tenant_id
+        """)
+    private static let release = Statement(
+        "sealer_release", "DELETE FROM sealer_leases WHERE holder = $1")
+    private static let holdLease = Statement(
+        "sealer_hold_lease",
+        """
+        WITH held AS (
+            UPDATE sealer_leases
+            SET expires_at = clock_timestamp() + make_interval(secs => $3::int)
+            WHERE tenant_id = $1 AND holder = $2
+            RETURNING 1)
+        SELECT ledger_expect(count(*), 1, 'sealer_leases') FROM held
+        """)
+
+    private static let size = Statement(
+        "sealer_log_size", "SELECT next_position FROM ledger_head WHERE tenant_id = $1")
+    private static let hashCount = Statement(
+        "merkle_nodes_count",
+        """
+        SELECT first_index + octet_length(hashes) / 32 FROM merkle_nodes
+        WHERE tenant_id = $1 ORDER BY first_index DESC LIMIT 1
+        """)
+    private static let largest = Statement(
+        "checkpoints_largest",
+        """
+        SELECT c.origin, c.size, c.root, c.note, c.signed_at
+        FROM (SELECT DISTINCT split_part(vkey, '+', 1) COLLATE "C" AS origin
+            FROM checkpoint_keys WHERE tenant_id = $1) k
+        CROSS JOIN LATERAL (
+            SELECT origin, size, root, note, signed_at FROM checkpoints
+            WHERE tenant_id = $1 AND origin = k.origin
+            ORDER BY size DESC LIMIT 1 OFFSET 0) c
+        """)
+    private static let entries = Statement(
+        "sealer_entries",
+        """
+        SELECT position, entry FROM events
+        WHERE tenant_id = $1 AND position >= $2 ORDER BY position LIMIT $3
+        """)
+    private static let leaves = Statement(
+        "sealer_leaves",
+        """
+        SELECT position, sha256('\\x00'::bytea || entry) FROM events
+        WHERE tenant_id = $1 AND position >= $2 AND position < $3 ORDER BY position
+        """)
+    private static let nodes = Statement(
+        "merkle_nodes_between",
+        """
+        SELECT first_index, hashes FROM merkle_nodes
+        WHERE tenant_id = $1 AND first_index > $2 - 56 AND first_index < $3 ORDER BY first_index
+        """)
+
+    private static let expectEnd = Statement(
+        "merkle_nodes_expect_end",
+        """
+        SELECT ledger_expect(coalesce((
+            SELECT first_index + octet_length(hashes) / 32 FROM merkle_nodes
+            WHERE tenant_id = $1 ORDER BY first_index DESC LIMIT 1), 0), $2, 'merkle_nodes')
+        """)
+    private static let insertNodes = Statement(
+        "merkle_nodes_insert",
+        """
+        INSERT INTO merkle_nodes (tenant_id, first_index, hashes)
+        SELECT $1, first_index, hashes FROM unnest($2::bigint[], $3::bytea[])
+            AS n (first_index, hashes)
+        """)
+    private static let insertKeys = Statement(
+        "checkpoint_keys_insert",
+        """
+        INSERT INTO checkpoint_keys (tenant_id, vkey, added_at)
+        SELECT $1, vkey, clock_timestamp() FROM unnest($2::text[]) AS k (vkey)
+        ON CONFLICT DO NOTHING
+        """)
+    private static let insertCheckpoint = Statement(
+        "checkpoints_insert",
+        """
+        INSERT INTO checkpoints (tenant_id, origin, size, root, note, signed_at)
+        VALUES ($1, $2, $3, $4, $5, clock_timestamp())
+        ON CONFLICT DO NOTHING
+        """)
+
+    static func takeLeasesCall(for holder: EntityID<SealerLease>) -> Call {
+        Call(takeLeases, [.uuid(holder.bits), .int4(SealerLease.seconds)])
+    }
+
+    static func logsCall(for holder: EntityID<SealerLease>) -> Call {
+        Call(logs, [.uuid(holder.bits)])
+    }
+
+    static func releaseCall(by holder: EntityID<SealerLease>) -> Call {
+        Call(release, [.uuid(holder.bits)])
+    }
+
+    /// Renews a lease in a transaction, and locks its row until the end.
+    static func holdCall(_ tenant: TenantID, by holder: EntityID<SealerLease>) -> Call {
+        Call(
+            holdLease,
+            [.text(tenant.description), .uuid(holder.bits), .int4(SealerLease.seconds)])
+    }
+
+    static func sizeCall(of tenant: TenantID) -> Call {
+        Call(size, [.text(tenant.description)])
+    }
+
+    static func hashCountCall(of tenant: TenantID) -> Call {
+        Call(hashCount, [.text(tenant.description)])
+    }
+
+    static func largestCall(of tenant: TenantID) -> Call {
+        Call(largest, [.text(tenant.description)])
+    }
+
+    static func entriesCall(of tenant: TenantID, from: Int64, limit: Int) -> Call {
+        Call(entries, [.text(tenant.description), .int8(from), .int8(Int64(limit))])
+    }
+
+    static func leavesCall(of tenant: TenantID, _ positions: Range<Int64>) -> Call {
+        Call(
+            leaves,
+            [
+                .text(tenant.description), .int8(positions.lowerBound),
+                .int8(positions.upperBound),
+            ])
+    }
+
+    static func nodesCall(of tenant: TenantID, _ indexes: Range<Int64>) -> Call {
+        Call(
+            nodes,
+            [.text(tenant.description), .int8(indexes.lowerBound), .int8(indexes.upperBound)])
+    }
+
+    static func expectEndCall(of tenant: TenantID, at index: Int64) -> Call {
+        Call(expectEnd, [.text(tenant.description), .int8(index)])
+    }
+
+    /// Stores hashes in rows of at most `NodeRows.hashesMax`.
+    static func insertCall(
+        _ hashes: [TreeHash], from index: Int64, of tenant: TenantID
+    ) -> Call {
+        var firsts: [Int64] = []
+        var rows: [[UInt8]] = []
+        for start in stride(from: 0, to: hashes.count, by: NodeRows.hashesMax) {
+            let end = min(start + NodeRows.hashesMax, hashes.count)
+            var row: [UInt8] = []
+            row.reserveCapacity((end - start) * TreeHash.byteCount)
+            for hash in hashes[start..<end] { hash.append(to: &row) }
+            firsts.append(index + Int64(start))
+            rows.append(row)
+        }
+        return Call(
+            insertNodes, [.text(tenant.description), .int8s(firsts), .byteses(rows)])
+    }
+
+    static func insertCall(keys: [String], of tenant: TenantID) -> Call {
+        Call(insertKeys, [.text(tenant.description), .texts(keys)])
+    }
+
+    static func insertCall(_ signed: LastSigned, of tenant: TenantID) -> Call {
+        let checkpoint = signed.checkpoint
+        return Call(
+            insertCheckpoint,
+            [
+                .text(tenant.description), .text(checkpoint.origin.description),
+                .int8(checkpoint.size), .bytes(checkpoint.root.bytes), .text(signed.note),
+            ])
+    }
+
+    /// Leaf hashes without a gap from a position on.
+    static func leaves(
+        _ result: QueryResult, from position: Int64
+    ) throws(PostgresError) -> [TreeHash] {
+        var leaves: [TreeHash] = []
+        leaves.reserveCapacity(result.rowCount)
+        for row in 0..<result.rowCount {
+            guard try result.int8(row, 0) == position + Int64(row),
+                let leaf = TreeHash(try result.bytes(row, 1))
+            else { break }
+            leaves.append(leaf)
+        }
+        return leaves
+    }
+
+    /// Stored hashes without a gap from an index on, up to another one.
+    static func hashes(
+        _ result: QueryResult, _ indexes: Range<Int64>
+    ) throws(PostgresError) -> [TreeHash] {
+        var hashes: [TreeHash] = []
+        var next = indexes.lowerBound
+        for row in 0..<result.rowCount {
+            let first = try result.int8(row, 0)
+            let bytes = try result.bytes(row, 1)
+            let end = min(first + Int64(bytes.count / TreeHash.byteCount), indexes.upperBound)
+            guard end > next else { continue }
+            guard first <= next else { break }
+            for index in next..<end {
+                guard let hash = TreeHash(bytes, at: Int(index - first) * TreeHash.byteCount)
+                else { return hashes }
+                hashes.append(hash)
+            }
+            next = end
+        }
+        return hashes
+    }
+}
+
+/// The right to seal a tenant's log, for a time.
+enum SealerLease {
+    /// How long a lease lasts that nobody renews; whoever takes over a log of a sealer that died waits so
+    /// long.
+    static let seconds: Int32 = 5
+    /// How soon leases are renewed, and looked for.
+    static let renewal = Duration.seconds(1)
+}

@@ -1,0 +1,17 @@
+package import Ledger
+
+/// How sealing stands for one tenant, as far as this process knows.
+package struct SealerStatus: Hashable, Sendable {
+    package let tenant: TenantID
+    /// Events in the log.
+    package let size: Int64
+    /// Whether this process seals the log; another one may.
+    package let isHeld: Bool
+    /// The size that this process signed last; 0 when none.
+    package let signed: Int64
+    /// The size up to which the whole log was last held against everything signed; nil before the first
+    /// time.
+    package let audited: Int64?
+    /// Why nothing more is signed.
+    package let refusal: SealingRefusal?
+}

@@ -1,0 +1,89 @@
+import Ledger
+import TransparencyLog
+
+/// What has to hold before a signature: the Yeti2022 log died of one flipped bit that nobody looked at
+/// again before it was signed.
+struct TreeCheck {
+    let store: any SealerStore
+    let tenant: TenantID
+    let pageMax: Int
+
+    /// Reads the new events and hashes once more, from the tree that was signed before, and proves that
+    /// the stored hashes lead from its root to the new one.
+    ///
+    /// The first reading hashed the entries here; this time the store hashes them, by its own code in its
+    /// own memory. Both have to come to the same root, and to the very hashes that are stored.
+    /// - Throws: `SealingRefusal`.
+    func expect(_ tree: SealedTree) async throws {
+        var again = tree.signed
+        while again.size < tree.stored.size {
+            let end = min(tree.stored.size, again.size + Int64(pageMax))
+            let stretch = try await store.reread(again.size..<end, of: tenant)
+            if let finding = again.append(stretch, upTo: end) {
+                throw SealingRefusal.contradicts(
+                    SealingFinding(
+                        what: finding.what, position: finding.position, after: tree.signed.size,
+                        before: nil))
+            }
+        }
+        guard again == tree.stored else {
+            throw refusal("what was read twice has two roots", tree)
+        }
+        try await expectConsistency(tree)
+    }
+
+    private func expectConsistency(_ tree: SealedTree) async throws {
+        let (old, size) = (tree.signed.size, tree.stored.size)
+        guard let plan = try? ConsistencyProof.nodes(old: old, size: size) else {
+            throw refusal("there is no proof between these sizes", tree)
+        }
+        guard let hashes = try await store.hashes(of: tenant, at: plan.indexes).whole else {
+            throw refusal("stored hashes are missing", tree)
+        }
+        let proof = ConsistencyProof(old: old, size: size, path: plan.path(hashes))
+        do {
+            try proof.verify(oldRoot: tree.signed.root, root: tree.stored.root)
+        } catch {
+            throw refusal("the stored hashes do not continue what was signed", tree)
+        }
+    }
+
+    private func refusal(_ what: String, _ tree: SealedTree) -> SealingRefusal {
+        .contradicts(
+            SealingFinding(what: what, position: nil, after: 0, before: tree.signed.size))
+    }
+}
+
+extension CompactRange {
+    /// Something in a stretch that does not follow from the rest of it.
+    struct Mismatch {
+        let position: Int64
+        let what: String
+    }
+
+    /// Adds the leaves of a stretch, which has to reach a size and to have stored what they give.
+    ///
+    /// - Returns: the first place that does not fit; then the tree is of no use any more.
+    mutating func append(_ stretch: RereadStretch, upTo end: Int64) -> Mismatch? {
+        var rest = stretch.hashes[...]
+        for leaf in stretch.leaves {
+            let position = size
+            let hashes = append(leaf)
+            guard rest.count >= hashes.count else {
+                return Mismatch(position: position, what: "a stored hash is missing")
+            }
+            guard rest.first == leaf else {
+                return Mismatch(
+                    position: position, what: "the entry is not the one that was hashed")
+            }
+            guard rest.prefix(hashes.count).elementsEqual(hashes) else {
+                return Mismatch(position: position, what: "a stored hash is another one")
+            }
+            rest = rest.dropFirst(hashes.count)
+        }
+        guard size == end else {
+            return Mismatch(position: size, what: "the event is missing")
+        }
+        return nil
+    }
+}

@@ -1,0 +1,100 @@
+import Ledger
+import TransparencyLog
+
+/// Takes a log up where this sealer, or one before it, has left it.
+struct TreeLoading {
+    let store: any SealerStore
+    let record: any SealerRecord
+
+    /// A log as it was taken up.
+    struct Loaded {
+        /// How many events the log has.
+        let size: Int64
+        let tree: SealedTree
+        /// Whether a checkpoint that was signed and no more was published on the way.
+        let hasPublished: Bool
+    }
+
+    /// Takes the tree of a log up, and publishes what was signed last if that was not done.
+    ///
+    /// - Throws: `SealingRefusal` when the store does not have what was signed.
+    func load(_ tenant: TenantID) async throws -> Loaded {
+        // Another sealer may sign meanwhile. What was published before the record was read is in the
+        // record, and what is in the record is in the log that is read after it.
+        let before = try await store.standing(of: tenant)
+        let kept = try record.standing(
+            of: tenant, mayBegin: before.keys.isEmpty && before.checkpoints.isEmpty)
+        let published = before.checkpoints.first { $0.origin == kept.origin.description }
+        try expect(published, toFit: kept)
+        let stored = try await store.standing(of: tenant)
+        guard let last = kept.last else {
+            guard let tree = try await tree(tenant, stored, kept.origin, signed: 0) else {
+                throw SealingRefusal.hashesDamaged
+            }
+            return Loaded(size: stored.size, tree: tree, hasPublished: false)
+        }
+        let size = last.checkpoint.size
+        guard stored.size >= size else {
+            throw SealingRefusal.logWentBack(size: stored.size, signed: size)
+        }
+        let tree = try await tree(tenant, stored, kept.origin, signed: size)
+        guard let tree, tree.signed.root == last.checkpoint.root else {
+            throw SealingRefusal.contradicts(
+                SealingFinding(
+                    what: "the stored hashes do not give the root that was signed", position: nil,
+                    after: 0, before: size))
+        }
+        guard published?.size != size else {
+            return Loaded(size: stored.size, tree: tree, hasPublished: false)
+        }
+        // Signed and written down, but not published: the same note is published now.
+        try await store.publish(
+            last, keys: kept.signers.map(\.verifier.vkey), of: tenant)
+        return Loaded(size: stored.size, tree: tree, hasPublished: true)
+    }
+
+    private func expect(
+        _ published: SignedCheckpoint?, toFit kept: SealerStanding
+    ) throws(SealingRefusal) {
+        guard let published else { return }
+        guard let last = kept.last else {
+            throw .recordUnfit(
+                "checkpoints of \(kept.origin) were published up to size \(published.size), of which"
+                    + " the record outside of the database knows nothing: restore it")
+        }
+        let size = last.checkpoint.size
+        guard published.size <= size else {
+            throw .recordUnfit(
+                "a checkpoint of size \(published.size) was published, and the record outside of the"
+                    + " database ends at \(size): restore it")
+        }
+        guard published.size < size || TreeHash(published.root) == last.checkpoint.root else {
+            throw .contradicts(
+                SealingFinding(
+                    what: "the published checkpoint is not the one that was signed", position: nil,
+                    after: 0, before: size))
+        }
+    }
+
+    /// The tree of the stored hashes and, of the same hashes, the one of the signed size; nil when a hash
+    /// is missing.
+    private func tree(
+        _ tenant: TenantID, _ stored: SealedStanding, _ origin: NoteKeyName, signed: Int64
+    ) async throws -> SealedTree? {
+        guard let size = StoredHashIndex.leaves(count: stored.hashCount) else {
+            throw SealingRefusal.hashesDamaged
+        }
+        guard size >= signed else { throw SealingRefusal.hashesWentBack(signed: signed) }
+        guard stored.size >= size else {
+            throw SealingRefusal.logWentBack(size: stored.size, signed: size)
+        }
+        let edge = StoredHashIndex.edge(leaves: size)
+        let indexes = edge + StoredHashIndex.edge(leaves: signed)
+        let hashes = try await store.hashes(of: tenant, at: indexes)
+        guard let found = hashes.whole, found.count == indexes.count,
+            let whole = CompactRange(size: size, hashes: Array(found[..<edge.count])),
+            let before = CompactRange(size: signed, hashes: Array(found[edge.count...]))
+        else { return nil }
+        return SealedTree(origin: origin, stored: whole, signed: before)
+    }
+}

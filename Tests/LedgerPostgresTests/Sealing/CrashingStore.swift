@@ -1,0 +1,123 @@
+import Ledger
+import Synchronization
+import TransparencyLog
+
+@testable import LedgerPostgres
+
+/// A process that ends at a step of its work, before the step is done or right after it.
+final class Crash: Sendable {
+    struct Ended: Error {}
+
+    private let step: Int
+    private let isAfter: Bool
+    private let count = Mutex(0)
+
+    /// Ends at the step of this number, counted from 1; never for 0.
+    init(at step: Int, isAfter: Bool = false) {
+        self.step = step
+        self.isAfter = isAfter
+    }
+
+    /// How many steps there were.
+    var steps: Int { count.withLock(\.self) }
+
+    func pass<Value>(_ body: () async throws -> Value) async throws -> Value {
+        let isHere = advance()
+        if isHere, !isAfter { throw Ended() }
+        let value = try await body()
+        if isHere { throw Ended() }
+        return value
+    }
+
+    func passNow<Value>(_ body: () throws -> Value) throws -> Value {
+        let isHere = advance()
+        if isHere, !isAfter { throw Ended() }
+        let value = try body()
+        if isHere { throw Ended() }
+        return value
+    }
+
+    private func advance() -> Bool {
+        count.withLock { count in
+            count += 1
+            return count == step
+        }
+    }
+}
+
+/// A store whose process may end at any call.
+struct CrashingStore: SealerStore {
+    let store: any SealerStore
+    let crash: Crash
+
+    func logs() async throws -> [SealerLog] {
+        try await crash.pass { try await store.logs() }
+    }
+
+    func standing(of tenant: TenantID) async throws -> SealedStanding {
+        try await crash.pass { try await store.standing(of: tenant) }
+    }
+
+    func entries(of tenant: TenantID, from: Int64, limit: Int) async throws -> [[UInt8]] {
+        try await crash.pass { try await store.entries(of: tenant, from: from, limit: limit) }
+    }
+
+    func hashes(of tenant: TenantID, at indexes: [Int64]) async throws -> [TreeHash?] {
+        try await crash.pass { try await store.hashes(of: tenant, at: indexes) }
+    }
+
+    func append(_ hashes: [TreeHash], from index: Int64, of tenant: TenantID) async throws {
+        try await crash.pass { try await store.append(hashes, from: index, of: tenant) }
+    }
+
+    func reread(_ positions: Range<Int64>, of tenant: TenantID) async throws -> RereadStretch {
+        try await crash.pass { try await store.reread(positions, of: tenant) }
+    }
+
+    func checkpoints(
+        of tenant: TenantID, above size: Int64, limit: Int
+    ) async throws -> [SignedCheckpoint] {
+        try await store.checkpoints(of: tenant, above: size, limit: limit)
+    }
+
+    func publish(_ signed: LastSigned, keys: [String], of tenant: TenantID) async throws {
+        try await crash.pass { try await store.publish(signed, keys: keys, of: tenant) }
+    }
+
+    func release() async {
+        await store.release()
+    }
+}
+
+/// A record whose process may end at any call.
+struct CrashingRecord: SealerRecord {
+    let record: any SealerRecord
+    let crash: Crash
+
+    func standing(
+        of tenant: TenantID, mayBegin: Bool
+    ) throws(SealerRecordFault) -> SealerStanding {
+        try ending { try record.standing(of: tenant, mayBegin: mayBegin) }
+    }
+
+    func write(_ signed: LastSigned, of tenant: TenantID) throws(SealerRecordFault) {
+        try ending { try record.write(signed, of: tenant) }
+    }
+
+    func add(_ erasures: [SeenErasure], of tenant: TenantID) throws(SealerRecordFault) {
+        try ending { try record.add(erasures, of: tenant) }
+    }
+
+    /// The loop takes every fault of a record for a refusal, which ends its look at the tenant as well.
+    private func ending<Value>(
+        _ body: () throws -> Value
+    ) throws(SealerRecordFault) -> Value {
+        do {
+            return try crash.passNow(body)
+        } catch let fault as SealerRecordFault {
+            throw fault
+        } catch {
+            throw .damaged("the process ends here")
+        }
+    }
+}

@@ -1,0 +1,221 @@
+import Foundation
+import Ledger
+import LedgerTestSupport
+import Testing
+import TransparencyLog
+
+@testable import LedgerPostgres
+
+/// A sealer that ends anywhere, several of them, and what their record is worth then.
+@Suite struct SealerSurvivalTests {
+    /// One look by a process that ends somewhere; its lease stays, as that of a dead process does.
+    private func sealUntilCrash(_ fixture: SealingFixture, _ crash: Crash) async throws {
+        let store = fixture.store()
+        var limits = SealingLimits()
+        limits.pageMax = 3
+        limits.signedMax = 5
+        var sealing = LogSealing(
+            store: CrashingStore(store: store, crash: crash),
+            record: CrashingRecord(record: fixture.record, crash: crash), limits: limits)
+        _ = try? await sealing.round()
+        // Another process could not take the log over before the lease has lapsed.
+        await store.release()
+        await store.close()
+    }
+
+    @Test(arguments: [false, true])
+    func `whoever goes on after a crash at any step contradicts nothing that was signed`(
+        isAfter: Bool
+    ) async throws {
+        try await SealingFixture.with { fixture, ledger in
+            var story = Story(ledger.sequencer)
+            try await story.people(0..<4)
+            try await fixture.sealOnce()
+            var step = 0
+            var crash: Crash
+            repeat {
+                step += 1
+                try await story.people((step * 10)..<(step * 10 + 4))
+                crash = Crash(at: step, isAfter: isAfter)
+                try await sealUntilCrash(fixture, crash)
+                // What the dead process wrote down, it may have shown to somebody.
+                let signed = try fixture.record.lastSigned(of: .default)?.checkpoint.size ?? 0
+                let round = try await fixture.sealOnce()
+                #expect(round.refusals.isEmpty, "step \(step)")
+                let size = Int64(try await fixture.entries().count)
+                #expect(round.signed == [.default: size], "step \(step)")
+                #expect(try await fixture.checkpoints().contains { $0.size == signed })
+            } while crash.steps >= step
+            #expect(step > 20, "there were only \(step) steps")
+            #expect(try await fixture.audit() == nil)
+            try await expectConsistent(fixture)
+        }
+    }
+
+    /// Every published checkpoint continues the one before it.
+    private func expectConsistent(_ fixture: SealingFixture) async throws {
+        let reads = fixture.reads()
+        var last: SignedCheckpoint?
+        for checkpoint in try await fixture.checkpoints() {
+            if let last {
+                let proof = try await reads.consistency(
+                    from: last.size, to: checkpoint.size, in: .default
+                ).get()
+                #expect(proof.new == checkpoint)
+            }
+            last = checkpoint
+        }
+        await reads.close()
+    }
+
+    @Test func `a log is one sealer's until it gives it away`() async throws {
+        try await SealingFixture.with { fixture, ledger in
+            var story = Story(ledger.sequencer)
+            try await story.people(0..<2)
+            let stores = [fixture.store(), fixture.store()]
+            var sealings = stores.map { LogSealing(store: $0, record: fixture.record) }
+            #expect(try await sealings[0].round().logs.first?.isHeld == true)
+            let second = try await sealings[1].round()
+            #expect(second.logs.first?.isHeld == false)
+            #expect(second.publishedCount == 0)
+            await stores[0].release()
+            try await story.people(2..<4)
+            // The one that has lost it writes nothing, whatever it knows.
+            let late = try await stores[0].standing(of: .default).hashCount
+            await #expect(throws: SealerFault.notHeld) {
+                try await stores[0].append([.emptyRoot], from: late, of: .default)
+            }
+            let third = fixture.store()
+            var sealing = LogSealing(store: third, record: fixture.record)
+            #expect(try await sealing.round().publishedCount == 1)
+            for store in stores + [third] { await store.close() }
+        }
+    }
+
+    @Test func `a lease that nobody renews lapses, also when the clock was set back`()
+        async throws
+    {
+        try await SealingFixture.with { fixture, ledger in
+            let first = fixture.store()
+            #expect(try await first.logs().first?.isHeld == true)
+            for expiry in [
+                "clock_timestamp() - interval '1 s'", "clock_timestamp() + interval '1 h'",
+            ] {
+                try await fixture.database.asSuperuser.execute(
+                    "UPDATE sealer_leases SET expires_at = \(expiry)")
+                let next = fixture.store()
+                #expect(try await next.logs().first?.isHeld == true)
+                await next.close()
+            }
+            await first.close()
+        }
+    }
+
+    @Test func `hashes are stored where they follow, and nowhere else`() async throws {
+        try await SealingFixture.with { fixture, ledger in
+            var story = Story(ledger.sequencer)
+            try await story.people(0..<2)
+            try await fixture.sealOnce()
+            let store = fixture.store()
+            _ = try await store.logs()
+            let end = try await store.standing(of: .default).hashCount
+            for index in [end - 1, end + 1, 0] {
+                await #expect(throws: SealerFault.notHeld) {
+                    try await store.append([.emptyRoot], from: index, of: .default)
+                }
+            }
+            #expect(try await store.standing(of: .default).hashCount == end)
+            await store.close()
+        }
+    }
+
+    @Test func `a record that another sealer has taken further is not set back`() async throws {
+        try await SealingFixture.with { fixture, ledger in
+            var story = Story(ledger.sequencer)
+            try await story.people(0..<2)
+            try await fixture.sealOnce()
+            let old = try #require(try fixture.record.lastSigned(of: .default))
+            try await story.people(2..<4)
+            try await fixture.sealOnce()
+            let new = try #require(try fixture.record.lastSigned(of: .default))
+            #expect(throws: SealerRecordFault.outdated) {
+                try fixture.record.write(old, of: .default)
+            }
+            #expect(try fixture.record.lastSigned(of: .default) == new)
+            let other = LastSigned(
+                checkpoint: Checkpoint(
+                    origin: new.checkpoint.origin, size: new.checkpoint.size, root: .emptyRoot),
+                note: new.note)
+            #expect(throws: SealerRecordFault.outdated) {
+                try fixture.record.write(other, of: .default)
+            }
+        }
+    }
+
+    @Test func `keys are made for a log that was never sealed, and never again`() async throws {
+        try await SealingFixture.with { fixture, ledger in
+            var story = Story(ledger.sequencer)
+            try await story.people(0..<2)
+            try await fixture.sealOnce()
+            let files = FileManager.default
+            let directory = fixture.path + "/default"
+            let key = try #require(
+                try files.contentsOfDirectory(atPath: directory).first { $0.hasSuffix(".key") })
+            try await story.people(2..<4)
+
+            // Everything is gone: the checkpoints in the database say that there was something.
+            try files.moveItem(atPath: directory, toPath: fixture.path + "/aside")
+            #expect(
+                try await fixture.sealOnce().refusals[.default]?.description.contains("restore it")
+                    == true)
+            #expect(!files.fileExists(atPath: directory))
+            try files.moveItem(atPath: fixture.path + "/aside", toPath: directory)
+
+            // The key alone is gone.
+            try files.moveItem(atPath: directory + "/" + key, toPath: fixture.path + "/key")
+            #expect(
+                try await fixture.sealOnce().refusals[.default]?.description.contains("restore it")
+                    == true)
+            try files.moveItem(atPath: fixture.path + "/key", toPath: directory + "/" + key)
+
+            // What was signed is gone, and the database knows of it.
+            try files.moveItem(
+                atPath: directory + "/last-signed", toPath: fixture.path + "/last")
+            #expect(
+                try await fixture.sealOnce().refusals[.default]?.description.contains(
+                    "knows nothing") == true)
+            // An older one than the database knows of.
+            try files.moveItem(
+                atPath: fixture.path + "/last", toPath: directory + "/last-signed")
+            try files.copyItem(
+                atPath: directory + "/last-signed", toPath: fixture.path + "/older")
+            #expect(try await fixture.sealOnce().publishedCount == 1)
+            try files.removeItem(atPath: directory + "/last-signed")
+            try files.moveItem(
+                atPath: fixture.path + "/older", toPath: directory + "/last-signed")
+            try await story.people(4..<5)
+            #expect(
+                try await fixture.sealOnce().refusals[.default]?.description.contains("ends at")
+                    == true)
+        }
+    }
+
+    @Test func `a note that the keys beside it did not sign is no record`() async throws {
+        try await SealingFixture.with { fixture, ledger in
+            var story = Story(ledger.sequencer)
+            try await story.people(0..<2)
+            try await fixture.sealOnce()
+            let path = fixture.path + "/default/last-signed"
+            let note = try String(contentsOfFile: path, encoding: .utf8)
+            let forged = note.replacing("\n7\n", with: "\n6\n")
+            #expect(forged != note)
+            let directory = FileHandle(forUpdatingAtPath: path)
+            try directory?.truncate(atOffset: 0)
+            try directory?.write(contentsOf: Data(forged.utf8))
+            try directory?.close()
+            #expect(
+                try await fixture.sealOnce().refusals[.default]?.description
+                    .contains("not signed by the keys") == true)
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import Ledger
+import LedgerTestSupport
+import Postgres
+import TransparencyLog
+
+@testable import LedgerPostgres
+
+/// A record directory of a test's own, and sealers on a database.
+struct SealingFixture: Sendable {
+    let database: ScratchDatabase
+    let path: String
+
+    /// Lends a fixture; its directory is removed afterwards.
+    static func with<Value>(
+        _ database: ScratchDatabase, _ body: (SealingFixture) async throws -> Value
+    ) async throws -> Value {
+        let path = NSTemporaryDirectory() + "sealer-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        return try await body(SealingFixture(database: database, path: path))
+    }
+
+    /// Lends a fixture on a database with a running sequencer.
+    static func with(
+        _ body: (SealingFixture, SequencerFixture) async throws -> Void
+    ) async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { ledger in
+                try await with(database) { try await body($0, ledger) }
+            }
+        }
+    }
+
+    static let origin = "ledger.example/test/default"
+
+    var record: SealerDirectory {
+        guard let base = NoteKeyName("ledger.example/test") else { preconditionFailure("a name") }
+        return SealerDirectory(path: path, base: base)
+    }
+
+    /// A store with a connection and a lease holder of its own.
+    func store(url: String? = nil) -> PostgresSealerStore {
+        PostgresSealerStore(url: url ?? database.runtimeURL, applicationName: "test sealer")
+    }
+
+    /// One look at all logs by a sealer that has just started, and gives its lease away at the end.
+    @discardableResult
+    func sealOnce(
+        url: String? = nil, record: (any SealerRecord)? = nil, pageMax: Int = 2_000
+    ) async throws -> LogSealing.Round {
+        let store = store(url: url)
+        var limits = SealingLimits()
+        limits.pageMax = pageMax
+        var sealing = LogSealing(store: store, record: record ?? self.record, limits: limits)
+        let round: LogSealing.Round
+        do {
+            round = try await sealing.round()
+        } catch {
+            await store.release()
+            await store.close()
+            throw error
+        }
+        await store.release()
+        await store.close()
+        return round
+    }
+
+    /// The whole audit of `default`.
+    func audit(url: String? = nil, pageMax: Int = 3) async throws -> SealingFinding? {
+        let store = store(url: url)
+        let standing = try record.standing(of: .default, mayBegin: false)
+        guard let last = standing.last else { throw Unexpected(what: "nothing was signed") }
+        var audit = LogAudit(
+            of: .default, last: last, verifiers: standing.verifiers, store: store,
+            pageMax: pageMax)
+        while true {
+            switch try await audit.step() {
+            case .more: continue
+            case .whole:
+                await store.close()
+                return nil
+            case .finding(let finding):
+                await store.close()
+                return finding
+            }
+        }
+    }
+
+    /// A reader of what was sealed.
+    func reads(url: String? = nil) -> ProofReads {
+        ProofReads(url: url ?? database.runtimeURL) { _ in }
+    }
+
+    /// Every checkpoint of `default` that was published.
+    func checkpoints(url: String? = nil) async throws -> [SignedCheckpoint] {
+        let reads = reads(url: url)
+        let all = try await reads.checkpoints(of: .default, sizes: 0...(.max), limit: 1_000)
+        await reads.close()
+        return all
+    }
+
+    /// The entries of `default`, in their order.
+    func entries() async throws -> [[UInt8]] {
+        let session = Postgres.Session(
+            url: database.superuserURL, applicationName: "sealing fixture")
+        let entries = try await session.run { connection in
+            let rows = try connection.query(
+                Statement(
+                    "all_entries",
+                    "SELECT entry FROM events WHERE tenant_id = 'default' ORDER BY position"))
+            return try (0..<rows.rowCount).map { try rows.bytes($0, 0) }
+        }
+        await session.close()
+        return entries
+    }
+
+    /// Does something to the database that only its superuser can do.
+    func tamper(_ sql: String) async throws {
+        try await database.asSuperuser.execute(
+            """
+            BEGIN;
+            ALTER EVENT TRIGGER ledger_guard_ddl DISABLE;
+            ALTER TABLE events DISABLE TRIGGER USER;
+            ALTER TABLE merkle_nodes DISABLE TRIGGER USER;
+            ALTER TABLE checkpoints DISABLE TRIGGER USER;
+            ALTER TABLE checkpoint_keys DISABLE TRIGGER USER;
+            \(sql);
+            COMMIT
+            """)
+    }
+}
+
+extension Story {
+    /// Signs so many people in, an account and two events each.
+    mutating func people(_ range: Range<Int>) async throws {
+        for number in range {
+            _ = try await signIn("apple", "person-\(number)")
+        }
+    }
+}

@@ -1,0 +1,234 @@
+import Ledger
+import LedgerTestSupport
+import Testing
+import TransparencyLog
+
+@testable import LedgerPostgres
+
+/// What a sealer finds out about a database that somebody with all rights has changed.
+@Suite struct TamperingTests {
+    /// Three checkpoints, of sizes 10, 19 and 28.
+    private func sealed(
+        _ body: (SealingFixture, inout Story, SequencerFixture) async throws -> Void
+    ) async throws {
+        try await SealingFixture.with { fixture, ledger in
+            var story = Story(ledger.sequencer)
+            for round in 0..<3 {
+                try await story.people((round * 3)..<(round * 3 + 3))
+                try await fixture.sealOnce()
+            }
+            #expect(try await fixture.checkpoints().map(\.size) == [10, 19, 28])
+            try await body(fixture, &story, ledger)
+        }
+    }
+
+    @Test func `an entry that was rewritten is named, and where it was signed`() async throws {
+        try await sealed { fixture, _, _ in
+            try await fixture.tamper(
+                """
+                UPDATE events SET entry = convert_to(replace(convert_from(entry, 'UTF8'),
+                    '"provider":"apple"', '"provider":"zpple"'), 'UTF8') WHERE position = 11
+                """)
+            let finding = try #require(try await fixture.audit())
+            #expect(finding.position == 11)
+            #expect((finding.after, finding.before ?? 0) == (10, 19))
+        }
+    }
+
+    @Test func `an entry that was rewritten together with its hashes is found between checkpoints`()
+        async throws
+    {
+        try await sealed { fixture, _, _ in
+            try await fixture.tamper(
+                """
+                UPDATE events SET entry = convert_to(replace(convert_from(entry, 'UTF8'),
+                    '"provider":"apple"', '"provider":"zpple"'), 'UTF8') WHERE position = 11
+                """)
+            try await rehash(fixture)
+            let finding = try #require(try await fixture.audit())
+            #expect(finding.position == nil)
+            #expect((finding.after, finding.before ?? 0) == (10, 19))
+
+            // And with the checkpoints rewritten or taken away, which nobody can sign again.
+            try await fixture.tamper("DELETE FROM checkpoints WHERE size = 19")
+            let wider = try #require(try await fixture.audit())
+            #expect((wider.after, wider.before ?? 0) == (10, 28))
+            try await fixture.tamper("DELETE FROM checkpoints")
+            let widest = try #require(try await fixture.audit())
+            #expect((widest.after, widest.before ?? 0) == (0, 28))
+        }
+    }
+
+    /// Stores the hashes that the entries give now.
+    private func rehash(_ fixture: SealingFixture) async throws {
+        var tree = CompactRange()
+        var bytes: [UInt8] = []
+        for entry in try await fixture.entries() {
+            for hash in tree.append(TreeHash.leaf(entry)) { hash.append(to: &bytes) }
+        }
+        let hex = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        try await fixture.tamper(
+            """
+            UPDATE merkle_nodes SET hashes = substr('\\x\(hex)'::bytea,
+                (first_index * 32 + 1)::int, octet_length(hashes))
+            """)
+    }
+
+    @Test func `two rows that changed places are named`() async throws {
+        try await sealed { fixture, _, _ in
+            try await fixture.tamper(
+                """
+                UPDATE events e SET entry = o.entry FROM events o
+                WHERE (e.position, o.position) IN ((3, 25), (25, 3))
+                """)
+            let finding = try #require(try await fixture.audit())
+            #expect(finding.position == 3)
+            #expect((finding.after, finding.before ?? 0) == (0, 10))
+        }
+    }
+
+    @Test func `a stored hash that flipped a bit is named by the audit`() async throws {
+        try await sealed { fixture, story, _ in
+            try await fixture.tamper(
+                "UPDATE merkle_nodes SET hashes = set_bit(hashes, 5, 1 - get_bit(hashes, 5))"
+                    + " WHERE first_index = 0")
+            let finding = try #require(try await fixture.audit())
+            #expect(finding.position == 0)
+            try await story.people(20..<21)
+            let round = try await fixture.sealOnce()
+            // The flipped bit is in no proof between these sizes; it is for the audit to find.
+            #expect(round.refusals.isEmpty)
+        }
+    }
+
+    @Test func `a hash that flips a bit between being stored and being signed is not signed`()
+        async throws
+    {
+        try await sealed { fixture, story, _ in
+            try await story.people(20..<22)
+            let store = fixture.store()
+            var sealing = LogSealing(
+                store: FlippingStore(store: store, flip: fixture.tamper), record: fixture.record)
+            let round = try await sealing.round()
+            #expect(round.publishedCount == 0)
+            guard case .contradicts(let finding) = round.refusals[.default] else {
+                Issue.record("signed all the same")
+                return
+            }
+            #expect(finding.position == 28)
+            #expect(finding.after == 28)
+            #expect(finding.before == nil)
+            #expect(try await fixture.checkpoints().map(\.size) == [10, 19, 28])
+            await store.release()
+            await store.close()
+        }
+    }
+
+    @Test func `a log whose end was cut off is not signed, whatever comes after it`() async throws {
+        try await sealed { fixture, story, _ in
+            try await fixture.tamper("DELETE FROM events WHERE position >= 24")
+            let finding = try #require(try await fixture.audit())
+            #expect(finding.position == 24)
+            #expect((finding.after, finding.before ?? 0) == (19, 28))
+            // The head, too: at once, without an audit.
+            try await fixture.tamper("UPDATE ledger_head SET next_position = 24")
+            let round = try await fixture.sealOnce()
+            #expect(round.refusals == [.default: .logWentBack(size: 24, signed: 28)])
+            // And the hashes, and other events in their place.
+            try await fixture.tamper("TRUNCATE merkle_nodes")
+            try await story.people(30..<40)
+            let later = try await fixture.sealOnce()
+            #expect(later.refusals == [.default: .hashesWentBack(signed: 28)])
+            #expect(later.publishedCount == 0)
+            try await fixture.tamper("DELETE FROM checkpoints")
+            #expect(
+                try await fixture.sealOnce().refusals == [.default: .hashesWentBack(signed: 28)])
+            #expect(try fixture.record.lastSigned(of: .default)?.checkpoint.size == 28)
+        }
+    }
+
+    @Test func `other events than those that were signed are not signed over`() async throws {
+        try await sealed { fixture, story, _ in
+            try await fixture.tamper(
+                """
+                UPDATE events SET entry = convert_to(replace(convert_from(entry, 'UTF8'),
+                    '"provider":"apple"', '"provider":"zpple"'), 'UTF8') WHERE position = 26
+                """)
+            try await rehash(fixture)
+            let round = try await fixture.sealOnce()
+            guard case .contradicts(let finding) = round.refusals[.default] else {
+                Issue.record("taken for what was signed")
+                return
+            }
+            #expect(finding.before == 28)
+            try await story.people(50..<52)
+            #expect(try await fixture.sealOnce().publishedCount == 0)
+        }
+    }
+
+    @Test func `a proof is not made of what was not signed`() async throws {
+        try await sealed { fixture, _, _ in
+            try await fixture.tamper(
+                """
+                UPDATE events SET entry = convert_to(replace(convert_from(entry, 'UTF8'),
+                    '"provider":"apple"', '"provider":"zpple"'), 'UTF8') WHERE position = 11
+                """)
+            let reads = fixture.reads()
+            await #expect(throws: LedgerFault.internalFailure) {
+                try await reads.inclusion(of: LogPosition(11), in: .default, size: nil)
+            }
+            _ = try await reads.inclusion(of: LogPosition(8), in: .default, size: 19).get()
+            try await rehash(fixture)
+            await #expect(throws: LedgerFault.internalFailure) {
+                try await reads.inclusion(of: LogPosition(8), in: .default, size: 19)
+            }
+            await #expect(throws: LedgerFault.internalFailure) {
+                try await reads.consistency(from: 10, to: 19, in: .default)
+            }
+            await reads.close()
+        }
+    }
+}
+
+/// Flips a bit of the last row of hashes as soon as they are stored.
+private struct FlippingStore: SealerStore {
+    let store: any SealerStore
+    let flip: @Sendable (String) async throws -> Void
+
+    func append(_ hashes: [TreeHash], from index: Int64, of tenant: TenantID) async throws {
+        try await store.append(hashes, from: index, of: tenant)
+        try await flip(
+            "UPDATE merkle_nodes SET hashes = set_bit(hashes, 5, 1 - get_bit(hashes, 5))"
+                + " WHERE first_index = \(index)")
+    }
+
+    func logs() async throws -> [SealerLog] { try await store.logs() }
+
+    func standing(of tenant: TenantID) async throws -> SealedStanding {
+        try await store.standing(of: tenant)
+    }
+
+    func entries(of tenant: TenantID, from: Int64, limit: Int) async throws -> [[UInt8]] {
+        try await store.entries(of: tenant, from: from, limit: limit)
+    }
+
+    func hashes(of tenant: TenantID, at indexes: [Int64]) async throws -> [TreeHash?] {
+        try await store.hashes(of: tenant, at: indexes)
+    }
+
+    func reread(_ positions: Range<Int64>, of tenant: TenantID) async throws -> RereadStretch {
+        try await store.reread(positions, of: tenant)
+    }
+
+    func checkpoints(
+        of tenant: TenantID, above size: Int64, limit: Int
+    ) async throws -> [SignedCheckpoint] {
+        try await store.checkpoints(of: tenant, above: size, limit: limit)
+    }
+
+    func publish(_ signed: LastSigned, keys: [String], of tenant: TenantID) async throws {
+        try await store.publish(signed, keys: keys, of: tenant)
+    }
+
+    func release() async { await store.release() }
+}
