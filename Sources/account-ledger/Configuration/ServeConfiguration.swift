@@ -1,6 +1,7 @@
 import HTTP
 import Ledger
 import LedgerAPI
+import LedgerPostgres
 
 /// Everything that `serve` is told by the environment, checked.
 struct ServeConfiguration: Sendable {
@@ -21,6 +22,8 @@ struct ServeConfiguration: Sendable {
     let queueLimit: Int
     let stopGrace: Duration
     let logLevel: LogLevel
+    /// Where checkpoint keys and what was signed are kept; nil in a process that does not seal.
+    let sealerDirectory: SealerDirectory?
 
     /// Reads the environment.
     ///
@@ -49,6 +52,7 @@ struct ServeConfiguration: Sendable {
         limits = try PolicyLimits(environment)
         queueLimit = Int(try environment.number(.queueLimit, in: 1...1_000_000))
         stopGrace = .seconds(try environment.number(.stopSeconds, in: 1...300))
+        sealerDirectory = try SealingSetup.directory(environment, mode: mode)
         try checkMode()
     }
 

@@ -21,13 +21,15 @@ enum Setting: String, CaseIterable, Sendable {
     case queueLimit = "LEDGER_QUEUE_LIMIT"
     case stopSeconds = "LEDGER_STOP_SECONDS"
     case logLevel = "LEDGER_LOG_LEVEL"
+    case sealerState = "LEDGER_SEALER_STATE"
+    case origin = "LEDGER_ORIGIN"
 
     var name: String { rawValue }
 
     /// The value that holds when the variable is unset or empty; nil where there is none.
     var defaultText: String? {
         switch self {
-        case .databaseURL, .keys, .providers, .trustedProxies, .corsOrigins: nil
+        case .databaseURL, .keys, .providers, .trustedProxies, .corsOrigins, .sealerState: nil
         case .migrateURL: "DATABASE_URL"
         case .listen: "127.0.0.1:8080"
         case .adminListen: "127.0.0.1:9090"
@@ -43,6 +45,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .queueLimit: "1024"
         case .stopSeconds: "10"
         case .logLevel: "info"
+        case .origin: "localhost/account-ledger"
         }
     }
 
@@ -70,6 +73,8 @@ enum Setting: String, CaseIterable, Sendable {
         case .queueLimit: "requests that may wait for an answer; more are answered 503"
         case .stopSeconds: "how long a stop waits for what was accepted, 1 to 300"
         case .logLevel: "debug, info, warning or error"
+        case .sealerState: "directory of checkpoint keys and what was signed; whoever has it seals"
+        case .origin: "what the names of logs begin with; required in production where it seals"
         }
     }
 }

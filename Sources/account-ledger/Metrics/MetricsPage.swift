@@ -15,6 +15,7 @@ struct MetricsPage: Sendable {
         page.single(
             "ledger_projector_alive", .gauge, "Whether the projector's loop goes round.",
             workers.projector.isAlive() ? 1 : 0)
+        if let sealer = workers.sealer { Self.write(sealer, to: &page) }
         if let statuses = try? await workers.projector.status() {
             Self.write(statuses, to: &page)
         }
@@ -44,6 +45,34 @@ struct MetricsPage: Sendable {
         page.samples(
             "ledger_commit_seconds", bounds: SequencerStatistics.commitSecondsBounds,
             counts: statistics.commitCounts.map(UInt64.init), sum: statistics.commitSecondsTotal)
+    }
+
+    private static func write(_ sealer: Sealer, to page: inout MetricsText) {
+        page.single(
+            "ledger_sealer_alive", .gauge, "Whether the sealer's loop goes round.",
+            sealer.isAlive() ? 1 : 0)
+        page.single(
+            "ledger_checkpoints_total", .counter, "Checkpoints signed and published.",
+            Double(sealer.checkpointCount))
+        let statuses = sealer.statuses
+        page.begin("ledger_signed_size", .gauge, "Events that a checkpoint of this process covers.")
+        for status in statuses where status.isHeld {
+            page.sample("ledger_signed_size", ["tenant": "\(status.tenant)"], Double(status.signed))
+        }
+        page.begin(
+            "ledger_audited_size", .gauge, "Events last held against everything that was signed.")
+        for status in statuses where status.isHeld {
+            page.sample(
+                "ledger_audited_size", ["tenant": "\(status.tenant)"], Double(status.audited ?? 0))
+        }
+        page.begin(
+            "ledger_sealing_refused", .gauge,
+            "Whether a log is not signed any more, because it is not what was signed before.")
+        for status in statuses {
+            page.sample(
+                "ledger_sealing_refused", ["tenant": "\(status.tenant)"],
+                status.refusal == nil ? 0 : 1)
+        }
     }
 
     private static func write(_ statuses: [ProjectionStatus], to page: inout MetricsText) {

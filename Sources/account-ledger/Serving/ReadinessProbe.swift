@@ -8,21 +8,23 @@ actor ReadinessProbe {
 
     private let session: Session
     private let projector: Projector
+    private let sealer: Sealer?
     private var last: (at: ContinuousClock.Instant, readiness: Readiness)?
     private var underWay: Task<Readiness, Never>?
 
-    init(url: String, projector: Projector) {
+    init(url: String, projector: Projector, sealer: Sealer?) {
         session = Session(
             url: url, applicationName: "account-ledger readiness", connectTimeout: .seconds(2),
             statementDeadline: .seconds(2))
         self.projector = projector
+        self.sealer = sealer
     }
 
-    /// Checks the database, the schema and the projector.
+    /// Checks the database, the schema, the projector and the sealer.
     func check() async -> Readiness {
         if let last, ContinuousClock.now - last.at < Self.answerLasts { return last.readiness }
         if let underWay { return await underWay.value }
-        let task = Task { await Self.ask(session, projector) }
+        let task = Task { await Self.ask(session, projector, sealer) }
         underWay = task
         let readiness = await task.value
         underWay = nil
@@ -30,7 +32,9 @@ actor ReadinessProbe {
         return readiness
     }
 
-    private static func ask(_ session: Session, _ projector: Projector) async -> Readiness {
+    private static func ask(
+        _ session: Session, _ projector: Projector, _ sealer: Sealer?
+    ) async -> Readiness {
         var checks: [Readiness.Check] = []
         var progress = "no checkpoint can be read"
         do {
@@ -44,6 +48,14 @@ actor ReadinessProbe {
         }
         checks.append(
             Readiness.Check("projector", isReady: projector.isAlive(), detail: progress))
+        if let sealer {
+            let statuses = sealer.statuses
+            checks.append(
+                Readiness.Check(
+                    "sealer",
+                    isReady: sealer.isAlive() && statuses.allSatisfy { $0.refusal == nil },
+                    detail: SealingProgress.line(statuses)))
+        }
         return Readiness(checks: checks)
     }
 }

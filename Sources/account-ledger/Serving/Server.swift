@@ -35,6 +35,9 @@ struct Server: Sendable {
         let opened = try OpenedTenants.read(url: configuration.databaseURL)
         let keys = try opened.keys(from: configuration.keys, mode: configuration.mode)
         self.keys = keys
+        if let directory = configuration.sealerDirectory {
+            try await SealingSetup.check(directory, url: configuration.databaseURL)
+        }
         let api = try Listener(
             configuration.listen, of: .listen, limits: Self.crowdLimits(configuration))
         admin = try Listener(configuration.adminListen, of: .adminListen)
@@ -117,7 +120,8 @@ struct Server: Sendable {
 
     private func answerRequests() {
         let requests = RequestMetrics()
-        let probe = ReadinessProbe(url: configuration.databaseURL, projector: workers.projector)
+        let probe = ReadinessProbe(
+            url: configuration.databaseURL, projector: workers.projector, sealer: workers.sealer)
         let contract = API(services(probe: probe, requests: requests))
         let identityProvider = identityProvider
         api.handler.set(

@@ -8,6 +8,8 @@ struct Workers: Sendable {
     let access: AccessGate
     let projector: Projector
     let sweeper: Sweeper
+    /// Nil in a process that does not seal.
+    let sealer: Sealer?
 
     init(
         _ configuration: ServeConfiguration, keys: Keys,
@@ -26,6 +28,9 @@ struct Workers: Sendable {
             recent: recent,
             onAdvance: { if $0.projection == .userProviders { reads.wake() } },
             onFault: { log.write(.error, "projector fault", ["detail": .text($0)]) })
+        let sealer = configuration.sealerDirectory.map { directory in
+            Sealer(url: url, directory: directory, log: log)
+        }
         var sequencing = SequencerConfiguration(url: url)
         sequencing.queueLimit = configuration.queueLimit
         sequencer = Sequencer(
@@ -35,6 +40,7 @@ struct Workers: Sendable {
                     recent.add(events.events, of: events.tenant)
                 }
                 projector.wake()
+                sealer?.wake()
             },
             onFault: { text in
                 // After a lost connection the database may be a restored one, with other events.
@@ -47,6 +53,7 @@ struct Workers: Sendable {
             log.write(.warning, "sweeper fault", ["detail": .text(text)])
         }
         self.projector = projector
+        self.sealer = sealer
     }
 
     /// Works while the body runs, and then until everything that was accepted has been answered.
@@ -57,6 +64,7 @@ struct Workers: Sendable {
             group.addTask { await access.run() }
             group.addTask { await projector.run() }
             group.addTask { await sweeper.run() }
+            if let sealer { group.addTask { await sealer.run() } }
             defer {
                 sequencer.close()
                 reads.close()

@@ -1,0 +1,96 @@
+import Foundation
+import Ledger
+import LedgerPostgres
+
+/// `seal`: hashes what is appended and signs checkpoints, without serving.
+enum SealCommand {
+    /// How long a pass waits for a log that somebody else seals.
+    private static let patience = Duration.seconds(60)
+    private static let pause = Duration.milliseconds(20)
+
+    static let syntax = Syntax(
+        words: ["seal"], summary: "hash what is appended and sign checkpoints, without serving",
+        options: [
+            .init(name: "once", meaning: "end when everything that is there now is signed")
+        ],
+        settings: [.databaseURL, .sealerState, .origin, .mode, .logLevel],
+        details: """
+            Does what serve does where LEDGER_SEALER_STATE is set, for a process that has no other rights: a
+            login of the group <database>_ledger_sealer. Waits for its turn while another one seals. Exits
+            with 1 when what was signed before does not hold any more; it never signs anything else instead.
+            """)
+
+    static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
+        let url = try environment.databaseURL
+        guard let directory = try SealingSetup.directory(environment, mode: try environment.mode)
+        else {
+            throw Fault("\(Setting.sealerState.name) is not set: \(Setting.sealerState.meaning)")
+        }
+        try SchemaCheck.withConnection(to: url) { _ in }
+        try await SealingSetup.check(directory, url: url)
+        let level: LogLevel = try environment.value(
+            .logLevel, wants: "debug, info, warning or error", LogLevel.init(rawValue:))
+        let log = Log(threshold: level)
+        defer { log.flush() }
+        let sealer = Sealer(
+            url: url, directory: directory, log: log)
+        let signals = StopSignals.received()
+        let running = Task { await sealer.run() }
+        defer { running.cancel() }
+        log.write(.info, "sealing")
+        let exit: ExitCode
+        if arguments.has("once") {
+            exit = try await sealOnce(sealer, url: url)
+        } else {
+            var received = signals.makeAsyncIterator()
+            _ = await received.next()
+            exit = .success
+        }
+        running.cancel()
+        await running.value
+        log.write(.info, "stopped")
+        return exit
+    }
+
+    /// Waits until every log is signed up to where it ended at first, by whomever.
+    private static func sealOnce(_ sealer: Sealer, url: String) async throws -> ExitCode {
+        let wanted = try await Tenants(url: url).list().filter { $0.events > 0 }
+        let reads = ProofReads(url: url) { _ in }
+        let deadline = ContinuousClock.now + patience
+        for (tenant, size) in wanted {
+            while true {
+                let status = sealer.statuses.first { $0.tenant == tenant }
+                if let refusal = status?.refusal {
+                    throw Fault("tenant \(tenant) is not signed: \(refusal)")
+                }
+                if let status, status.isHeld, status.signed >= size { break }
+                let isOurs = status?.isHeld ?? true
+                if !isOurs, try await reads.latestCheckpoint(of: tenant)?.size ?? 0 >= size {
+                    break
+                }
+                guard isOurs || ContinuousClock.now < deadline else {
+                    throw Fault(
+                        "tenant \(tenant) is sealed by another process, which does not sign")
+                }
+                try await Task.sleep(for: pause)
+            }
+        }
+        await reads.close()
+        Terminal.print(wanted.map { "\($0.tenant)\tsigned up to size \($0.events)\n" }.joined())
+        return .success
+    }
+}
+
+extension Sealer {
+    /// A sealer whose troubles go to the log: what contradicts a signature is an error that names it.
+    convenience init(url: String, directory: SealerDirectory, log: Log) {
+        self.init(
+            configuration: SealerConfiguration(url: url), record: directory,
+            onFault: { log.write(.warning, "sealer fault", ["detail": .text($0)]) },
+            onRefusal: { tenant, refusal in
+                log.write(
+                    .error, "sealing refused",
+                    ["tenant": .text("\(tenant)"), "detail": .text("\(refusal)")])
+            })
+    }
+}

@@ -1,0 +1,46 @@
+import Ledger
+import LedgerPostgres
+import TransparencyLog
+
+/// What a process that seals is told by the environment, and whether that fits the database.
+enum SealingSetup {
+    private static let originBytesMax = 200
+
+    /// The directory of `LEDGER_SEALER_STATE`; nil when it is not set, and then the process does not seal.
+    ///
+    /// - Throws: `Fault` with one line that names the variable that is wrong.
+    static func directory(
+        _ environment: Environment, mode: LedgerOpened.Mode
+    ) throws(Fault) -> SealerDirectory? {
+        guard let path = environment.given(.sealerState) else { return nil }
+        guard mode == .development || environment.given(.origin) != nil else {
+            throw Fault("\(Setting.origin.name) is not set: \(Setting.origin.meaning)")
+        }
+        let wanted = "a URL without scheme such as ledger.example.com/accounts"
+        let origin: NoteKeyName = try environment.value(.origin, wants: wanted) { text in
+            let isPlain =
+                ServeConfiguration.isPlainText(text) && text.utf8.count <= originBytesMax
+            guard isPlain, !text.hasSuffix("/"), !text.contains("//") else { return nil }
+            return NoteKeyName(text)
+        }
+        return SealerDirectory(path: path, base: origin)
+    }
+
+    /// Makes the first keys of logs that were never sealed, and sees that those of all others are there.
+    ///
+    /// - Throws: `Fault` with one line when the directory is not the one that the database was sealed with.
+    static func check(_ directory: SealerDirectory, url: String) async throws(Fault) {
+        let reads = ProofReads(url: url) { _ in }
+        do {
+            for (tenant, _) in try await Tenants(url: url).list() {
+                let keys = try await reads.checkpointKeys(of: tenant)
+                _ = try directory.standing(of: tenant, mayBegin: keys.isEmpty)
+            }
+            await reads.close()
+        } catch let fault as SealerRecordFault {
+            throw Fault("\(Setting.sealerState.name): \(fault)")
+        } catch {
+            throw Fault("\(Setting.databaseURL.name): what was sealed can't be read")
+        }
+    }
+}
