@@ -20,4 +20,8 @@ enum PlantedBug: String, CaseIterable, Sendable {
     case checkpointOutsideTransaction
     /// The projector does not wait for whoever holds the checkpoint.
     case checkpointNotLocked
+    /// Every sealer takes every log for its own, and stores hashes behind whatever is there.
+    case sealerLeaseIgnored
+    /// The sealer reads events that a batch has written and not committed.
+    case uncommittedSealed
 }

@@ -36,7 +36,11 @@ struct Shrinking {
     private static func relevantLines(of report: SimulationReport) -> [String] {
         let first = report.contradictions.first ?? ""
         let isAboutReadModels = ProjectionName.allCases.contains { first.contains("\($0)_") }
-        let lines = report.lines.filter { isAboutReadModels || !$0.contains("projector: ") }
+        let isAboutSealing = first.contains("signed")
+        let lines = report.lines.filter {
+            (isAboutReadModels || !$0.contains("projector: "))
+                && (isAboutSealing || !$0.contains("sealer: "))
+        }
         let words = first.split { $0 == " " || $0 == ":" }
         guard words.first == "delivery", words.count > 1,
             let end = lines.lastIndex(where: { $0.contains("answered \(words[1]):") })

@@ -104,7 +104,9 @@ final class Simulation: Sendable {
             await client.probe()
         }
         let places = 0..<world.parameters.processes
-        await wait { [self] in isFolded && places.allSatisfy { world.process(at: $0) != nil } }
+        await wait { [self] in
+            isFolded && isSealed && places.allSatisfy { world.process(at: $0) != nil }
+        }
         move(to: .closing)
         for process in world.processes where process.isAlive {
             process.sequencer?.close()
@@ -135,6 +137,14 @@ final class Simulation: Sendable {
                 let shelf = world.projections.shelf(tenant, $0)
                 return shelf.position.value == head || shelf.failure != nil
             }
+        }
+    }
+
+    private var isSealed: Bool {
+        world.tenants.allSatisfy { tenant in
+            let signed = world.seals.shelf(tenant).checkpoints.last?.size ?? 0
+            return Int(signed) == world.database.logCount(of: tenant)
+                || !world.seals.refusals.isEmpty
         }
     }
 

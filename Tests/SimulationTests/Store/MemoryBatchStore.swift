@@ -67,6 +67,11 @@ final class MemoryBatchStore: BatchStore {
             return outcome
         }
         let failure = world.commitFailure(writes, in: batch)
+        if world.bug == .uncommittedSealed {
+            world.seals.show(writes, isShown: true)
+            await world.passage("is about to commit", in: process)
+        }
+        defer { if world.bug == .uncommittedSealed { world.seals.show(writes, isShown: false) } }
         do throws(BatchFault) {
             try database.commit(transaction, writes, as: batch, failure: failure)
         } catch {

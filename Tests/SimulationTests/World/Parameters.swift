@@ -29,11 +29,13 @@ enum Fault: String, CaseIterable, Sendable {
     case slowNetwork
     /// The projector's connection breaks before or after its commit.
     case projectionFails
+    /// The sealer's connection breaks before or after its commit.
+    case sealingFails
 
     /// How likely it is each time that it could happen.
     var probability: Double {
         switch self {
-        case .connectionLost, .commitFails, .ackLost, .projectionFails: 0.05
+        case .connectionLost, .commitFails, .ackLost, .projectionFails, .sealingFails: 0.05
         case .statementRefused, .poison: 0.03
         case .replyLost: 0.04
         case .crash, .databaseRestart: 0.004

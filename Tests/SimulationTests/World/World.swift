@@ -23,6 +23,7 @@ final class World: Sendable {
     let dice: Dice
     let database: MemoryDatabase
     let projections: MemoryProjections
+    let seals = MemorySeals()
     let history = History()
     let decider: BatchDecider
     private let keepsTrace: Bool
@@ -104,6 +105,7 @@ final class World: Sendable {
         }
         database.close()
         projections.close()
+        seals.close()
         scheduler.unearth()
         for process in processes {
             process.sequencer?.close()
@@ -212,7 +214,7 @@ final class World: Sendable {
 }
 
 extension SimulatedProcess {
-    /// Runs a sequencer and a projector here.
+    /// Runs a sequencer, a projector and a sealer here.
     fileprivate func start(_ world: World) {
         let store = MemoryBatchStore(process: self, world: world)
         let sequencer = Sequencer(
@@ -231,6 +233,31 @@ extension SimulatedProcess {
             stop()
         }
         Task(executorPreference: lane) { [self] in await project(world) }
+        Task(executorPreference: lane) { [self] in await seal(world) }
+    }
+
+    /// Seals until the simulation is over; rests, and looks again.
+    private func seal(_ world: World) async {
+        var limits = SealingLimits()
+        limits.pageMax = world.parameters.pageLimit
+        limits.signedMax = 3 * world.parameters.pageLimit
+        var sealing = LogSealing(
+            store: MemorySealerStore(process: self, world: world),
+            record: MemorySealerRecord(world: world), limits: limits)
+        while !world.isOver {
+            do {
+                let round = try await sealing.round()
+                for log in round.logs {
+                    guard let refusal = round.refusals[log.tenant] else { continue }
+                    world.seals.refuse(log.tenant, refusal)
+                    world.report("\(log.tenant) is not signed any more: \(refusal)")
+                }
+                await world.scheduler.sleep(microseconds: 100_000)
+            } catch {
+                world.report("the sealer cannot reach its tables: \(error)")
+                await world.scheduler.sleep(microseconds: 50_000)
+            }
+        }
     }
 
     /// Folds until the simulation is over, as a projector does: rests, and looks again.

@@ -1,0 +1,116 @@
+import Cryptography
+import Ledger
+import Synchronization
+import TransparencyLog
+
+@testable import LedgerPostgres
+
+/// What the simulated sealers have stored: hashes, checkpoints and leases in the database, and the record
+/// outside of it that all of them share.
+final class MemorySeals: Sendable {
+    static let leaseMicroseconds = Int64(SealerLease.seconds) * 1_000_000
+
+    /// One tenant's part.
+    struct Shelf: Sendable {
+        var hashes: [TreeHash] = []
+        var checkpoints: [SignedCheckpoint] = []
+        var holder: Int?
+        var expiresAt = Timestamp(microseconds: 0)
+        // Outside of the database.
+        var signer: NoteSigner?
+        var last: LastSigned?
+    }
+
+    /// Something that was signed, whether or not anybody saw it.
+    struct Signature: Sendable {
+        let tenant: TenantID
+        let checkpoint: Checkpoint
+        /// How many events the log had then.
+        let events: Int
+    }
+
+    private struct State {
+        var shelves: [TenantID: Shelf] = [:]
+        var signatures: [Signature] = []
+        var refusals: [String] = []
+        /// Entries that a batch has written and not committed, for a planted bug.
+        var uncommitted: [TenantID: [[UInt8]]] = [:]
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+
+    var isClosed: Bool { state.withLock(\.isClosed) }
+    var signatures: [Signature] { state.withLock(\.signatures) }
+    var refusals: [String] { state.withLock(\.refusals) }
+
+    func close() {
+        state.withLock { $0.isClosed = true }
+    }
+
+    func shelf(_ tenant: TenantID) -> Shelf {
+        state.withLock { $0.shelves[tenant] } ?? Shelf()
+    }
+
+    func change(_ tenant: TenantID, _ body: (inout Shelf) -> Void) {
+        state.withLock { body(&$0.shelves[tenant, default: Shelf()]) }
+    }
+
+    func note(_ signature: Signature) {
+        state.withLock { $0.signatures.append(signature) }
+    }
+
+    func refuse(_ tenant: TenantID, _ refusal: SealingRefusal) {
+        state.withLock { $0.refusals.append("\(tenant) is not signed any more: \(refusal)") }
+    }
+
+    func uncommitted(_ tenant: TenantID) -> [[UInt8]] {
+        state.withLock { $0.uncommitted[tenant] ?? [] }
+    }
+
+    func show(_ writes: [TenantWrites], isShown: Bool) {
+        state.withLock { state in
+            for write in writes {
+                state.uncommitted[write.tenant] = isShown ? write.recordings.map(\.entry) : []
+            }
+        }
+    }
+}
+
+/// The record of the simulated sealers: it survives every process and every restart of the database.
+struct MemorySealerRecord: SealerRecord {
+    let world: World
+
+    func standing(
+        of tenant: TenantID, mayBegin: Bool
+    ) throws(SealerRecordFault) -> SealerStanding {
+        guard let origin = NoteKeyName("simulated/\(tenant)") else {
+            throw .damaged("\(tenant) can't name a log")
+        }
+        if world.seals.shelf(tenant).signer == nil, mayBegin,
+            let key = Ed25519PrivateKey(seed: world.dice.bytes(Ed25519PrivateKey.seedByteCount))
+        {
+            world.seals.change(tenant) {
+                $0.signer = NoteSigner(name: origin, privateKey: key)
+            }
+        }
+        let shelf = world.seals.shelf(tenant)
+        guard let signer = shelf.signer else { throw .missing("no key of \(origin)") }
+        return SealerStanding(
+            origin: origin, signers: [signer], verifiers: [signer.verifier], last: shelf.last)
+    }
+
+    func write(_ signed: LastSigned, of tenant: TenantID) throws(SealerRecordFault) {
+        if let last = world.seals.shelf(tenant).last?.checkpoint {
+            let new = signed.checkpoint
+            guard last.size < new.size || last == new else { throw .outdated }
+        }
+        world.seals.change(tenant) { $0.last = signed }
+        world.seals.note(
+            MemorySeals.Signature(
+                tenant: tenant, checkpoint: signed.checkpoint,
+                events: world.database.logCount(of: tenant)))
+    }
+
+    func add(_ erasures: [SeenErasure], of tenant: TenantID) throws(SealerRecordFault) {}
+}
