@@ -36,6 +36,8 @@ let package = Package(
         // Without pkg-config: Debian's cjose.pc demands a package that libcjose-dev does not bring.
         .systemLibrary(name: "CCJose", providers: [.apt(["libcjose-dev"])]),
         .systemLibrary(name: "CEpoll"),
+        .systemLibrary(
+            name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
 
         // Libraries that know no word of the ledger.
         .target(name: "Cryptography", dependencies: ["CCurl", "COpenSSL", "CCJose"]),
@@ -44,10 +46,17 @@ let package = Package(
         .target(name: "Sockets", dependencies: ["CEpoll"]),
         .target(name: "TransparencyLog", dependencies: ["Cryptography"]),
         .target(name: "DurableFiles"),
+        .target(name: "Archive", dependencies: ["CArchive"]),
 
         // The subject.
         .target(name: "Ledger"),
         .target(name: "LedgerWire"),
+        .target(
+            name: "LedgerExport",
+            dependencies: ["Archive", "Cryptography", "Ledger", "TransparencyLog"],
+            resources: [
+                .embedInCode("Resources/verify.py"), .embedInCode("Resources/verify.go"),
+            ]),
         .target(
             name: "Migrations", path: "migrations",
             resources: [
@@ -105,6 +114,11 @@ let package = Package(
         .testTarget(
             name: "TransparencyLogTests", dependencies: ["Cryptography", "TransparencyLog"],
             exclude: ["Verifiers"]),
+        .testTarget(
+            name: "LedgerExportTests",
+            dependencies: [
+                "Archive", "Cryptography", "Ledger", "LedgerExport", "TransparencyLog",
+            ]),
         .testTarget(name: "PostgresTests", dependencies: ["Postgres"]),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"]),
         .testTarget(name: "BenchLoadTests", dependencies: ["HTTP", "ledger-bench-load"]),
