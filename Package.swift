@@ -72,8 +72,8 @@ let package = Package(
         .target(
             name: "LedgerPostgres",
             dependencies: [
-                "Cryptography", "DurableFiles", "Ledger", "Migrations", "Postgres",
-                "TransparencyLog",
+                "Cryptography", "DurableFiles", "Ledger", "LedgerExport", "Migrations",
+                "Postgres", "TransparencyLog",
             ]),
         .target(
             name: "LedgerAPI",
@@ -81,8 +81,8 @@ let package = Package(
         .executableTarget(
             name: "account-ledger",
             dependencies: [
-                "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerPostgres", "LedgerWire",
-                "Postgres", "TransparencyLog",
+                "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerExport", "LedgerPostgres",
+                "LedgerWire", "Postgres", "TransparencyLog",
             ],
             // Batches allocate on one thread what another frees: glibc's allocator takes 8 % of the
             // server's time more. Not in debug builds, whose sanitizers bring an allocator.

@@ -1,7 +1,8 @@
 internal import Cryptography
 
-/// The last file of a bundle: what must be in it. It tells damage; against a forger it is worth
-/// nothing, for nobody signs it.
+/// The last file of a bundle, which says what must be in it.
+///
+/// It tells damage; against a forger it is worth nothing, for nobody signs it.
 struct BundleManifest {
     static let format = "account-ledger-manifest@v1"
 

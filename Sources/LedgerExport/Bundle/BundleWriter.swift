@@ -35,11 +35,10 @@ package final class BundleWriter {
     /// How many checkpoints were written, older ones and those of the parts.
     package private(set) var checkpoints: Int64 = 0
 
-    /// Begins a bundle.
+    /// Begins a bundle with the signed checkpoint that `head` states, verbatim, and the verifier
+    /// keys that the ledger states.
     ///
-    /// - Parameters:
-    ///   - note: the signed checkpoint that `head` states, verbatim.
-    ///   - keys: the verifier keys that the ledger states; who verifies compares them.
+    /// - Throws: `ArchiveError` when the file can't be written.
     package init(
         path: String, head: BundleHead, note: String, keys: [String], older: [OlderCheckpoint]
     ) throws(ArchiveError) {

@@ -13,8 +13,8 @@ package struct BundleVerification {
 
     /// Opens a bundle.
     ///
-    /// - Parameter verifiers: the log's keys, known from elsewhere; without them the bundle's own
-    ///   are taken, which only shows that it is consistent with itself.
+    /// The verifiers are the log's keys, known from elsewhere; without them the bundle's own are
+    /// taken, which only shows that it fits together.
     /// - Throws: `BundleFault` when it is none.
     package init(path: String, verifiers: [NoteVerifier]?) throws(BundleFault) {
         self.verifiers = verifiers
