@@ -4,10 +4,7 @@ internal import COpenSSL
 ///
 /// Printing, reflecting or interpolating one shows none of its bytes.
 // Protected by being immutable. OpenSSL lets any number of threads use a key that none modifies.
-@safe
-package final class Ed25519PrivateKey: @unchecked Sendable, CustomStringConvertible,
-    CustomReflectable
-{
+@safe package final class Ed25519PrivateKey: @unchecked Sendable, CustomStringConvertible {
     /// The number of bytes of the secret that a key is derived from.
     package static let seedByteCount = 32
 
