@@ -38,6 +38,8 @@ let package = Package(
         .systemLibrary(name: "CEpoll"),
         // Not a library, but how the server sets one up that is asked before anything runs.
         .target(name: "CAllocator"),
+        .systemLibrary(
+            name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
 
         // Libraries that know no word of the ledger.
         .target(name: "Cryptography", dependencies: ["CCurl", "COpenSSL", "CCJose"]),
@@ -46,10 +48,17 @@ let package = Package(
         .target(name: "Sockets", dependencies: ["CEpoll"]),
         .target(name: "TransparencyLog", dependencies: ["Cryptography"]),
         .target(name: "DurableFiles"),
+        .target(name: "Archive", dependencies: ["CArchive"]),
 
         // The subject.
         .target(name: "Ledger"),
         .target(name: "LedgerWire"),
+        .target(
+            name: "LedgerExport",
+            dependencies: ["Archive", "Cryptography", "Ledger", "TransparencyLog"],
+            resources: [
+                .embedInCode("Resources/verify.py"), .embedInCode("Resources/verify.go"),
+            ]),
         .target(
             name: "Migrations", path: "migrations",
             resources: [
@@ -65,8 +74,8 @@ let package = Package(
         .target(
             name: "LedgerPostgres",
             dependencies: [
-                "Cryptography", "DurableFiles", "Ledger", "Migrations", "Postgres",
-                "TransparencyLog",
+                "Cryptography", "DurableFiles", "Ledger", "LedgerExport", "Migrations",
+                "Postgres", "TransparencyLog",
             ]),
         .target(
             name: "LedgerAPI",
@@ -74,8 +83,8 @@ let package = Package(
         .executableTarget(
             name: "account-ledger",
             dependencies: [
-                "CAllocator", "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerPostgres",
-                "LedgerWire", "Postgres", "TransparencyLog",
+                "CAllocator", "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerExport",
+                "LedgerPostgres", "LedgerWire", "Postgres", "TransparencyLog",
             ],
             // Batches allocate on one thread what another frees: glibc's allocator takes 8 % of the
             // server's time more. Not in debug builds, whose sanitizers bring an allocator.
@@ -107,6 +116,11 @@ let package = Package(
         .testTarget(
             name: "TransparencyLogTests", dependencies: ["Cryptography", "TransparencyLog"],
             exclude: ["Verifiers"]),
+        .testTarget(
+            name: "LedgerExportTests",
+            dependencies: [
+                "Archive", "Cryptography", "Ledger", "LedgerExport", "TransparencyLog",
+            ]),
         .testTarget(name: "PostgresTests", dependencies: ["Postgres"]),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"]),
         .testTarget(name: "BenchLoadTests", dependencies: ["HTTP", "ledger-bench-load"]),

@@ -5,7 +5,7 @@ import Testing
 /// The executable as an operator meets it: help, usage errors, configuration, migration.
 @Suite struct CommandLineTests {
     @Test(arguments: [
-        [], ["serve"], ["migrate"], ["replay"], ["rebuild"], ["verify"], ["keys"],
+        [], ["serve"], ["migrate"], ["export"], ["replay"], ["rebuild"], ["verify"], ["keys"],
         ["keys", "init"], ["keys", "api"], ["keys", "api", "create"], ["keys", "api", "list"],
         ["keys", "api", "revoke"], ["access-log"], ["tenant"], ["tenant", "create"],
         ["tenant", "list"],
@@ -18,7 +18,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ["nonsense"], ["serve", "now"], ["replay", "--bogus"], ["replay", "--account"],
+        ["nonsense"], ["serve", "now"], ["export"], ["export", "--all"],
+        ["export", "--all", "--output", "x", "--format", "xml"],
+        ["export", "--all", "--output", "x", "--disclose"], ["verify", "--vkey", "x"],
+        ["verify", "--offline", "x", "--vkey", "x"], ["verify", "--offline", "x", "--tenant", "a"],
+        ["replay", "--bogus"], ["replay", "--account"],
         ["replay", "--account", "not-an-id"], ["replay"], ["replay", "--from", "x"],
         ["replay", "--from", "-1"], ["replay", "--format", "xml", "--from", "0"], ["rebuild"],
         ["rebuild", "nothing"], ["tenant", "create"], ["tenant", "create", "NOT A NAME"], ["keys"],

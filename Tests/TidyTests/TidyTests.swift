@@ -6,15 +6,17 @@ import Testing
     private static let imports: [String: Set<String>] = [
         "Cryptography": [], "Postgres": [], "HTTP": [], "Sockets": [], "Ledger": [],
         "LedgerWire": [], "RawSockets": [], "ledger-bench-load": ["Sockets"],
-        "TransparencyLog": ["Cryptography"],
+        "TransparencyLog": ["Cryptography"], "Archive": [],
         "DurableFiles": [],
+        "LedgerExport": ["Archive", "Cryptography", "Ledger", "TransparencyLog"],
         "LedgerPostgres": [
-            "Cryptography", "DurableFiles", "Ledger", "Migrations", "Postgres", "TransparencyLog",
+            "Cryptography", "DurableFiles", "Ledger", "LedgerExport", "Migrations", "Postgres",
+            "TransparencyLog",
         ],
         "LedgerAPI": ["Ledger", "LedgerWire", "HTTP", "Cryptography"],
         "account-ledger": [
-            "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerPostgres", "LedgerWire",
-            "Postgres", "TransparencyLog",
+            "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerExport", "LedgerPostgres",
+            "LedgerWire", "Postgres", "TransparencyLog",
         ],
         "LedgerTestSupport": [
             "Cryptography", "HTTP", "Ledger", "LedgerPostgres", "LedgerWire", "Postgres",
@@ -28,7 +30,7 @@ import Testing
     private static let ours: Set<String> = Set(imports.keys).union(["Migrations"])
     /// Those of the C libraries, and the simulator: to run a task's job by hand is unsafe.
     private static let wrappers: Set<String> = [
-        "Cryptography", "DurableFiles", "HTTP", "Postgres", "Sockets", "RawSockets",
+        "Archive", "Cryptography", "DurableFiles", "HTTP", "Postgres", "Sockets", "RawSockets",
         "CryptographyTests",
         "HTTPTests", "PostgresTests", "SimulationTests",
     ]

@@ -10,7 +10,7 @@ readonly packages_of_swift=(
 )
 # The C libraries that the server is built on.
 readonly packages_of_server=(
-    ca-certificates libcjose-dev libcurl4-openssl-dev libjemalloc-dev libmicrohttpd-dev libpq-dev
+    ca-certificates libarchive-dev libcjose-dev libcurl4-openssl-dev libjemalloc-dev libmicrohttpd-dev libpq-dev
     libssl-dev pkg-config
 )
 # Any installed server will do, of whatever version; the package without a version is for none at all.

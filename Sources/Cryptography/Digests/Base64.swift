@@ -5,17 +5,33 @@
 package enum Base64 {
     private static let padding = UInt8(ascii: "=")
 
+    private static let digits = Array(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
     /// Encodes bytes as text.
     package static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
-        for character in Base64URL.encode(bytes).utf8 {
-            text.append(standard(character))
-        }
-        while text.count % 4 != 0 {
-            text.append(padding)
-        }
+        append(bytes, to: &text)
         return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Appends the text of bytes to bytes that are being written.
+    package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
+        unsafe digits.withUnsafeBufferPointer { digits in
+            var index = 0
+            while index < bytes.count {
+                let (second, third) = (index + 1 < bytes.count, index + 2 < bytes.count)
+                let group =
+                    UInt32(bytes[index]) << 16 | (second ? UInt32(bytes[index + 1]) << 8 : 0)
+                    | (third ? UInt32(bytes[index + 2]) : 0)
+                unsafe text.append(digits[Int(group >> 18)])
+                unsafe text.append(digits[Int(group >> 12 & 0x3F)])
+                unsafe text.append(second ? digits[Int(group >> 6 & 0x3F)] : padding)
+                unsafe text.append(third ? digits[Int(group & 0x3F)] : padding)
+                index += 3
+            }
+        }
     }
 
     /// Decodes text, or returns nil when it is not the one canonical spelling of some bytes.
@@ -42,14 +58,6 @@ package enum Base64 {
         }
         return unsafe translated.withUnsafeBufferPointer { characters in
             unsafe Base64URL.decode(characters)
-        }
-    }
-
-    private static func standard(_ character: UInt8) -> UInt8 {
-        switch character {
-        case UInt8(ascii: "-"): UInt8(ascii: "+")
-        case UInt8(ascii: "_"): UInt8(ascii: "/")
-        default: character
         }
     }
 

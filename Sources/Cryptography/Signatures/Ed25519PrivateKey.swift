@@ -4,10 +4,7 @@ internal import COpenSSL
 ///
 /// Printing, reflecting or interpolating one shows none of its bytes.
 // Protected by being immutable. OpenSSL lets any number of threads use a key that none modifies.
-@safe
-package final class Ed25519PrivateKey: @unchecked Sendable, CustomStringConvertible,
-    CustomReflectable
-{
+@safe package final class Ed25519PrivateKey: @unchecked Sendable, CustomStringConvertible {
     /// The number of bytes of the secret that a key is derived from.
     package static let seedByteCount = 32
 
@@ -91,7 +88,9 @@ package final class Ed25519PrivateKey: @unchecked Sendable, CustomStringConverti
     package var description: String {
         "Ed25519PrivateKey(redacted)"
     }
+}
 
+extension Ed25519PrivateKey: CustomReflectable {
     /// A mirror without children, so that reflection shows no bytes.
     package var customMirror: Mirror {
         Mirror(self, children: [:])

@@ -10,6 +10,7 @@ package enum AccessAction: String, Sendable, Hashable, CaseIterable {
     case proveInclusion = "log.inclusion"
     case proveConsistency = "log.consistency"
     case listLogKeys = "log.keys"
+    case exportLog = "log.export"
 }
 
 /// One look at the ledger, as it is told to the access log before the answer goes out.

@@ -115,6 +115,22 @@ package struct DisclosureReader: Sendable {
         _ rows: ArraySlice<Row>, of recorded: RecordedEvent, keys: inout KeyCache
     ) throws(LogDamage) -> DisclosedValues {
         var values = DisclosedValues()
+        for (_, disclosure) in try openEncoded(rows, of: recorded, keys: &keys) {
+            guard values.add(disclosure) else {
+                throw LogDamage(
+                    position: recorded.position, fault: "a disclosure is there twice")
+            }
+        }
+        return values
+    }
+
+    /// What the rows of one event disclose, each with the form that its digest is made of.
+    ///
+    /// - Throws: as ``open(_:of:keys:)``.
+    func openEncoded(
+        _ rows: ArraySlice<Row>, of recorded: RecordedEvent, keys: inout KeyCache
+    ) throws(LogDamage) -> [(encoded: [UInt8], disclosure: Disclosure)] {
+        var disclosures: [(encoded: [UInt8], disclosure: Disclosure)] = []
         for row in rows {
             guard row.account == recorded.accounts.first?.id else {
                 throw LogDamage(
@@ -135,12 +151,10 @@ package struct DisclosureReader: Sendable {
                     throw LogDamage(
                         position: row.position, fault: "a disclosure's digest is not in the entry")
                 }
-                guard values.add(disclosure) else {
-                    throw LogDamage(position: row.position, fault: "a disclosure is there twice")
-                }
+                disclosures.append((encoded: encoded, disclosure: disclosure))
             }
         }
-        return values
+        return disclosures
     }
 
     /// Account keys that were unwrapped for one page.

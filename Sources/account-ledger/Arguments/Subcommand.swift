@@ -16,6 +16,7 @@ struct Subcommand: Sendable {
         Subcommand(syntax: OwnerCommand.syntax, body: OwnerCommand.run),
         Subcommand(syntax: RebuildCommand.syntax, body: RebuildCommand.run),
         Subcommand(syntax: VerifyCommand.syntax, body: VerifyCommand.run),
+        Subcommand(syntax: ExportCommand.syntax, body: ExportCommand.run),
         Subcommand(syntax: SealCommand.syntax, body: SealCommand.run),
         Subcommand(syntax: KeysInitCommand.syntax, body: KeysInitCommand.run),
         Subcommand(syntax: APIKeyCreateCommand.syntax, body: APIKeyCreateCommand.run),

@@ -5,16 +5,20 @@ import LedgerPostgres
 enum VerifyCommand {
     static let syntax = Syntax(
         words: ["verify"], summary: "check the whole log and everything that follows from it",
-        options: [LedgerReading.tenantOption],
+        options: [LedgerReading.tenantOption] + OfflineVerification.options,
         settings: [.databaseURL, .keys],
         details: """
             Folds the log with the pure model and compares the result with the head, the decision state and
             the read models, in one snapshot, while the ledger goes on. Prints what was checked and what was
             found, ids and positions only. Without LEDGER_KEYS, disclosures and what is derived from them
-            are left out. Exits with 0 only when everything holds.
+            are left out. Exits with 0 only when everything holds. With --offline nothing but the bundle
+            is read.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
+        if let bundle = try OfflineVerification.bundle(arguments) {
+            return try OfflineVerification.run(bundle, arguments)
+        }
         let url = try environment.databaseURL
         let tenant = try LedgerReading.tenant(arguments, url: url)
         let keyring = try LedgerReading.keyring(environment)

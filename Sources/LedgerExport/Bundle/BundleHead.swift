@@ -1,0 +1,106 @@
+internal import Cryptography
+package import Ledger
+package import TransparencyLog
+
+/// What a bundle is about; the first file of it.
+package struct BundleHead: Hashable, Sendable {
+    /// How much of the log a bundle holds.
+    package enum Scope: Hashable, Sendable {
+        /// Every entry up to the checkpoint.
+        case all
+        /// Every entry up to the checkpoint that touches one account.
+        case account(AccountID)
+    }
+
+    private static let format = "account-ledger-bundle@v1"
+
+    package let tenant: TenantID
+    package let scope: Scope
+    /// The checkpoint that everything in the bundle is held against.
+    package let checkpoint: Checkpoint
+    /// Whether personal data that was there is in the bundle.
+    package let isDisclosed: Bool
+
+    /// Says what a bundle is about.
+    package init(tenant: TenantID, scope: Scope, checkpoint: Checkpoint, isDisclosed: Bool) {
+        self.tenant = tenant
+        self.scope = scope
+        self.checkpoint = checkpoint
+        self.isDisclosed = isDisclosed
+    }
+
+    /// Reads the file; nil when it is none that this program knows.
+    init?(parsing bytes: [UInt8]) {
+        guard
+            let members = JSONValue(parsing: bytes)?.members,
+            members["format"]?.string == Self.format,
+            let tenant = (members["tenant"]?.string).flatMap({ TenantID($0) }),
+            let origin = (members["origin"]?.string).flatMap({ NoteKeyName($0) }),
+            let size = (members["size"]?.string).flatMap({ Int64(count: $0) }),
+            let root = (members["root"]?.string).flatMap({ TreeHash(base64: $0) }),
+            case .bool(let isDisclosed)? = members["disclosed"]
+        else {
+            return nil
+        }
+        switch (members["scope"]?.string, members["account"]?.string) {
+        case ("all", nil): scope = .all
+        case ("account", let text?):
+            guard let account = AccountID(canonical: text) else { return nil }
+            scope = .account(account)
+        default: return nil
+        }
+        self.tenant = tenant
+        self.isDisclosed = isDisclosed
+        checkpoint = Checkpoint(origin: origin, size: size, root: root)
+    }
+
+    /// The file's bytes.
+    var bytes: [UInt8] {
+        var line = JSONLine()
+        line.begin("format")
+        line.text(Self.format)
+        line.member("tenant")
+        line.text(tenant.description)
+        line.member("scope")
+        switch scope {
+        case .all: line.text("all")
+        case .account(let account):
+            line.text("account")
+            line.member("account")
+            line.text(account.description)
+        }
+        line.member("origin")
+        line.text(checkpoint.origin.description)
+        line.member("size")
+        line.text(String(checkpoint.size))
+        line.member("root")
+        line.text(checkpoint.root.description)
+        line.member("disclosed")
+        line.literal(isDisclosed ? "true" : "false")
+        line.end()
+        return line.bytes
+    }
+
+    /// What the bundle proves to be complete, and what it does not prove.
+    package var completeness: String {
+        switch scope {
+        case .all:
+            "Every entry of the log up to the checkpoint, recomputed to its root. Nothing is said "
+                + "about what came after."
+        case .account(let account):
+            "Every entry that touches account \(account) with seq 0 to the last one here, without "
+                + "a gap: each names the one before it by its hash. Whether the account has later "
+                + "entries below the checkpoint's size is not proved; a bundle of the whole log "
+                + "proves it."
+        }
+    }
+}
+
+extension Int64 {
+    /// Reads ASCII digits without a sign and without a leading zero; nil for any other text.
+    init?(count text: String) {
+        guard let number = Int64(text), number >= 0, String(number).utf8.elementsEqual(text.utf8)
+        else { return nil }
+        self = number
+    }
+}

@@ -1,0 +1,78 @@
+internal import Cryptography
+internal import TransparencyLog
+
+/// A JSON object on one line, written member by member.
+struct JSONLine {
+    private(set) var bytes: [UInt8] = []
+
+    /// Opens the object with the name of its first member.
+    mutating func begin(_ name: String) {
+        literal("{\"")
+        literal(name)
+        literal("\":")
+    }
+
+    /// The name of the next member.
+    mutating func member(_ name: String) {
+        literal(",\"")
+        literal(name)
+        literal("\":")
+    }
+
+    /// Closes the object and the line.
+    mutating func end() {
+        literal("}\n")
+    }
+
+    /// What is JSON already.
+    mutating func literal(_ text: String) {
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    /// What is JSON already.
+    mutating func literal(_ json: [UInt8]) {
+        bytes.append(contentsOf: json)
+    }
+
+    /// Any text as a JSON string.
+    mutating func text(_ text: String) {
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                bytes.append(UInt8(ascii: "\\"))
+                bytes.append(byte)
+            case UInt8(ascii: "\n"): literal("\\n")
+            case 0..<0x20:
+                literal(byte < 0x10 ? "\\u000" : "\\u00")
+                literal(String(byte, radix: 16))
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// ASCII that needs no escapes as a JSON string.
+    mutating func plain(_ ascii: [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(contentsOf: ascii)
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Bytes as a JSON string in base64.
+    mutating func base64(_ content: [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        Base64.append(content, to: &bytes)
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Hashes as a JSON array of base64.
+    mutating func hashes(_ path: [TreeHash]) {
+        literal("[")
+        for (index, hash) in path.enumerated() {
+            if index > 0 { literal(",") }
+            base64(hash.bytes)
+        }
+        literal("]")
+    }
+}

@@ -1,0 +1,391 @@
+#!/usr/bin/env python3
+"""Verifies a bundle of AccountLedger with Python's standard library and the openssl command.
+
+    verify.py [--vkey VKEY]... [BUNDLE]
+
+BUNDLE is the tar file, or the directory it was unpacked to; by default the directory of this program.
+VKEY is a key of the log that you know from elsewhere. Without one the bundle's own are taken, which
+only shows that the bundle fits together. Ends with 0 when everything holds, and else with 1 and the
+first thing that does not.
+
+VERIFY.md says the same in words. Read this program before you trust it: whoever made the bundle may
+have changed it as well.
+"""
+
+import argparse
+import base64
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+
+class Fault(Exception):
+    """What does not hold, and the first position that is or may be bad."""
+
+    def __init__(self, text, position=None):
+        super().__init__(text if position is None else f"position {position}: {text}")
+        self.position = position
+
+
+def need(condition, text, position=None):
+    if not condition:
+        raise Fault(text, position)
+
+
+# RFC 6962, section 2.1
+
+
+def sha256(data):
+    return hashlib.sha256(data).digest()
+
+
+def leaf_hash(entry):
+    return sha256(b"\0" + entry)
+
+
+def node_hash(left, right):
+    return sha256(b"\1" + left + right)
+
+
+class Tree:
+    """Complete subtrees from the left, one for each bit of the size."""
+
+    def __init__(self):
+        self.size, self.subtrees = 0, []
+
+    def append(self, leaf):
+        self.size += 1
+        size = self.size
+        while size % 2 == 0:
+            leaf, size = node_hash(self.subtrees.pop(), leaf), size // 2
+        self.subtrees.append(leaf)
+
+    def root(self):
+        if not self.subtrees:
+            return sha256(b"")
+        hash = self.subtrees[-1]
+        for left in reversed(self.subtrees[:-1]):
+            hash = node_hash(left, hash)
+        return hash
+
+
+def included(position, size, leaf, path, root):
+    """RFC 9162, section 2.1.3.2."""
+    if not 0 <= position < size:
+        return False
+    node, last, hash = position, size - 1, leaf
+    for sibling in path:
+        if last == 0:
+            return False
+        if node & 1 or node == last:
+            hash = node_hash(sibling, hash)
+            while not node & 1 and node:
+                node, last = node >> 1, last >> 1
+        else:
+            hash = node_hash(hash, sibling)
+        node, last = node >> 1, last >> 1
+    return last == 0 and hash == root
+
+
+def consistent(old, size, path, old_root, root):
+    """RFC 9162, section 2.1.4.2."""
+    if old == size:
+        return not path and old_root == root
+    if not 0 < old < size:
+        return False
+    if old & (old - 1) == 0:
+        path = [old_root] + path
+    if not path:
+        return False
+    node, last = old - 1, size - 1
+    while node & 1:
+        node, last = node >> 1, last >> 1
+    old_hash = hash = path[0]
+    for subtree in path[1:]:
+        if last == 0:
+            return False
+        if node & 1 or node == last:
+            old_hash, hash = node_hash(subtree, old_hash), node_hash(subtree, hash)
+            while not node & 1 and node:
+                node, last = node >> 1, last >> 1
+        else:
+            hash = node_hash(hash, subtree)
+        node, last = node >> 1, last >> 1
+    return last == 0 and old_hash == old_root and hash == root
+
+
+# Texts, of which each has one spelling
+
+
+def from_base64(text):
+    data = base64.b64decode(text, validate=True)
+    need(base64.b64encode(data).decode() == text, "base64 in another spelling")
+    return data
+
+
+def from_decimal(text):
+    need(isinstance(text, str) and text.isascii() and text.isdigit(), "a number is none")
+    need(len(text) < 20 and str(int(text)) == text, "a number in another spelling")
+    return int(text)
+
+
+def base64url(data):
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def from_json(text):
+    def members(pairs):
+        need(len(dict(pairs)) == len(pairs), "an object has two members of one name")
+        return dict(pairs)
+
+    return json.loads(text, object_pairs_hook=members)
+
+
+def path_of(line):
+    need(len(line["path"]) < 64, "a proof is too long")
+    return [from_base64(text) for text in line["path"]]
+
+
+# C2SP signed-note and tlog-checkpoint
+
+# What stands before the 32 bytes of an Ed25519 key in the form that openssl reads.
+DER_PREFIX = bytes.fromhex("302a300506032b6570032100")
+
+
+class Key:
+    def __init__(self, vkey):
+        self.vkey = vkey
+        self.name, id, encoded = vkey.split("+", 2)
+        key = from_base64(encoded)
+        need(len(key) == 33 and key[0] == 1, "a key is none for Ed25519")
+        self.public = key[1:]
+        self.id = sha256(self.name.encode() + b"\n" + key)[:4]
+        need(bytes.fromhex(id) == self.id, "a key has another's id")
+
+    def verifies(self, signature, text):
+        if len(signature) != 64:
+            return False
+        with tempfile.TemporaryDirectory() as directory:
+            names = [os.path.join(directory, name) for name in ("key", "text", "signature")]
+            for name, content in zip(names, (DER_PREFIX + self.public, text, signature)):
+                with open(name, "wb") as file:
+                    file.write(content)
+            return subprocess.run(
+                ["openssl", "pkeyutl", "-verify", "-pubin", "-keyform", "DER", "-inkey", names[0],
+                 "-rawin", "-in", names[1], "-sigfile", names[2]],
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False,
+            ).returncode == 0
+
+
+class Checkpoint:
+    """A signed note, opened: what it says, and which of the keys have signed it."""
+
+    def __init__(self, note, keys):
+        need(all(c == "\n" or c >= " " for c in note), "a note holds control characters")
+        text, separator, signatures = note.rpartition("\n\n")
+        need(separator and signatures.endswith("\n"), "a note has no signatures")
+        text += "\n"
+        lines = text.split("\n")
+        need(len(lines) >= 4 and all(lines[:-1]), "a note is no checkpoint")
+        self.origin, self.size, self.root = lines[0], from_decimal(lines[1]), from_base64(lines[2])
+        need(len(self.root) == 32, "a root has not 32 bytes")
+        self.signers = []
+        for line in signatures.split("\n")[:-1]:
+            dash, name, encoded = line.split(" ")
+            need(dash == "\u2014" and name and "+" not in name, "a signature is none")
+            signature = from_base64(encoded)
+            for key in keys:
+                if (key.name, key.id) == (name, signature[:4]):
+                    need(key.verifies(signature[4:], text.encode()),
+                         f"the signature of the checkpoint of {self.size} entries is wrong")
+                    self.signers.append(key)
+        self.is_signed = any(key.name == self.origin for key in self.signers)
+
+
+# The bundle's files
+
+DOCUMENTS = ["VERIFY.md", "verify.py", "verify.go"]
+
+
+class Bundle:
+    def __init__(self, path):
+        self.archive = None
+        if os.path.isdir(path):
+            self.files = {}
+            for directory, _, names in os.walk(path):
+                for name in names:
+                    file = os.path.join(directory, name)
+                    self.files[os.path.relpath(file, path).replace(os.sep, "/")] = file
+        else:
+            self.archive = tarfile.open(path, "r:")
+            members = self.archive.getmembers()
+            need(all(member.isreg() and not member.issparse() for member in members),
+                 "the bundle holds what is no file")
+            self.files = {member.name: member for member in members}
+            need(len(self.files) == len(members), "the bundle holds two files of one name")
+
+    def open(self, name):
+        need(name in self.files, f"{name} is missing")
+        if self.archive:
+            return self.archive.extractfile(self.files[name])
+        return open(self.files[name], "rb")
+
+    def text(self, name):
+        with self.open(name) as file:
+            return file.read().decode()
+
+    def lines(self, name):
+        with self.open(name) as file:
+            for line in file:
+                need(line.endswith(b"\n"), f"{name} breaks off within a line")
+                yield line
+
+    def check_manifest(self, events, checkpoints):
+        manifest = from_json(self.text("manifest.json"))
+        need(manifest["format"] == "account-ledger-manifest@v1", "another form of manifest")
+        need((from_decimal(manifest["events"]), from_decimal(manifest["checkpoints"]))
+             == (events, checkpoints), "manifest.json says other numbers")
+        wanted = {file["name"]: file for file in manifest["files"]}
+        need(set(wanted) | {"manifest.json"} == set(self.files) and len(wanted) == len(manifest["files"]),
+             "the files are not those of manifest.json")
+        for name, file in sorted(wanted.items()):
+            digest, count = hashlib.sha256(), 0
+            with self.open(name) as content:
+                for piece in iter(lambda: content.read(1 << 20), b""):
+                    digest.update(piece)
+                    count += len(piece)
+            need(digest.hexdigest() == file["sha256"] and count == from_decimal(file["bytes"]),
+                 f"{name} is not what manifest.json says")
+
+
+# What entries say of themselves and of each other
+
+
+class Histories:
+    def __init__(self, head):
+        self.tenant, self.account = head["tenant"], head.get("account")
+        self.is_disclosed, self.disclosures = head["disclosed"], 0
+        self.tails, self.recorded_at = {}, ""
+
+    def take(self, line, entry, position):
+        event = from_json(entry.decode())
+        need(event["tenant"] == self.tenant, "the entry is another tenant's", position)
+        need(from_decimal(event["position"]) == position, "the entry says another position", position)
+        need(event["recorded_at"] >= self.recorded_at, "recorded_at goes back", position)
+        self.recorded_at = event["recorded_at"]
+        touched = [a for a in event["accounts"] if self.account in (None, a["id"])]
+        need(touched or self.account is None, "the entry does not touch the account", position)
+        for account in touched:
+            seq, prev, before = self.tails.get(account["id"], (0, None, position))
+            need(from_decimal(account["seq"]) == seq,
+                 f"seq of account {account['id']} is not {seq}", position)
+            need(account["prev"] == prev,
+                 f"the entry is not the one that position {position} names as prev of account "
+                 f"{account['id']}", before)
+            self.tails[account["id"]] = (seq + 1, base64url(leaf_hash(entry)), position)
+        disclosures = line.get("disclosures", [])
+        need(self.is_disclosed or not disclosures, "the bundle discloses and says it does not", position)
+        need(len(set(disclosures)) == len(disclosures), "a disclosure is there twice", position)
+        for disclosure in disclosures:
+            need(base64url(sha256(disclosure.encode())) in event["_sd"],
+                 "a disclosure's digest is not in the entry", position)
+            self.disclosures += 1
+
+
+def verify(path, vkeys):
+    bundle = Bundle(path)
+    head = from_json(bundle.text("bundle.json"))
+    need(head["format"] == "account-ledger-bundle@v1", "another form of bundle")
+    need((head["scope"], "account" in head) in (("all", False), ("account", True)), "another scope")
+    is_whole = head["scope"] == "all"
+    keys = [Key(vkey) for vkey in vkeys or bundle.text("keys.txt").splitlines()]
+    newest = Checkpoint(bundle.text("checkpoint.txt"), keys)
+    need(newest.is_signed, "none of the keys has signed checkpoint.txt")
+    need((newest.origin, newest.size, newest.root)
+         == (head["origin"], from_decimal(head["size"]), from_base64(head["root"])),
+         "checkpoint.txt is another than bundle.json says")
+    checkpoints = 0
+    for line in map(from_json, bundle.lines("consistency.jsonl")):
+        older = Checkpoint(line["note"], keys)
+        need(consistent(older.size, newest.size, path_of(line), older.root, newest.root),
+             f"the checkpoint does not continue the one of {older.size} entries")
+        checkpoints += 1
+
+    histories, tree, last, events, sound, part = Histories(head), Tree(), -1, 0, 0, 0
+    while f"entries/{part:06}.jsonl" in bundle.files:
+        ahead = []
+        if f"checkpoints/{part:06}.jsonl" in bundle.files:
+            ahead = [Checkpoint(from_json(line)["note"], keys)
+                     for line in bundle.lines(f"checkpoints/{part:06}.jsonl")]
+        need(all(checkpoint.origin == newest.origin for checkpoint in ahead),
+             "a checkpoint of the list is another log's")
+        for line in bundle.lines(f"entries/{part:06}.jsonl"):
+            try:
+                line = from_json(line)
+                position, entry = from_decimal(line["position"]), from_base64(line["entry"])
+                if is_whole:
+                    need(position == last + 1, "the entry is missing", last + 1)
+                else:
+                    need(position > last, "the entries are not in order", position)
+                    need(included(position, newest.size, leaf_hash(entry), path_of(line), newest.root),
+                         "the proof does not lead from the entry to the checkpoint", position)
+                histories.take(line, entry, position)
+            except Fault as fault:
+                raise fault if fault.position is not None else Fault(str(fault), last + 1)
+            except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+                raise Fault(f"the line is no event ({type(error).__name__})", last + 1) from error
+            last, events = position, events + 1
+            if not is_whole:
+                continue
+            tree.append(leaf_hash(entry))
+            while ahead and ahead[0].size <= tree.size:
+                checkpoint = ahead.pop(0)
+                need(checkpoint.size == tree.size, "the checkpoints are not in order", last)
+                check_root(tree, checkpoint, sound)
+                sound, checkpoints = tree.size, checkpoints + 1
+        need(not ahead, "a checkpoint lies after the entries of its part", last + 1)
+        part += 1
+    if is_whole:
+        need(events == newest.size, f"{events} entries are here, the checkpoint is of {newest.size}",
+             min(events, newest.size))
+        check_root(tree, newest, sound)
+    need(events > 0, "no entry is here")
+    bundle.check_manifest(events, checkpoints)
+
+    print(f"log          {newest.origin}, {newest.size} entries, "
+          f"root {base64.b64encode(newest.root).decode()}")
+    print(f"signed by    {' '.join(key.vkey for key in newest.signers)}")
+    if not vkeys:
+        print("             this key is the bundle's own: compare it with the one that you know")
+    print(f"scope        {'every entry' if is_whole else 'account ' + head['account']}")
+    print(f"events       {events}, of {len(histories.tails)} accounts without a gap")
+    print(f"checkpoints  {checkpoints} consistent")
+    print(f"disclosures  {histories.disclosures}")
+    print("everything holds")
+
+
+def check_root(tree, checkpoint, sound):
+    need(tree.root() == checkpoint.root,
+         f"an entry from here to position {checkpoint.size - 1} is not what was signed: "
+         f"the root over {checkpoint.size} entries is another", sound)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Verifies a bundle of AccountLedger.")
+    parser.add_argument("--vkey", action="append", help="a key of the log that you know")
+    parser.add_argument("bundle", nargs="?", default=os.path.dirname(os.path.abspath(__file__)))
+    arguments = parser.parse_args()
+    try:
+        verify(arguments.bundle, arguments.vkey)
+    except (Fault, OSError, tarfile.TarError, AttributeError, KeyError, TypeError, ValueError,
+            RecursionError) as error:
+        print(f"DOES NOT HOLD: {error}")
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

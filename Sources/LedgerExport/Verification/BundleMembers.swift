@@ -1,0 +1,84 @@
+internal import Archive
+internal import Cryptography
+
+/// The files of a bundle as they come, each digested on the way.
+final class BundleMembers {
+    private let reader: ArchiveReader
+    private(set) var files: [String: BundleWriter.File] = [:]
+    /// The name of the file that is read next; nil after the last one.
+    private(set) var name: String?
+
+    init(path: String) throws {
+        reader = try ArchiveReader(path: path)
+        try advance()
+    }
+
+    /// Goes on to the next file.
+    ///
+    /// - Throws: `BundleFault` for what is no file, or the second one of its name.
+    func advance() throws {
+        guard let member = try reader.next() else {
+            name = nil
+            return
+        }
+        guard member.isFile else { throw BundleFault("the bundle holds what is no file") }
+        guard files[member.name] == nil else {
+            throw BundleFault("the bundle holds two files of one name")
+        }
+        name = member.name
+    }
+
+    /// Reads the next file, which must have this name, into memory.
+    func whole(_ wanted: String, bytesMax: Int = BundleFiles.smallBytesMax) throws -> [UInt8] {
+        try expect(wanted)
+        var bytes: [UInt8] = []
+        try eachPiece(of: wanted) { piece in
+            guard bytes.count + piece.count <= bytesMax else {
+                throw BundleFault("\(wanted) is longer than \(bytesMax) bytes")
+            }
+            bytes.append(contentsOf: piece)
+        }
+        return bytes
+    }
+
+    /// Reads the next file, which must have this name, line by line, without the newlines.
+    func eachLine(of wanted: String, _ body: ([UInt8]) throws -> Void) throws {
+        try expect(wanted)
+        var rest: [UInt8] = []
+        try eachPiece(of: wanted) { piece in
+            var start = piece.startIndex
+            while let end = piece[start...].firstIndex(of: UInt8(ascii: "\n")) {
+                rest.append(contentsOf: piece[start..<end])
+                try body(rest)
+                rest.removeAll(keepingCapacity: true)
+                start = end + 1
+            }
+            rest.append(contentsOf: piece[start...])
+            guard rest.count <= BundleFiles.lineBytesMax else {
+                throw BundleFault("\(wanted) has a line of more than a mebibyte")
+            }
+        }
+        guard rest.isEmpty else { throw BundleFault("\(wanted) breaks off within a line") }
+    }
+
+    private func expect(_ wanted: String) throws(BundleFault) {
+        guard let name else { throw BundleFault("\(wanted) is missing") }
+        guard name == wanted else {
+            throw BundleFault("\(wanted) is not where it belongs: the bundle is another's work")
+        }
+    }
+
+    private func eachPiece(of name: String, _ body: ([UInt8]) throws -> Void) throws {
+        var digest = RunningSHA256()
+        var byteCount: Int64 = 0
+        while true {
+            let piece = try reader.read()
+            guard !piece.isEmpty else { break }
+            digest.update(piece)
+            byteCount += Int64(piece.count)
+            try body(piece)
+        }
+        files[name] = BundleWriter.File(byteCount: byteCount, sha256: Hex.encode(digest.finish()))
+        try advance()
+    }
+}

@@ -1,0 +1,165 @@
+internal import Archive
+internal import Cryptography
+internal import Ledger
+package import TransparencyLog
+
+/// Verifies a bundle without a database: as it lies in a file that came from anywhere.
+///
+/// Reads the file once, from its beginning to its end, in memory for one part and some 200 bytes an
+/// account. Stops at the first thing that does not hold.
+package struct BundleVerification {
+    private let members: BundleMembers
+    private let verifiers: [NoteVerifier]?
+
+    /// Opens a bundle.
+    ///
+    /// The verifiers are the log's keys, known from elsewhere; without them the bundle's own are
+    /// taken, which only shows that it fits together.
+    /// - Throws: `BundleFault` when it is none.
+    package init(path: String, verifiers: [NoteVerifier]?) throws(BundleFault) {
+        self.verifiers = verifiers
+        do {
+            members = try BundleMembers(path: path)
+        } catch {
+            throw Self.fault(error)
+        }
+    }
+
+    /// Verifies everything.
+    ///
+    /// - Throws: `BundleFault` for the first thing that does not hold.
+    package func run() throws(BundleFault) -> BundleReport {
+        do {
+            return try verify()
+        } catch {
+            throw Self.fault(error)
+        }
+    }
+
+    private static func fault(_ error: any Error) -> BundleFault {
+        error as? BundleFault ?? BundleFault("\(error)")
+    }
+
+    private func verify() throws -> BundleReport {
+        guard let head = BundleHead(parsing: try members.whole(BundleFiles.head)) else {
+            throw BundleFault("\(BundleFiles.head) is none that this program knows")
+        }
+        var report = BundleReport(head: head)
+        let keys = try openKeys(&report)
+        let note = try openCheckpoint(head, keys, &report)
+        try checkOlderCheckpoints(note, keys, &report)
+        for name in [
+            BundleFiles.instructions, BundleFiles.pythonProgram, BundleFiles.goProgram,
+        ] {
+            _ = try members.whole(name)
+        }
+        let log = LogCheck(head, keys)
+        var part = 0
+        while members.name != BundleFiles.manifest {
+            try log.take(part: part, from: members)
+            part += 1
+        }
+        try log.finish(&report)
+        try checkManifest(report)
+        return report
+    }
+
+    private func openKeys(_ report: inout BundleReport) throws -> [NoteVerifier] {
+        let lines = String(decoding: try members.whole(BundleFiles.keys), as: UTF8.self)
+            .split(separator: "\n")
+        if let verifiers { return verifiers }
+        report.trustsOwnKeys = true
+        let keys = lines.compactMap { NoteVerifier(String($0)) }
+        guard keys.count == lines.count else {
+            throw BundleFault("\(BundleFiles.keys) holds what is no verifier key")
+        }
+        return keys
+    }
+
+    private func openCheckpoint(
+        _ head: BundleHead, _ keys: [NoteVerifier], _ report: inout BundleReport
+    ) throws -> Checkpoint {
+        let bytes = try members.whole(BundleFiles.checkpoint)
+        let checkpoint: Checkpoint
+        do throws(NoteFault) {
+            let note = try SignedNote(parsing: bytes)
+            checkpoint = try Checkpoint.open(note, keys)
+            report.signers = try note.verify(keys).map(\.vkey)
+        } catch {
+            throw BundleFault("\(BundleFiles.checkpoint) is not to be trusted: \(error)")
+        }
+        guard checkpoint == head.checkpoint else {
+            throw BundleFault("\(BundleFiles.checkpoint) is another than \(BundleFiles.head) says")
+        }
+        return checkpoint
+    }
+
+    private func checkOlderCheckpoints(
+        _ newest: Checkpoint, _ keys: [NoteVerifier], _ report: inout BundleReport
+    ) throws {
+        try members.eachLine(of: BundleFiles.consistency) { line in
+            let value = JSONValue(parsing: line)?.members
+            let older = try SignedCheckpointLine(value?["note"]?.string, keys)
+            let path = try BundleLine.path(value?["path"], position: nil)
+            let proof = ConsistencyProof(
+                old: older.checkpoint.size, size: newest.size, path: path)
+            do throws(ProofFault) {
+                try proof.verify(oldRoot: older.checkpoint.root, root: newest.root)
+            } catch {
+                throw BundleFault(
+                    "the checkpoint does not continue the one of \(older.checkpoint.size) entries")
+            }
+            report.checkpoints += 1
+            report.unsignedCheckpoints += older.isSigned ? 0 : 1
+        }
+    }
+
+    private func checkManifest(_ report: BundleReport) throws {
+        let files = members.files
+        let bytes = try members.whole(
+            BundleFiles.manifest, bytesMax: BundleFiles.manifestBytesMax)
+        guard let manifest = BundleManifest(parsing: bytes) else {
+            throw BundleFault("\(BundleFiles.manifest) is none")
+        }
+        guard members.name == nil else {
+            throw BundleFault("the bundle goes on after \(BundleFiles.manifest)")
+        }
+        guard manifest.events == report.events, manifest.checkpoints == report.checkpoints else {
+            throw BundleFault("\(BundleFiles.manifest) says other numbers")
+        }
+        for (name, file) in files.sorted(by: { $0.key < $1.key })
+        where manifest.files[name] != file {
+            throw BundleFault("\(name) is not what \(BundleFiles.manifest) says")
+        }
+        guard manifest.files.count == files.count else {
+            throw BundleFault("a file that \(BundleFiles.manifest) names is missing")
+        }
+    }
+}
+
+/// A checkpoint of a list, opened.
+struct SignedCheckpointLine {
+    let checkpoint: Checkpoint
+    /// Whether a known key has signed it; an older one may be signed by a key that was not given.
+    let isSigned: Bool
+
+    init(_ note: String?, _ keys: [NoteVerifier]) throws(BundleFault) {
+        guard
+            let note, let signed = try? SignedNote(parsing: note),
+            let checkpoint = Checkpoint(text: signed.text)
+        else {
+            throw BundleFault("a checkpoint of the list is none")
+        }
+        do throws(NoteFault) {
+            _ = try Checkpoint.open(signed, keys)
+            isSigned = true
+        } catch {
+            guard error == .noKnownSignature else {
+                throw BundleFault(
+                    "the signature of the checkpoint of \(checkpoint.size) entries is wrong")
+            }
+            isSigned = false
+        }
+        self.checkpoint = checkpoint
+    }
+}

@@ -1,0 +1,96 @@
+internal import Cryptography
+internal import Ledger
+internal import TransparencyLog
+
+/// Checks that what entries say of themselves and of each other fits together.
+struct HistoryCheck {
+    /// How an account's history stands after its last event.
+    private struct Tail {
+        var nextSequence: Int64
+        var leaf: Digest
+        var position: Int64
+    }
+
+    private let head: BundleHead
+    private var tails: [AccountID: Tail] = [:]
+    private var recordedAt: Timestamp?
+    private(set) var disclosures: Int64 = 0
+
+    init(_ head: BundleHead) {
+        self.head = head
+    }
+
+    /// How many accounts have appeared.
+    var accounts: Int { tails.count }
+
+    /// Takes the next event.
+    mutating func take(_ line: BundleLine, leaf: TreeHash) throws(BundleFault) {
+        let recorded: RecordedEvent
+        do throws(EntryFault) {
+            recorded = try EntryEncoding.decode(line.entry)
+        } catch {
+            throw BundleFault("\(error)", at: line.position)
+        }
+        guard recorded.tenant == head.tenant else {
+            throw BundleFault("the entry is another tenant's", at: line.position)
+        }
+        guard recorded.position.value == line.position else {
+            throw BundleFault("the entry says another position", at: line.position)
+        }
+        if let recordedAt, recorded.recordedAt < recordedAt {
+            throw BundleFault("recorded_at goes back", at: line.position)
+        }
+        recordedAt = recorded.recordedAt
+        try follow(recorded, leaf: leaf)
+        try check(line.disclosures, of: recorded)
+    }
+
+    private mutating func follow(_ recorded: RecordedEvent, leaf: TreeHash) throws(BundleFault) {
+        guard let digest = Digest(leaf.bytes) else { preconditionFailure("a hash has 32 bytes") }
+        var isTouched = false
+        for reference in recorded.accounts {
+            if case .account(let account) = head.scope {
+                guard reference.id == account else { continue }
+            }
+            isTouched = true
+            let tail = tails[reference.id]
+            guard reference.sequence == tail?.nextSequence ?? 0 else {
+                throw BundleFault(
+                    "seq of account \(reference.id) is \(reference.sequence), not "
+                        + "\(tail?.nextSequence ?? 0)", at: recorded.position.value)
+            }
+            guard reference.previous == tail?.leaf else {
+                throw BundleFault(
+                    "the entry is not the one that position \(recorded.position) names as prev of "
+                        + "account \(reference.id)", at: tail?.position ?? recorded.position.value)
+            }
+            tails[reference.id] = Tail(
+                nextSequence: reference.sequence + 1, leaf: digest,
+                position: recorded.position.value)
+        }
+        if case .account(let account) = head.scope, !isTouched {
+            throw BundleFault(
+                "the entry does not touch account \(account)", at: recorded.position.value)
+        }
+    }
+
+    private mutating func check(
+        _ texts: [String], of recorded: RecordedEvent
+    ) throws(BundleFault) {
+        guard texts.isEmpty || head.isDisclosed else {
+            throw BundleFault(
+                "the bundle discloses and says it does not", at: recorded.position.value)
+        }
+        var seen: Set<Digest> = []
+        for text in texts {
+            guard
+                let digest = Digest(SHA256.hash(text)),
+                recorded.disclosureDigests.contains(digest), seen.insert(digest).inserted
+            else {
+                throw BundleFault(
+                    "a disclosure's digest is not in the entry", at: recorded.position.value)
+            }
+            disclosures += 1
+        }
+    }
+}

@@ -1,0 +1,111 @@
+package import Ledger
+package import LedgerExport
+import Postgres
+import Synchronization
+import TransparencyLog
+
+/// Takes events out of the ledger, part by part, and checks what it hands out.
+///
+/// Memory stays at one part, and an account's positions. Events below the end are never changed, so
+/// no transaction is held open: an erasure during the export is seen from then on.
+package struct Exporter: Sendable {
+    private let session: Postgres.Session
+    private let disclosures: DisclosureReader?
+
+    /// Describes where the ledger is.
+    ///
+    /// - Parameters:
+    ///   - url: of a role that may read the log and what was sealed; to disclose, also disclosures,
+    ///     and write the access log.
+    ///   - keyring: nil when nothing is to be disclosed.
+    package init(url: String, keyring: WrappingKeyring?) {
+        disclosures = keyring.map { DisclosureReader(keyring: $0) }
+        session = Postgres.Session(
+            url: url, applicationName: "account-ledger export", statementDeadline: .seconds(600)
+        ) { try $0.execute("SET jit = off; SET idle_in_transaction_session_timeout = '600s'") }
+    }
+
+    /// Closes the connection.
+    package func close() async {
+        await session.close()
+    }
+
+    /// Writes down that personal data will be shown; it is durable when this comes back.
+    ///
+    /// - Throws: `PostgresError`.
+    package func record(_ access: AccessRecord, in tenant: TenantID) async throws {
+        let call = AccessStatements.call(recording: [access], in: tenant)
+        try await session.run { connection in
+            _ = try connection.query(call.statement, call.parameters)
+        }
+    }
+
+    /// The checkpoint that a bundle can be held against.
+    ///
+    /// `since` is the size of a checkpoint that the auditor has from before.
+    /// - Throws: `ExportFailure`, or `PostgresError`.
+    package func basis(of tenant: TenantID, since: Int64?) async throws -> ExportBasis {
+        try await session.run { try ExportBasis(of: tenant, since: since, on: $0) }
+    }
+
+    /// Hands out every event of the log, up to the basis or to the end of this moment.
+    ///
+    /// `take` is called on the connection's thread; what it throws ends the export.
+    /// - Throws: `ExportFailure`, `PostgresError`, or what `take` throws.
+    package func all(
+        in tenant: TenantID, basis: ExportBasis?,
+        take: @escaping @Sendable (ExportedPart) throws -> Void
+    ) async throws {
+        try await session.run { connection in
+            let end = try ExportStatements.end(of: tenant, on: connection) ?? 0
+            if let basis, basis.checkpoint.size > end {
+                throw ExportFailure.damaged(
+                    "the log has \(end) events, fewer than the checkpoint says")
+            }
+            var reading = LogExport(
+                tenant: tenant, basis: basis, disclosures: self.disclosures, take: take)
+            try reading.run(through: basis?.checkpoint.size ?? end, on: connection)
+        }
+    }
+
+    /// Hands out every event that touches an account, up to the basis or to the end.
+    ///
+    /// `take` is called on the connection's thread; what it throws ends the export.
+    /// - Returns: how many later events the basis leaves out.
+    /// - Throws: `ExportFailure`, `PostgresError`, or what `take` throws.
+    package func account(
+        _ account: AccountID, in tenant: TenantID, basis: ExportBasis?,
+        take: @escaping @Sendable (ExportedPart) throws -> Void
+    ) async throws -> Int {
+        try await session.run { connection in
+            let positions = try Self.positions(of: account, in: tenant, on: connection)
+            let size = basis?.checkpoint.size ?? .max
+            let covered = positions.prefix { $0 < size }
+            guard !covered.isEmpty else { throw ExportFailure.unknownAccount }
+            let export = AccountExport(
+                tenant: tenant, basis: basis, disclosures: self.disclosures, take: take)
+            try export.run(covered, on: connection)
+            return positions.count - covered.count
+        }
+    }
+
+    /// Where an account's events are, checked for gaps and broken chains.
+    private static func positions(
+        of account: AccountID, in tenant: TenantID, on connection: Connection
+    ) throws -> [Int64] {
+        let begin = Statement("export_begin", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        let positions = Mutex<[Int64]>([])
+        let isKnown = try connection.transaction(begin) {
+            var reading = ReplayReading(tenant: tenant, disclosures: nil) { event in
+                positions.withLock { $0.append(event.recorded.position.value) }
+            }
+            let isKnown = try reading.history(of: account, on: connection)
+            if let finding = reading.summary.findings.first {
+                throw ExportFailure.damaged("\(finding)")
+            }
+            return isKnown
+        }
+        guard isKnown else { throw ExportFailure.unknownAccount }
+        return positions.withLock(\.self)
+    }
+}

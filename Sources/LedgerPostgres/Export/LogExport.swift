@@ -1,0 +1,196 @@
+import Ledger
+import LedgerExport
+import Postgres
+import TransparencyLog
+
+/// Exports the whole log; recomputes the tree on the way and holds it against every checkpoint.
+struct LogExport {
+    private let tenant: TenantID
+    private let basis: ExportBasis?
+    private let disclosures: DisclosureReader?
+    private let take: @Sendable (ExportedPart) throws -> Void
+    private var tree = CompactRange()
+    private var soundSize: Int64 = 0
+
+    init(
+        tenant: TenantID, basis: ExportBasis?, disclosures: DisclosureReader?,
+        take: @escaping @Sendable (ExportedPart) throws -> Void
+    ) {
+        self.tenant = tenant
+        self.basis = basis
+        self.disclosures = disclosures
+        self.take = take
+    }
+
+    /// Exports the events before a position.
+    mutating func run(through end: Int64, on connection: Connection) throws {
+        var start: Int64 = 0
+        while start < end {
+            let stretch = start..<min(start + Int64(ExportedPart.eventsMax), end)
+            var notes: [String] = []
+            if let basis {
+                notes = try ExportStatements.checkpoints(
+                    of: tenant, origin: basis.checkpoint.origin, above: stretch.lowerBound,
+                    through: stretch.upperBound, on: connection)
+            }
+            let events = try read(stretch, on: connection)
+            try check(events, notes)
+            try take(ExportedPart(checkpoints: notes, events: events))
+            start = stretch.upperBound
+        }
+        guard let basis, tree.root != basis.checkpoint.root else { return }
+        throw otherRoot(basis.checkpoint.size)
+    }
+
+    private func read(
+        _ stretch: Range<Int64>, on connection: Connection
+    ) throws -> [ExportedEvent] {
+        var rest: ArraySlice<DisclosureReader.Row> = []
+        if disclosures != nil {
+            rest = try DisclosureReader.rows(at: stretch, in: tenant, on: connection)[...]
+        }
+        var keys = DisclosureReader.KeyCache()
+        var events: [ExportedEvent] = []
+        events.reserveCapacity(stretch.count)
+        try connection.copyRows(
+            """
+            COPY (SELECT position, entry FROM events
+            WHERE tenant_id = \(quoteLiteral(tenant.description))
+                AND position >= \(stretch.lowerBound) AND position < \(stretch.upperBound)
+            ORDER BY position) TO STDOUT (FORMAT binary)
+            """
+        ) { row in
+            let position = stretch.lowerBound + Int64(events.count)
+            guard try row.int8(0) == position else {
+                throw ExportFailure.damaged("the event at position \(position) is missing")
+            }
+            events.append(
+                try ExportedEvent(
+                    row.bytes(1), at: position, in: tenant, &rest, disclosures, &keys, path: nil))
+        }
+        guard events.count == stretch.count else {
+            throw ExportFailure.damaged(
+                "the event at position \(stretch.lowerBound + Int64(events.count)) is missing")
+        }
+        return events
+    }
+
+    private mutating func check(_ events: [ExportedEvent], _ notes: [String]) throws {
+        guard basis != nil else { return }
+        var ahead = notes[...]
+        for event in events {
+            tree.append(.leaf(event.entry))
+            while let note = ahead.first {
+                let lines = note.split(separator: "\n", maxSplits: 3)
+                guard lines.count == 4, let size = Int64(lines[1]), size >= tree.size else {
+                    throw ExportFailure.damaged("a checkpoint is not in the form of one")
+                }
+                guard size == tree.size else { break }
+                guard TreeHash(base64: lines[2]) == tree.root else { throw otherRoot(size) }
+                soundSize = size
+                ahead.removeFirst()
+            }
+        }
+    }
+
+    private func otherRoot(_ size: Int64) -> ExportFailure {
+        .damaged(
+            "an entry between positions \(soundSize) and \(size - 1) is not what was signed")
+    }
+}
+
+/// Exports one account's events, each with its proof.
+struct AccountExport {
+    private static let pageMax = LogReader.pageMax
+
+    let tenant: TenantID
+    let basis: ExportBasis?
+    let disclosures: DisclosureReader?
+    let take: @Sendable (ExportedPart) throws -> Void
+
+    /// Exports the events at these positions.
+    func run(_ positions: ArraySlice<Int64>, on connection: Connection) throws {
+        var rest = positions
+        while !rest.isEmpty {
+            let page = Array(rest.prefix(Self.pageMax))
+            rest = rest.dropFirst(page.count)
+            try take(ExportedPart(checkpoints: [], events: read(page, on: connection)))
+        }
+    }
+
+    private func read(_ positions: [Int64], on connection: Connection) throws -> [ExportedEvent] {
+        let results = try connection.pipeline([
+            LogReader.rowsCall(at: positions, in: tenant),
+            DisclosureReader.call(at: disclosures == nil ? [] : positions, in: tenant),
+        ])
+        guard results.count == 2, results[0].rowCount == positions.count else {
+            throw ExportFailure.damaged("an event of the account is missing")
+        }
+        var rest = try DisclosureReader.rows(results[1])[...]
+        var keys = DisclosureReader.KeyCache()
+        let paths = try paths(positions, on: connection)
+        var events: [ExportedEvent] = []
+        for (row, position) in positions.enumerated() {
+            let stored = try EventRow(results[0], row)
+            let event = try ExportedEvent(
+                stored.entry, at: position, in: tenant, &rest, disclosures, &keys,
+                path: paths?[row])
+            try prove(event)
+            events.append(event)
+        }
+        return events
+    }
+
+    /// The proofs of some positions, their hashes read at once.
+    private func paths(
+        _ positions: [Int64], on connection: Connection
+    ) throws -> [[TreeHash]]? {
+        guard let basis else { return nil }
+        let plans = try positions.map {
+            try InclusionProof.nodes(position: $0, size: basis.checkpoint.size)
+        }
+        let nodes = try ExportStatements.nodes(
+            at: Set(plans.flatMap(\.indexes)), of: tenant, on: connection)
+        return try plans.map { plan in
+            let hashes = plan.indexes.compactMap { nodes[$0] }
+            guard hashes.count == plan.indexes.count else {
+                throw ExportFailure.damaged(
+                    "hashes below size \(basis.checkpoint.size) are missing")
+            }
+            return plan.path(hashes)
+        }
+    }
+
+    private func prove(_ event: ExportedEvent) throws {
+        guard let basis, let path = event.path else { return }
+        let position = event.recorded.position.value
+        let proof = InclusionProof(
+            position: position, size: basis.checkpoint.size, path: path)
+        do throws(ProofFault) {
+            try proof.verify(leaf: .leaf(event.entry), root: basis.checkpoint.root)
+        } catch {
+            throw ExportFailure.damaged("the event at position \(position) is not what was signed")
+        }
+    }
+}
+
+extension ExportedEvent {
+    /// Decodes an entry and takes its disclosures off the front of those that are left.
+    fileprivate init(
+        _ entry: [UInt8], at position: Int64, in tenant: TenantID,
+        _ rest: inout ArraySlice<DisclosureReader.Row>, _ reader: DisclosureReader?,
+        _ keys: inout DisclosureReader.KeyCache, path: [TreeHash]?
+    ) throws {
+        let own = rest.prefix { $0.position.value == position }
+        rest = rest.dropFirst(own.count)
+        do throws(LogDamage) {
+            let event = try StoredEvent(entry: entry, at: LogPosition(position), in: tenant)
+            self.init(
+                recorded: event.recorded, entry: entry,
+                disclosures: try reader?.openEncoded(own, of: event.recorded, keys: &keys) ?? [],
+                path: path)
+        } catch {
+            throw ExportFailure.damaged("\(error)")
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import Ledger
+import LedgerExport
+import LedgerPostgres
+import Synchronization
+
+/// Where an export goes, part by part.
+protocol ExportSink: Sendable {
+    /// Writes a part.
+    func add(_ part: ExportedPart) throws
+    /// Writes what is left.
+    func finish() throws
+    /// How many events were written.
+    var events: Int64 { get }
+}
+
+/// A file that is there under its name only when it is whole.
+final class NewFile: Sendable {
+    let path: String
+    /// Where it is written to.
+    let partialPath: String
+    private let isKept = Mutex(false)
+
+    /// - Throws: `Fault` when there is a file already, or none can be made.
+    init(path: String) throws(Fault) {
+        self.path = path
+        partialPath = path + ".partial"
+        let files = FileManager.default
+        guard !files.fileExists(atPath: path) else { throw Fault("\(path) exists already") }
+        guard files.createFile(atPath: partialPath, contents: nil) else {
+            throw Fault("\(partialPath) can't be written")
+        }
+    }
+
+    deinit {
+        guard !isKept.withLock(\.self) else { return }
+        try? FileManager.default.removeItem(atPath: partialPath)
+    }
+
+    /// Gives the whole file its name.
+    func keep() throws(Fault) {
+        do {
+            try FileManager.default.moveItem(atPath: partialPath, toPath: path)
+        } catch {
+            throw Fault("\(path) can't be written")
+        }
+        isKept.withLock { $0 = true }
+    }
+}
+
+/// Writes a bundle.
+final class BundleSink: ExportSink {
+    private let writer: Mutex<BundleWriter>
+
+    init(
+        _ file: NewFile, _ tenant: TenantID, _ account: AccountID?, _ basis: ExportBasis,
+        isDisclosed: Bool
+    ) throws {
+        let head = BundleHead(
+            tenant: tenant, scope: account.map { .account($0) } ?? .all,
+            checkpoint: basis.checkpoint, isDisclosed: isDisclosed)
+        writer = Mutex(
+            try BundleWriter(
+                path: file.partialPath, head: head, note: basis.note, keys: basis.keys,
+                older: basis.older))
+    }
+
+    var events: Int64 { writer.withLock(\.events) }
+
+    func add(_ part: ExportedPart) throws {
+        try writer.withLock { try $0.add(part) }
+    }
+
+    func finish() throws {
+        try writer.withLock { try $0.finish() }
+    }
+}
+
+/// Writes a line an event: JSON, or a row of a table.
+final class LineSink: ExportSink {
+    private let output: FileHandle
+    private let isCSV: Bool
+    private let isDisclosed: Bool
+    private let count = Mutex<Int64>(0)
+
+    init(_ file: NewFile, isCSV: Bool, isDisclosed: Bool) throws(Fault) {
+        guard let output = FileHandle(forWritingAtPath: file.partialPath) else {
+            throw Fault("\(file.partialPath) can't be written")
+        }
+        self.output = output
+        self.isCSV = isCSV
+        self.isDisclosed = isDisclosed
+        if isCSV { try write(Array(CSVLines.header(isDisclosed: isDisclosed).utf8)) }
+    }
+
+    var events: Int64 { count.withLock(\.self) }
+
+    func add(_ part: ExportedPart) throws {
+        var bytes: [UInt8] = []
+        for event in part.events {
+            if isCSV {
+                bytes.append(contentsOf: CSVLines.row(event, isDisclosed: isDisclosed).utf8)
+            } else {
+                bytes.append(contentsOf: JSONLines.line(event, isDisclosed: isDisclosed))
+            }
+        }
+        try write(bytes)
+        count.withLock { $0 += Int64(part.events.count) }
+    }
+
+    func finish() throws {
+        do {
+            try output.synchronize()
+            try output.close()
+        } catch {
+            throw Fault("the file can't be written")
+        }
+    }
+
+    private func write(_ bytes: [UInt8]) throws(Fault) {
+        do {
+            try output.write(contentsOf: Data(bytes))
+        } catch {
+            throw Fault("the file can't be written")
+        }
+    }
+}

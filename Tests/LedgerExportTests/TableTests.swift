@@ -1,0 +1,45 @@
+import Foundation
+import LedgerExport
+import Testing
+
+/// The forms that are for reading and not for verifying.
+@Suite struct TableTests {
+    @Test func `a cell that a spreadsheet would compute is text`() throws {
+        let event = ExampleLog(count: 2).events[1]
+        let row = CSVLines.row(event, isDisclosed: true)
+        #expect(row.contains(",\"'=HYPERLINK(\"\"http://evil.example\"\")\"\r\n"))
+        #expect(row.hasPrefix("1,"))
+        #expect(
+            row.split(separator: ",", omittingEmptySubsequences: false).count
+                == CSVLines.header(isDisclosed: true).split(separator: ",").count)
+    }
+
+    @Test(arguments: [
+        ("", ""), ("plain", "plain"), ("a,b", "\"a,b\""), ("say \"x\"", "\"say \"\"x\"\"\""),
+        ("=1+1", "'=1+1"), ("+1", "'+1"), ("-1", "'-1"), ("@x", "'@x"), ("\tx", "\"'\tx\""),
+        ("\rx", "\"'\rx\""), ("two\nlines", "\"two\nlines\""), ("\r\n=x", "\"'\r\n=x\""),
+        ("a=b", "a=b"),
+    ])
+    func `cells are quoted as RFC 4180 says`(text: String, cell: String) {
+        #expect(Array(CSVLines.cell(text).utf8) == Array(cell.utf8))
+    }
+
+    @Test func `without disclosing no personal data is in a row or a line`() throws {
+        let event = ExampleLog(count: 2).events[1]
+        #expect(!CSVLines.row(event, isDisclosed: false).contains("example"))
+        let line = String(decoding: JSONLines.line(event, isDisclosed: false), as: UTF8.self)
+        #expect(!line.contains("disclosures"))
+        #expect(!line.contains("example"))
+    }
+
+    @Test func `a line of JSON holds the exact entry and what it discloses`() throws {
+        let event = ExampleLog(count: 2).events[1]
+        let line = JSONLines.line(event, isDisclosed: true)
+        let text = String(decoding: line, as: UTF8.self)
+        #expect(text.contains("\"entry\":" + String(decoding: event.entry, as: UTF8.self) + "}"))
+        let value = try #require(
+            try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])
+        let disclosed = try #require(value["disclosures"] as? [String: String])
+        #expect(disclosed == ["email": "p1@example.org", "user_agent": ExampleLog.text])
+    }
+}
