@@ -79,7 +79,7 @@ let package = Package(
             ]),
         .target(
             name: "LedgerAPI",
-            dependencies: ["Ledger", "LedgerWire", "HTTP", "Cryptography"]),
+            dependencies: ["Ledger", "LedgerWire", "HTTP", "Cryptography", "TransparencyLog"]),
         .executableTarget(
             name: "account-ledger",
             dependencies: [
@@ -95,6 +95,7 @@ let package = Package(
             name: "LedgerTestSupport",
             dependencies: [
                 "Cryptography", "HTTP", "Ledger", "LedgerPostgres", "LedgerWire", "Postgres",
+                "TransparencyLog",
             ]),
         // Makes long logs for measurements; never part of what is shipped.
         .executableTarget(
@@ -107,7 +108,7 @@ let package = Package(
             name: "ledger-fuzz",
             dependencies: [
                 "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerTestSupport", "Postgres",
-                "RawSockets",
+                "RawSockets", "TransparencyLog",
             ]),
 
         // One test target per module, the whole from outside, and the rules of the house.
@@ -143,6 +144,7 @@ let package = Package(
             name: "LedgerAPITests",
             dependencies: [
                 "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerTestSupport", "LedgerWire",
+                "TransparencyLog",
             ]),
         .testTarget(
             name: "EndToEndTests",

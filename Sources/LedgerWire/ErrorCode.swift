@@ -25,6 +25,12 @@ public enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case reauthenticationRequired = "REAUTHENTICATION_REQUIRED"
     /// 404: no route or no tenant has this path.
     case notFound = "NOT_FOUND"
+    /// 404: the log has no event with this id.
+    case eventNotFound = "EVENT_NOT_FOUND"
+    /// 404: no signed checkpoint covers this yet; ask again a little later.
+    case notSealedYet = "NOT_SEALED_YET"
+    /// 404: no checkpoint of this size was signed.
+    case sizeNotSigned = "SIZE_NOT_SIGNED"
     /// 404: the identity has no account and the caller asked not to open one.
     case accountNotFound = "ACCOUNT_NOT_FOUND"
     /// 404: the account has no such identity.
@@ -41,6 +47,8 @@ public enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case idempotencyKeyReused = "IDEMPOTENCY_KEY_REUSED"
     /// 429: the budget is used up; `Retry-After` says for how long.
     case rateLimited = "RATE_LIMITED"
+    /// 500: what is stored does not prove what was asked for: somebody changed it.
+    case logDamaged = "LOG_DAMAGED"
     /// 500: the service contradicts itself.
     case internalError = "INTERNAL"
     /// 503: the service, its database or the provider is away; `Retry-After` says for how long.

@@ -4,6 +4,7 @@ import Ledger
 import LedgerAPI
 import LedgerTestSupport
 import Synchronization
+import TransparencyLog
 
 /// The HTTP contract over a ledger in memory, with keys that never change, so that an input means
 /// the same in every run.
@@ -83,7 +84,13 @@ final class FuzzService: Sendable {
         else { throw Finding("the settings can't be read") }
         let access = InMemoryAccess(now: { Self.now })
         access.add(apiKey)
-        let audit = AuditServices(keys: access, accesses: access)
+        guard let name = NoteKeyName("ledger.example/default"),
+            let key = Ed25519PrivateKey(seed: Array(0..<32))
+        else { throw Finding("the example log key can't be read") }
+        let proofs = InMemoryProofs(ledger, signer: NoteSigner(name: name, privateKey: key))
+        proofs.seal(at: Self.now)
+        let audit = AuditServices(
+            keys: access, accesses: access, events: InMemoryEvents(ledger), proofs: proofs)
         return API(
             APIServices(
                 commands: ledger, accounts: ledger, audit: audit, tenants: ledger,

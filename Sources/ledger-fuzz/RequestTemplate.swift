@@ -72,6 +72,18 @@ enum RequestTemplates {
             "GET /v1/access-log?after=1&from=2026-01-01T00:00:00Z&to=9&principal=operator&limit=5",
             key + "Ledger-Reason: because\n", ""),
         request(
+            "GET /v1/events?after=0&type=SignedIn&provider=google&outcome=accepted&disclose=true",
+            key + "Ledger-Reason: because\n", ""),
+        request(
+            "GET /v1/events?account=0190a1b2-c3d4-7000-8000-000000000001&from=0&to=9", key, ""),
+        request("GET /v1/events/0190a1b2-c3d4-7000-8000-000000000001?disclose=false", key, ""),
+        request("GET /v1/log/checkpoint", key, ""),
+        request("GET /v1/log/checkpoints?from=0&to=9&limit=2", key, ""),
+        request(
+            "GET /v1/log/inclusion?position=0&size=1", key + "Accept: text/plain, */*;q=0.1\n", ""),
+        request("GET /v1/log/consistency?old=1&size=2", key, ""),
+        request("GET /v1/log/keys", key, ""),
+        request(
             "OPTIONS /v1/account",
             "Host: a\nOrigin: https://app.example\nAccess-Control-Request-Method: GET\n", ""),
     ]

@@ -13,18 +13,19 @@ import Testing
             "Cryptography", "DurableFiles", "Ledger", "LedgerExport", "Migrations", "Postgres",
             "TransparencyLog",
         ],
-        "LedgerAPI": ["Ledger", "LedgerWire", "HTTP", "Cryptography"],
+        "LedgerAPI": ["Ledger", "LedgerWire", "HTTP", "Cryptography", "TransparencyLog"],
         "account-ledger": [
             "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerExport", "LedgerPostgres",
             "LedgerWire", "Postgres", "TransparencyLog",
         ],
         "LedgerTestSupport": [
             "Cryptography", "HTTP", "Ledger", "LedgerPostgres", "LedgerWire", "Postgres",
+            "TransparencyLog",
         ],
         "ledger-load": ["Cryptography", "Ledger", "LedgerPostgres", "LedgerTestSupport"],
         "ledger-fuzz": [
             "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerTestSupport", "Postgres",
-            "RawSockets",
+            "RawSockets", "TransparencyLog",
         ],
     ]
     private static let ours: Set<String> = Set(imports.keys).union(["Migrations"])

@@ -6,6 +6,13 @@ extension HTTPResponse {
         HTTPResponse(status: 204, headers: [("Allow", methods.joined(separator: ", "))])
     }
 
+    /// An answer whose body is text.
+    static func text(_ text: String) -> HTTPResponse {
+        HTTPResponse(
+            status: 200, headers: [("Content-Type", "text/plain; charset=utf-8")],
+            body: Array(text.utf8))
+    }
+
     /// An answer whose body is JSON.
     static func json(
         _ body: some JSONWritable, status: Int = 200,

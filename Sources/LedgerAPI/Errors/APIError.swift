@@ -20,6 +20,12 @@ enum APIError: Error {
     case apiKeyInvalid
     /// The principal's role may not do this.
     case forbidden
+    /// The tenant's log has no such event.
+    case eventNotFound
+    /// There is no such proof.
+    case noProof(ProofRefusal)
+    /// What is stored does not prove what it should.
+    case proofFailed
     /// No route has the path.
     case notFound
     /// The path exists, but not for this method.

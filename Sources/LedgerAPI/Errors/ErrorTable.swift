@@ -73,6 +73,10 @@ extension ErrorAnswer {
                 Self(401, .invalidAPIKey, "The API key is invalid, expired or revoked")
                     .challenge(Challenge.invalidToken)
             case .forbidden: Self(403, .forbidden, "This API key's role may not do this")
+            case .eventNotFound: Self(404, .eventNotFound, "There is no event with this id")
+            case .noProof(let refusal): Self(refusal)
+            case .proofFailed:
+                Self(500, .logDamaged, "What is stored does not prove what was asked for")
             case .notFound: Self(404, .notFound, "Not found")
             case .methodNotAllowed(let allowed):
                 Self(405, .methodNotAllowed, "The path does not have this method")
@@ -121,6 +125,25 @@ extension ErrorAnswer {
             case .providerUnavailable:
                 Self(503, .unavailable, "The provider can't be reached")
                     .retry(after: RetryAfter.providerUnavailable)
+            }
+    }
+
+    private init(_ refusal: ProofRefusal) {
+        self =
+            switch refusal {
+            case .nothingSigned: Self(404, .notSealedYet, "No checkpoint has been signed yet")
+            case .sizeNotSigned(let size):
+                Self(
+                    404, .sizeNotSigned, "No checkpoint of this size was signed",
+                    details: ["size": String(size)])
+            case .notCovered(let position, let size):
+                Self(
+                    404, .notSealedYet, "No signed checkpoint covers this position yet",
+                    details: ["position": position.description, "size": String(size)])
+            case .oldSizeAboveSize:
+                Self(
+                    400, .invalidRequest, "old must not be above size",
+                    details: ["parameter": "old"])
             }
     }
 

@@ -6,10 +6,19 @@ package struct AuditServices: Sendable {
     package let keys: any APIKeyDirectory
     /// Remembers who looked at what.
     package let accesses: any AccessLog
+    /// Reads the log.
+    package let events: any EventReader
+    /// Reads checkpoints and proofs.
+    package let proofs: any ProofReader
 
     /// Collects the services.
-    package init(keys: any APIKeyDirectory, accesses: any AccessLog) {
+    package init(
+        keys: any APIKeyDirectory, accesses: any AccessLog, events: any EventReader,
+        proofs: any ProofReader
+    ) {
         self.keys = keys
         self.accesses = accesses
+        self.events = events
+        self.proofs = proofs
     }
 }

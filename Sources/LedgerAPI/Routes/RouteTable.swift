@@ -5,7 +5,9 @@ enum RouteTable {
     private static let routes: [any Route.Type] = [
         SignInRoute.self, RefreshRoute.self, SignOutRoute.self, LinkRoute.self,
         UnlinkRoute.self, AccountRoute.self, KeySetRoute.self, HealthRoute.self,
-        ReadinessRoute.self, AccessLogRoute.self,
+        ReadinessRoute.self, AccessLogRoute.self, EventsRoute.self, EventRoute.self,
+        LogCheckpointRoute.self, LogCheckpointsRoute.self, LogInclusionRoute.self,
+        LogConsistencyRoute.self, LogKeysRoute.self,
     ]
 
     static let router: Router<any Route> = {

@@ -147,7 +147,10 @@ struct Server: Sendable {
             keys: workers.access,
             accesses: PostgresAccessLog(url: configuration.databaseURL, gate: workers.access) {
                 log.write(.error, "access log fault", ["detail": .text($0)])
-            })
+            },
+            events: EventReads(url: configuration.databaseURL, keyring: keys.wrapping) {
+                log.write(.error, "event reader fault", ["detail": .text($0)])
+            }, proofs: NoProofs())
     }
 
     private func services(probe: ReadinessProbe, requests: RequestMetrics) -> APIServices {

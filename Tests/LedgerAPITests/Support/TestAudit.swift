@@ -3,18 +3,30 @@ import Ledger
 import LedgerAPI
 import LedgerTestSupport
 import Testing
+import TransparencyLog
 
 /// What auditors work with, in memory, and keys for them.
 struct TestAudit {
     let access: InMemoryAccess
+    let proofs: InMemoryProofs
+    let verifier: NoteVerifier
+    private let events: InMemoryEvents
     private let clock: TestClock
 
-    init(clock: TestClock) {
+    init(_ ledger: InMemoryLedger, clock: TestClock) throws {
         self.clock = clock
         access = InMemoryAccess(now: { clock.now })
+        events = InMemoryEvents(ledger)
+        let signer = NoteSigner(
+            name: try #require(NoteKeyName("ledger.example/default")),
+            privateKey: try #require(Ed25519PrivateKey(seed: Array(0..<32))))
+        verifier = signer.verifier
+        proofs = InMemoryProofs(ledger, signer: signer)
     }
 
-    var services: AuditServices { AuditServices(keys: access, accesses: access) }
+    var services: AuditServices {
+        AuditServices(keys: access, accesses: access, events: events, proofs: proofs)
+    }
 
     /// Makes a key and gives its text.
     func key(

@@ -66,7 +66,7 @@ struct TestService {
         self.clock = clock
         self.configured = configured
         self.ledger = ledger
-        let audit = TestAudit(clock: clock)
+        let audit = try TestAudit(ledger, clock: clock)
         self.audit = audit
         self.signingKey = signingKey
         self.refreshTokens = refreshTokens

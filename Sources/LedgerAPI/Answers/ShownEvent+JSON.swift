@@ -1,0 +1,23 @@
+internal import Cryptography
+internal import Ledger
+
+extension ShownEvent {
+    /// Writes the members of the event into an object that is open.
+    func writeMembers(to writer: inout JSONWriter) {
+        writer.member("position", position.description)
+        writer.member("event_id", recorded?.id.description)
+        writer.member("leaf", Base64URL.encode(SHA256.leafHash(entry)))
+        writer.name("entry")
+        // Entries that decode are canonical JSON; bytes that do not are shown below alone.
+        if recorded == nil { writer.null() } else { writer.json(entry) }
+        writer.member("entry_base64", Base64.encode(entry))
+        writer.member("damage", damage)
+        guard let disclosures else { return }
+        writer.name("disclosures")
+        writer.object { writer in
+            for disclosure in disclosures {
+                writer.member(disclosure.name.rawValue, disclosure.value)
+            }
+        }
+    }
+}

@@ -1,0 +1,12 @@
+internal import Ledger
+internal import TransparencyLog
+
+extension ProvedInclusion {
+    /// The proof in the C2SP form that other tools read offline; nil when what is stored is no note.
+    var tlogProof: String? {
+        let path = path.compactMap { TreeHash($0.bytes) }
+        guard let note = try? SignedNote(parsing: Array(checkpoint.note.utf8)) else { return nil }
+        let proof = InclusionProof(position: position.value, size: checkpoint.size, path: path)
+        return TLogProof(proof, note).description
+    }
+}

@@ -1,0 +1,68 @@
+internal import HTTP
+internal import Ledger
+internal import LedgerWire
+
+/// `GET /v1/events/{event_id}`: one event, with the proof that it is in the log that was signed.
+struct EventRoute: Route {
+    static let method = "GET"
+    static let path = "/v1/events/{event_id}"
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let id = call.captures["event_id"].flatMap { EventID($0) }
+        let visit = try await call.visit(.readEvent, by: .readers, event: id)
+        let parameters = try QueryParameters(call.request, [QueryParameters.disclose])
+        // What can't be an event's id is nobody's.
+        guard let id else { throw .eventNotFound }
+        let isDisclosing = try await visit.isDisclosing(parameters)
+        try await visit.record(parameters, isDisclosed: isDisclosing)
+        let audit = call.services.audit
+        let found: ShownEvent?
+        do {
+            found = try await audit.events.event(
+                id, in: call.tenant, isDisclosing: isDisclosing)
+        } catch {
+            throw .faulted(error)
+        }
+        guard let found else { throw .eventNotFound }
+        let proof = try await Self.proof(of: found, from: audit.proofs, in: call.tenant)
+        return .json(EventAnswer(event: found, proof: proof))
+    }
+
+    /// The proof against the checkpoint that was signed last, or why there is none; a proof that fails
+    /// hides nothing of the event.
+    private static func proof(
+        of event: ShownEvent, from proofs: any ProofReader, in tenant: TenantID
+    ) async throws(APIError) -> Result<ProvedInclusion, APIError> {
+        let result: Result<ProvedInclusion, ProofRefusal>
+        do {
+            result = try await proofs.inclusion(of: event.position, in: tenant, size: nil)
+        } catch .internalFailure {
+            return .failure(.proofFailed)
+        } catch {
+            throw .faulted(error)
+        }
+        switch result {
+        case .success(let proof): return .success(proof)
+        case .failure(let refusal): return .failure(.noProof(refusal))
+        }
+    }
+}
+
+/// One event and its proof.
+struct EventAnswer: JSONWritable {
+    let event: ShownEvent
+    let proof: Result<ProvedInclusion, APIError>
+
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            event.writeMembers(to: &writer)
+            writer.name("proof")
+            switch proof {
+            case .success(let proof): proof.write(to: &writer)
+            case .failure(let reason):
+                writer.null()
+                writer.member("no_proof", ErrorAnswer(reason).code.rawValue)
+            }
+        }
+    }
+}

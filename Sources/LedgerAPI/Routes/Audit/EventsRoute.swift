@@ -1,0 +1,60 @@
+internal import HTTP
+internal import Ledger
+
+/// `GET /v1/events`: the log in commit order, filtered.
+struct EventsRoute: Route {
+    static let method = "GET"
+    static let path = "/v1/events"
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let visit = try await call.visit(.listEvents, by: .readers)
+        let parameters = try QueryParameters(
+            call.request,
+            [
+                "after", "type", "account", "provider", "outcome", "from", "to", "limit",
+                QueryParameters.disclose,
+            ])
+        let query = try Self.query(parameters)
+        let isDisclosing = try await visit.isDisclosing(parameters)
+        try await visit.record(parameters, account: query.account, isDisclosed: isDisclosing)
+        do {
+            return .json(
+                EventsAnswer(
+                    page: try await call.services.audit.events.events(
+                        matching: query, in: call.tenant, isDisclosing: isDisclosing)))
+        } catch {
+            throw .faulted(error)
+        }
+    }
+
+    private static func query(_ parameters: QueryParameters) throws(APIError) -> EventQuery {
+        var query = EventQuery(limit: try parameters.limit())
+        query.after = try parameters.position("after")
+        query.type = try parameters.value(
+            "type", "the name of an event, such as ProviderLinked", Event.Name.init(rawValue:))
+        query.account = try parameters.value("account", "an account's id") { AccountID($0) }
+        query.provider = try parameters.value("provider", "a provider's name", ProviderName.init)
+        query.outcome = try parameters.value(
+            "outcome", "accepted or refused", Event.Outcome.init(rawValue:))
+        query.from = try parameters.moment("from")
+        query.through = try parameters.moment("to")
+        return query
+    }
+}
+
+/// A page of the log.
+struct EventsAnswer: JSONWritable {
+    let page: CursorPage<ShownEvent>
+
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.name("events")
+            writer.array { writer in
+                for event in page.elements {
+                    writer.object { event.writeMembers(to: &$0) }
+                }
+            }
+            writer.cursor(of: page)
+        }
+    }
+}

@@ -1,0 +1,140 @@
+package import Ledger
+import Postgres
+
+/// Reads of `events` for auditors, on a connection of their own.
+package struct EventReads: EventReader {
+    /// How many positions one page looks at, at the most.
+    package static let windowMax: Int64 = 20_000
+
+    private static let head = Statement(
+        "event_head", "SELECT next_position FROM ledger_head WHERE tenant_id = $1")
+
+    /// Filters by the entry, not by the columns that are derived from it.
+    private static let page = Statement(
+        "event_page",
+        """
+        SELECT position, entry FROM events
+        WHERE tenant_id = $1 AND position >= $2 AND position < $3
+            AND (SELECT coalesce(bool_and(position(piece in entry) > 0), true)
+                FROM unnest($4::bytea[]) AS pieces (piece))
+        ORDER BY position LIMIT $5
+        """)
+
+    private static let one = Statement(
+        "event_by_id",
+        "SELECT position, entry FROM events WHERE tenant_id = $1 AND event_id = $2")
+
+    private let session: Postgres.Session
+    private let disclosures: DisclosureReader
+    private let onFault: @Sendable (String) -> Void
+
+    /// Describes where the log is; nothing is connected yet.
+    ///
+    /// - Parameters:
+    ///   - url: the runtime role's URL.
+    ///   - keyring: unwraps the keys of accounts, to disclose.
+    ///   - onFault: called with one line, free of personal data, for each failed read.
+    package init(
+        url: String, keyring: WrappingKeyring, onFault: @escaping @Sendable (String) -> Void
+    ) {
+        disclosures = DisclosureReader(keyring: keyring)
+        self.onFault = onFault
+        session = Postgres.Session(
+            url: url, applicationName: "account-ledger events", connectTimeout: .seconds(2),
+            statementDeadline: .seconds(11)
+        ) { try $0.execute("SET statement_timeout = '10s'; SET jit = off") }
+    }
+
+    /// The next events after a position, in commit order.
+    package func events(
+        matching query: EventQuery, in tenant: TenantID, isDisclosing: Bool
+    ) async throws(LedgerFault) -> CursorPage<ShownEvent> {
+        do {
+            return try await session.run {
+                try page(query, in: tenant, isDisclosing: isDisclosing, on: $0)
+            }
+        } catch {
+            onFault("reading events failed: \(error)")
+            throw .unavailable
+        }
+    }
+
+    /// The event with an id; nil when the tenant has none.
+    package func event(
+        _ id: EventID, in tenant: TenantID, isDisclosing: Bool
+    ) async throws(LedgerFault) -> ShownEvent? {
+        do {
+            return try await session.run { connection in
+                let rows = try connection.query(
+                    Self.one, [.text(tenant.description), .uuid(id.bits)])
+                return try shown(rows, in: tenant, isDisclosing: isDisclosing, on: connection)
+                    .first
+            }
+        } catch {
+            onFault("reading an event failed: \(error)")
+            throw .unavailable
+        }
+    }
+
+    private func page(
+        _ query: EventQuery, in tenant: TenantID, isDisclosing: Bool, on connection: Connection
+    ) throws(PostgresError) -> CursorPage<ShownEvent> {
+        let name = Parameter.text(tenant.description)
+        let heads = try connection.query(Self.head, [name])
+        // What is below the head of this moment is visible to every later statement.
+        let head = heads.rowCount == 1 ? try heads.int8(0, 0) : 0
+        let wanted = try TimeSearch.events.range(
+            from: query.from, through: query.through, head: head, in: tenant, on: connection)
+        let window = LogWindow(wanted, after: query.after?.value, countMax: Self.windowMax)
+        let rows = try connection.query(
+            Self.page,
+            [
+                name, .int8(window.start), .int8(window.end),
+                .byteses(query.pieces.map { Array($0.utf8) }), .int8(Int64(query.limit)),
+            ])
+        let events = try shown(rows, in: tenant, isDisclosing: isDisclosing, on: connection)
+        return window.page(events, limit: query.limit, position: \.position.value)
+    }
+
+    /// Decodes rows and, if it is asked for, what they disclose.
+    private func shown(
+        _ rows: QueryResult, in tenant: TenantID, isDisclosing: Bool, on connection: Connection
+    ) throws(PostgresError) -> [ShownEvent] {
+        var entries: [(position: Int64, entry: [UInt8])] = []
+        for row in 0..<rows.rowCount {
+            entries.append((position: try rows.int8(row, 0), entry: try rows.bytes(row, 1)))
+        }
+        var opened = DisclosurePage([], reader: nil)
+        if isDisclosing, !entries.isEmpty {
+            let found = try connection.pipeline([
+                DisclosureReader.call(at: entries.map(\.position), in: tenant)
+            ])
+            guard let found = found.first else { throw .unexpectedResult("no disclosures") }
+            opened = DisclosurePage(try DisclosureReader.rows(found), reader: disclosures)
+        }
+        return entries.map { row in
+            Self.shown(
+                row.entry, at: LogPosition(row.position), in: tenant,
+                disclosing: isDisclosing ? { try opened.open($0) } : nil)
+        }
+    }
+
+    private static func shown(
+        _ entry: [UInt8], at position: LogPosition, in tenant: TenantID,
+        disclosing open: ((RecordedEvent) throws -> DisclosedValues)?
+    ) -> ShownEvent {
+        var recorded: RecordedEvent?
+        var damage: String?
+        var disclosed: [Disclosure]?
+        do {
+            let event = try StoredEvent(entry: entry, at: position, in: tenant)
+            recorded = event.recorded
+            disclosed = try open?(event.recorded).values.map { Disclosure($0.name, $0.value) }
+        } catch {
+            damage = (error as? LogDamage)?.fault ?? "it cannot be read"
+        }
+        return ShownEvent(
+            position: position, entry: entry, recorded: recorded, damage: damage,
+            disclosures: disclosed)
+    }
+}

@@ -1,0 +1,46 @@
+package import Ledger
+
+/// Reads the log of a ledger in memory as auditors do.
+package struct InMemoryEvents: EventReader {
+    private let ledger: InMemoryLedger
+
+    /// Reads this ledger.
+    package init(_ ledger: InMemoryLedger) {
+        self.ledger = ledger
+    }
+
+    /// The next events after a position that hold what is wanted of them; times are not looked at.
+    package func events(
+        matching query: EventQuery, in tenant: TenantID, isDisclosing: Bool
+    ) async throws(LedgerFault) -> CursorPage<ShownEvent> {
+        var page: [ShownEvent] = []
+        var cursor = query.after?.value
+        let all = ledger.recordings(of: tenant)
+        for recording in all where recording.recorded.position.value > query.after?.value ?? -1 {
+            guard page.count < query.limit else { break }
+            cursor = recording.recorded.position.value
+            let text = String(decoding: recording.entry, as: UTF8.self)
+            guard query.pieces.allSatisfy(text.contains) else { continue }
+            page.append(Self.shown(recording, isDisclosing))
+        }
+        return CursorPage(
+            elements: page, cursor: cursor, hasMore: (cursor ?? -1) + 1 < Int64(all.count))
+    }
+
+    /// The event with an id.
+    package func event(
+        _ id: EventID, in tenant: TenantID, isDisclosing: Bool
+    ) async throws(LedgerFault) -> ShownEvent? {
+        ledger.recordings(of: tenant).first { $0.recorded.id == id }.map {
+            Self.shown($0, isDisclosing)
+        }
+    }
+
+    private static func shown(_ recording: Recording, _ isDisclosing: Bool) -> ShownEvent {
+        ShownEvent(
+            position: recording.recorded.position, entry: recording.entry,
+            recorded: recording.recorded, damage: nil,
+            disclosures: isDisclosing
+                ? recording.disclosed.sorted { $0.name.rawValue < $1.name.rawValue } : nil)
+    }
+}
