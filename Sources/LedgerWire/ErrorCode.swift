@@ -25,7 +25,8 @@ public enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case reauthenticationRequired = "REAUTHENTICATION_REQUIRED"
     /// 404: no route or no tenant has this path.
     case notFound = "NOT_FOUND"
-    /// 404: the identity has no account and the caller asked not to open one.
+    /// 404: the identity has no account and the caller asked not to open one, or no account has the id
+    /// in the path.
     case accountNotFound = "ACCOUNT_NOT_FOUND"
     /// 404: the account has no such identity.
     case providerNotLinked = "PROVIDER_NOT_LINKED"

@@ -83,7 +83,7 @@ final class FuzzService: Sendable {
         else { throw Finding("the settings can't be read") }
         let access = InMemoryAccess(now: { Self.now })
         access.add(apiKey)
-        let audit = AuditServices(keys: access, accesses: access)
+        let audit = AuditServices(keys: access, accesses: access, histories: ledger)
         return API(
             APIServices(
                 commands: ledger, accounts: ledger, audit: audit, tenants: ledger,

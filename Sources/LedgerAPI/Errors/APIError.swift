@@ -20,6 +20,8 @@ enum APIError: Error {
     case apiKeyInvalid
     /// The principal's role may not do this.
     case forbidden
+    /// The log does not know the account that the path names.
+    case accountUnknown
     /// No route has the path.
     case notFound
     /// The path exists, but not for this method.

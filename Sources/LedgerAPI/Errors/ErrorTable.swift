@@ -73,6 +73,7 @@ extension ErrorAnswer {
                 Self(401, .invalidAPIKey, "The API key is invalid, expired or revoked")
                     .challenge(Challenge.invalidToken)
             case .forbidden: Self(403, .forbidden, "This API key's role may not do this")
+            case .accountUnknown: Self(404, .accountNotFound, "There is no such account")
             case .notFound: Self(404, .notFound, "Not found")
             case .methodNotAllowed(let allowed):
                 Self(405, .methodNotAllowed, "The path does not have this method")

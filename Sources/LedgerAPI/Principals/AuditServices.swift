@@ -6,10 +6,15 @@ package struct AuditServices: Sendable {
     package let keys: any APIKeyDirectory
     /// Remembers who looked at what.
     package let accesses: any AccessLog
+    /// Replays the past of accounts.
+    package let histories: any HistoryReader
 
     /// Collects the services.
-    package init(keys: any APIKeyDirectory, accesses: any AccessLog) {
+    package init(
+        keys: any APIKeyDirectory, accesses: any AccessLog, histories: any HistoryReader
+    ) {
         self.keys = keys
         self.accesses = accesses
+        self.histories = histories
     }
 }

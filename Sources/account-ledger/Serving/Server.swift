@@ -147,7 +147,10 @@ struct Server: Sendable {
             keys: workers.access,
             accesses: PostgresAccessLog(url: configuration.databaseURL, gate: workers.access) {
                 log.write(.error, "access log fault", ["detail": .text($0)])
-            })
+            },
+            histories: HistoryReads(
+                url: configuration.databaseURL, keyring: keys.wrapping,
+                onFault: { log.write(.error, "history fault", ["detail": .text($0)]) }))
     }
 
     private func services(probe: ReadinessProbe, requests: RequestMetrics) -> APIServices {

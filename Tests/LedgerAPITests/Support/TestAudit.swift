@@ -14,7 +14,9 @@ struct TestAudit {
         access = InMemoryAccess(now: { clock.now })
     }
 
-    var services: AuditServices { AuditServices(keys: access, accesses: access) }
+    func services(_ ledger: InMemoryLedger) -> AuditServices {
+        AuditServices(keys: access, accesses: access, histories: ledger)
+    }
 
     /// Makes a key and gives its text.
     func key(

@@ -86,7 +86,7 @@ struct TestService {
         let isReady = options.isReady
         api = API(
             APIServices(
-                commands: ledger, accounts: ledger, audit: audit.services, tenants: ledger,
+                commands: ledger, accounts: ledger, audit: audit.services(ledger), tenants: ledger,
                 configurations: configurations, accessTokens: accessTokens,
                 refreshTokens: refreshTokens, now: { clock.now },
                 random: { SecureRandom.uint128() }, observer: observer,
