@@ -31,7 +31,8 @@ public enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case notSealedYet = "NOT_SEALED_YET"
     /// 404: no checkpoint of this size was signed.
     case sizeNotSigned = "SIZE_NOT_SIGNED"
-    /// 404: the identity has no account and the caller asked not to open one.
+    /// 404: the identity has no account and the caller asked not to open one, or no account has the id
+    /// in the path.
     case accountNotFound = "ACCOUNT_NOT_FOUND"
     /// 404: the account has no such identity.
     case providerNotLinked = "PROVIDER_NOT_LINKED"

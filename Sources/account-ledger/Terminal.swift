@@ -7,6 +7,9 @@ enum Terminal {
         try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
     }
 
+    /// Whether somebody looks at standard error.
+    static var isWatched: Bool { isatty(STDERR_FILENO) == 1 }
+
     /// Prints one line that says what is wrong.
     static func complain(_ text: String) {
         let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")

@@ -90,7 +90,8 @@ final class FuzzService: Sendable {
         let proofs = InMemoryProofs(ledger, signer: NoteSigner(name: name, privateKey: key))
         proofs.seal(at: Self.now)
         let audit = AuditServices(
-            keys: access, accesses: access, events: InMemoryEvents(ledger), proofs: proofs)
+            keys: access, accesses: access, events: InMemoryEvents(ledger), proofs: proofs,
+            histories: ledger)
         return API(
             APIServices(
                 commands: ledger, accounts: ledger, audit: audit, tenants: ledger,

@@ -79,6 +79,11 @@ import Testing
             let nobody = try await deployment.tool.run(["owner", "google", "mallory"])
             #expect(nobody.status == 1)
             #expect(nobody.errors.contains("has no identity"), "\(nobody.errors)")
+            let verify = try await deployment.tool.run(["verify"])
+            #expect(verify.errors.isEmpty)
+            #expect(
+                verify.output.contains("\n9 entries, 2 accounts complete, account_audit "),
+                "\(verify.output)")
         }
     }
 }

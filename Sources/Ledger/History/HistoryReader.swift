@@ -2,6 +2,8 @@
 package enum HistoryFault: Error, Hashable, Sendable {
     /// The log has not come to the position that was asked about; it has so many events.
     case notReached(size: Int64)
+    /// The later moment is before the earlier one.
+    case backwards
     /// The database is away or slow.
     case unavailable
     /// What is stored is not what was written; says where and what, without personal data.
@@ -80,8 +82,6 @@ package protocol HistoryReader: Sendable {
     ) async throws(HistoryFault) -> HistoryPage?
 
     /// What changed about an account between two moments; nil when the log does not know it.
-    ///
-    /// The later moment must not be before the earlier one: it is taken for the same then.
     func changes(
         of account: AccountID, from earlier: Moment, to later: Moment?, limit: Int,
         isDisclosing: Bool, in tenant: TenantID

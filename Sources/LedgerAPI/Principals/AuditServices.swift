@@ -10,15 +10,18 @@ package struct AuditServices: Sendable {
     package let events: any EventReader
     /// Reads checkpoints and proofs.
     package let proofs: any ProofReader
+    /// Replays the past of accounts.
+    package let histories: any HistoryReader
 
     /// Collects the services.
     package init(
         keys: any APIKeyDirectory, accesses: any AccessLog, events: any EventReader,
-        proofs: any ProofReader
+        proofs: any ProofReader, histories: any HistoryReader
     ) {
         self.keys = keys
         self.accesses = accesses
         self.events = events
         self.proofs = proofs
+        self.histories = histories
     }
 }

@@ -85,8 +85,10 @@ package final class HistoryReads: HistoryReader {
         try await read { connection in
             let snapshot = try HistorySnapshot.read(tenant, on: connection)
             let from = try snapshot.mark(of: earlier, on: connection)
-            var to = try snapshot.mark(of: later, on: connection)
-            if to?.position ?? LogPosition(-1) < from?.position ?? LogPosition(-1) { to = from }
+            let to = try snapshot.mark(of: later, on: connection)
+            guard from?.position ?? LogPosition(-1) <= to?.position ?? LogPosition(-1) else {
+                throw HistoryFault.backwards
+            }
             // Taken once: each copy is one of all live sessions.
             var before: ReplayedAccount?
             var after = ReplayedAccount(account, in: tenant)
@@ -138,7 +140,7 @@ package final class HistoryReads: HistoryReader {
         } catch {
             let fault = HistoryFault(error)
             switch fault {
-            case .notReached: break
+            case .notReached, .backwards: break
             case .unavailable:
                 let reason = (error as? PostgresError)?.description ?? "no reason known"
                 onFault("a history could not be read: \(reason)")

@@ -58,6 +58,7 @@ struct TenantVerification {
     }
 
     mutating func run(on connection: Connection) throws(PostgresError) {
+        let findingsBefore = report.findingCount
         let head = try readHead(on: connection)
         try readCheckpoints(head: head?.nextPosition ?? LogPosition(0), on: connection)
         for table in tables(of: .accountAudit) {
@@ -66,7 +67,7 @@ struct TenantVerification {
                     tenant, table: table, checkpoint: checkpoints[table] ?? LogPosition(0),
                     comparesClientIP: disclosures != nil, on: connection))
         }
-        try readLog(on: connection)
+        try readLog(size: head?.nextPosition.value ?? 0, on: connection)
         compare(head)
         guard foldFault == nil else { return }
         command.end(state: state, position: state.nextPosition).map { add(.links, $0.0, $0.1) }
@@ -78,6 +79,14 @@ struct TenantVerification {
         try compareIdentities(on: connection)
         try compareSessions(on: connection)
         try findStrayDisclosures(on: connection)
+        guard report.findingCount == findingsBefore else { return }
+        report.completeAccounts += Int64(state.accounts.count)
+        for table in tables where table.isKnown {
+            report.add(
+                EqualTable(
+                    tenant: tenant, projection: table.projection.rawValue,
+                    size: checkpoints[table] ?? LogPosition(0)))
+        }
     }
 
     mutating func readHead(on connection: Connection) throws(PostgresError) -> Head? {
@@ -97,7 +106,10 @@ struct TenantVerification {
         }
     }
 
-    private mutating func readLog(on connection: Connection) throws(PostgresError) {
+    private mutating func readLog(
+        size: Int64, on connection: Connection
+    ) throws(PostgresError) {
+        let total = report.events &+ size
         var last = Int64.min
         while true {
             let results = try connection.pipeline([
@@ -112,7 +124,10 @@ struct TenantVerification {
                 try take(page, row, at: LogPosition(last), opened: &opened, on: connection)
                 report.events += 1
                 if report.events % VerificationProgress.eventsPerReport == 0 {
-                    progress(VerificationProgress(tenant: tenant, events: report.events))
+                    progress(
+                        VerificationProgress(
+                            tenant: tenant, events: report.events,
+                            total: max(total, report.events)))
                 }
             }
             for position in opened.strayPositions {

@@ -41,15 +41,33 @@ package struct VerificationFinding: Hashable, Sendable, CustomStringConvertible 
     }
 }
 
+/// A table of a read model that was found to hold exactly what the log says.
+package struct EqualTable: Hashable, Sendable {
+    package let tenant: TenantID
+    /// The read model's name.
+    package let projection: String
+    /// How many events the table had been folded from.
+    package let size: LogPosition
+}
+
 /// What a verification checked and what it found.
 package struct VerificationReport: Sendable {
     /// The most findings that are kept; all are counted.
     package static let findingsMax = 20
+    /// The most tables that are named; all are counted.
+    private static let equalTablesMax = 20
 
     package internal(set) var tenants = 0
     package internal(set) var events: Int64 = 0
     /// How many events or rows each check looked at.
     package internal(set) var counts: [VerificationCheck: Int64] = [:]
+    /// Accounts whose events are all there: `seq` 0 to the last, each naming the one before it, and
+    /// decision state naming the last.
+    package internal(set) var completeAccounts: Int64 = 0
+    /// The tables that hold what the log says, of the first tenants.
+    package private(set) var equalTables: [EqualTable] = []
+    /// How many such tables there are of all tenants.
+    package private(set) var equalTableCount = 0
     /// Digests in entries without a disclosure: destroyed, or never given.
     package internal(set) var withheldDisclosures: Int64 = 0
     /// Whether keys were there to decrypt disclosures; without them personal columns are not
@@ -69,6 +87,11 @@ package struct VerificationReport: Sendable {
         if findings.count < Self.findingsMax { findings.append(finding) }
     }
 
+    mutating func add(_ table: EqualTable) {
+        equalTableCount += 1
+        if equalTables.count < Self.equalTablesMax { equalTables.append(table) }
+    }
+
     mutating func count(_ check: VerificationCheck, _ number: Int64 = 1) {
         counts[check, default: 0] += number
     }
@@ -82,4 +105,6 @@ package struct VerificationProgress: Sendable {
     package let tenant: TenantID
     /// Events of all tenants so far.
     package let events: Int64
+    /// Events of all tenants that are to come at least, those so far among them.
+    package let total: Int64
 }

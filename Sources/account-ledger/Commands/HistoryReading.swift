@@ -70,6 +70,7 @@ enum HistoryReading {
         switch fault {
         case .notReached(let size):
             Fault("the log has \(size) events: the moment has not come yet")
+        case .backwards: Fault("the first moment is after the second")
         case .unavailable, .damaged: Fault(faults.last ?? "no reason known")
         }
     }

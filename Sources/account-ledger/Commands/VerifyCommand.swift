@@ -5,7 +5,12 @@ import LedgerPostgres
 enum VerifyCommand {
     static let syntax = Syntax(
         words: ["verify"], summary: "check the whole log and everything that follows from it",
-        options: [LedgerReading.tenantOption] + OfflineVerification.options,
+        options: [
+            LedgerReading.tenantOption,
+            .init(
+                name: "progress",
+                meaning: "say on standard error how far it has come; by default on a terminal only"),
+        ] + OfflineVerification.options,
         settings: [.databaseURL, .keys],
         details: """
             Folds the log with the pure model and compares the result with the head, the decision state and
@@ -26,11 +31,17 @@ enum VerifyCommand {
             try AppendOnlyGuards.inspect($0, login: nil).sentence
         }
         let verifier = Verifier(url: url, keyring: keyring)
+        let isTold = arguments.has("progress") || Terminal.isWatched
         let report = try await verifier.run(tenant: tenant) { progress in
-            Terminal.complain("tenant \(progress.tenant): \(progress.events) events so far")
+            guard isTold else { return }
+            Terminal.complain(
+                "tenant \(progress.tenant): \(progress.events) of \(progress.total) events"
+                    + " (\(progress.events * 100 / max(1, progress.total)) %)")
         }
         await verifier.close()
-        Terminal.print(text(of: report) + "\(guards)\n" + verdict(report))
+        Terminal.print(
+            text(of: report) + "\(guards)\n" + summary(report).joined(separator: ", ") + "\n"
+                + verdict(report))
         return report.holds ? .success : .fault
     }
 
@@ -47,6 +58,24 @@ enum VerifyCommand {
             text += "disclosures and columns made of them not checked: LEDGER_KEYS is not set\n"
         }
         return text
+    }
+
+    /// What is known now, in a few words each.
+    private static func summary(_ report: VerificationReport) -> [String] {
+        guard report.holds else { return ["\(report.events) entries looked at"] }
+        var parts = [
+            "\(report.events) entries", "\(report.completeAccounts) accounts complete",
+        ]
+        if report.tenants == 1 {
+            parts += report.equalTables.map {
+                $0.size == LogPosition(0)
+                    ? "\($0.projection) empty"
+                    : "\($0.projection) equal at position \($0.size.value - 1)"
+            }
+        } else {
+            parts.append("\(report.equalTableCount) read models equal at their positions")
+        }
+        return parts
     }
 
     private static func verdict(_ report: VerificationReport) -> String {

@@ -11,10 +11,12 @@ struct TestAudit {
     let proofs: InMemoryProofs
     let verifier: NoteVerifier
     private let events: InMemoryEvents
+    private let ledger: InMemoryLedger
     private let clock: TestClock
 
     init(_ ledger: InMemoryLedger, clock: TestClock) throws {
         self.clock = clock
+        self.ledger = ledger
         access = InMemoryAccess(now: { clock.now })
         events = InMemoryEvents(ledger)
         let signer = NoteSigner(
@@ -25,7 +27,8 @@ struct TestAudit {
     }
 
     var services: AuditServices {
-        AuditServices(keys: access, accesses: access, events: events, proofs: proofs)
+        AuditServices(
+            keys: access, accesses: access, events: events, proofs: proofs, histories: ledger)
     }
 
     /// Makes a key and gives its text.

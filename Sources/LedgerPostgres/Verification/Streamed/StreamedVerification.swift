@@ -45,7 +45,7 @@ struct StreamedVerification {
         let tables = first.tables.filter(\.isKnown)
         let pieces = pieces(through: head.nextPosition.value, tables)
         var fold = VerificationFold(
-            tenant, report: first.report,
+            tenant, size: head.nextPosition.value, report: first.report,
             checkpoints: tables.map { ($0, first.checkpoints[$0] ?? LogPosition(0)) },
             summer: RowSummer(key: key, isPersonal: disclosures != nil), progress: progress)
         let isSound =

@@ -4,7 +4,11 @@ import Postgres
 /// The fold of the whole log, and the sums of what it says the tables must hold.
 struct VerificationFold {
     private let tenant: TenantID
-    /// The tables of `account_audit`, each with its next position.
+    /// How many events the log has.
+    private let size: Int64
+    /// The tables of read models, each with its next position.
+    private let tables: [(table: ProjectionTable, checkpoint: LogPosition)]
+    /// Those of `account_audit`.
     private let audits: [(table: ProjectionTable, checkpoint: LogPosition)]
     /// Those of `user_providers` that the fold has not come to yet.
     private var links: [(table: ProjectionTable, checkpoint: LogPosition)]
@@ -27,11 +31,13 @@ struct VerificationFold {
     private var disclosureCount: Int64 = 0
 
     init(
-        _ tenant: TenantID, report: VerificationReport,
+        _ tenant: TenantID, size: Int64, report: VerificationReport,
         checkpoints: [(table: ProjectionTable, checkpoint: LogPosition)], summer: RowSummer,
         progress: @escaping @Sendable (VerificationProgress) -> Void
     ) {
         self.tenant = tenant
+        self.size = size
+        tables = checkpoints
         audits = checkpoints.filter { $0.table.projection == .accountAudit }
         links = checkpoints.filter { $0.table.projection == .userProviders }
         for (table, _) in checkpoints {
@@ -84,7 +90,10 @@ struct VerificationFold {
         if isAudited { addAudit(event, before: before) }
         foldedCount += 1
         if (report.events + foldedCount) % VerificationProgress.eventsPerReport == 0 {
-            progress(VerificationProgress(tenant: tenant, events: report.events + foldedCount))
+            progress(
+                VerificationProgress(
+                    tenant: tenant, events: report.events + foldedCount,
+                    total: report.events + size))
         }
         return true
     }
@@ -195,6 +204,12 @@ struct VerificationFold {
             report.count(.userProviders, rows.count)
         }
         report.count(.accountAudit, auditCount)
+        report.completeAccounts += openedCount
+        for (table, checkpoint) in tables {
+            report.add(
+                EqualTable(
+                    tenant: tenant, projection: table.projection.rawValue, size: checkpoint))
+        }
     }
 }
 

@@ -1,0 +1,130 @@
+internal import HTTP
+internal import Ledger
+
+/// `GET /v1/accounts/{id}`: the account as of a moment, replayed from the log.
+struct AccountAsOfRoute: Route {
+    static let method = "GET"
+    static let path = "/v1/accounts/{id}"
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let past = try await call.past(.readAccount, ["as_of"])
+        let moment = try past.query.moment("as_of")
+        try await past.record()
+        return .json(
+            bytes: try await past.read { (histories, account, tenant) throws(HistoryFault) in
+                try await histories.account(account, asOf: moment, in: tenant)?.json
+            })
+    }
+}
+
+/// `GET /v1/accounts/{id}/history`: every event that touches the account, a page at a time, and what
+/// they prove.
+struct AccountHistoryRoute: Route {
+    static let method = "GET"
+    static let path = "/v1/accounts/{id}/history"
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let past = try await call.past(
+            .readHistory, ["after", "as_of", "limit", QueryParameters.disclose])
+        let after = try past.query.position("after")
+        let moment = try past.query.moment("as_of")
+        let limit = try past.query.limit()
+        let isDisclosing = try await past.visit.isDisclosing(past.query)
+        try await past.record(isDisclosed: isDisclosing)
+        return .json(
+            bytes: try await past.read { (histories, account, tenant) throws(HistoryFault) in
+                try await histories.history(
+                    of: account, after: after, asOf: moment, limit: limit,
+                    isDisclosing: isDisclosing, in: tenant)?.json(of: account)
+            })
+    }
+}
+
+/// `GET /v1/accounts/{id}/diff`: what changed about the account between two moments, and the events
+/// that did.
+struct AccountDiffRoute: Route {
+    static let method = "GET"
+    static let path = "/v1/accounts/{id}/diff"
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let past = try await call.past(
+            .readDifference, ["from", "to", "limit", QueryParameters.disclose])
+        guard let from = try past.query.moment("from") else {
+            throw QueryParameters.flaw("from", "is missing")
+        }
+        let to = try past.query.moment("to")
+        let limit = try past.query.limit()
+        let isDisclosing = try await past.visit.isDisclosing(past.query)
+        try await past.record(isDisclosed: isDisclosing)
+        return .json(
+            bytes: try await past.read { (histories, account, tenant) throws(HistoryFault) in
+                try await histories.changes(
+                    of: account, from: from, to: to, limit: limit, isDisclosing: isDisclosing,
+                    in: tenant)?.json
+            })
+    }
+}
+
+/// A principal's question about the past of one account.
+struct PastCall: Sendable {
+    let visit: Visit
+    let query: QueryParameters
+    private let call: RouteCall
+    private let account: AccountID
+
+    init(visit: Visit, query: QueryParameters, call: RouteCall, account: AccountID) {
+        self.visit = visit
+        self.query = query
+        self.call = call
+        self.account = account
+    }
+
+    /// Writes down what is about to be shown.
+    func record(isDisclosed: Bool = false) async throws(APIError) {
+        try await visit.record(query, account: account, isDisclosed: isDisclosed)
+    }
+
+    /// Asks for the answer's bytes.
+    ///
+    /// - Throws: 404 for an account that the log does not know, 400 for moments that can't be, 500 for a
+    ///   history that is not whole.
+    func read(
+        _ question: (any HistoryReader, AccountID, TenantID) async throws(HistoryFault) -> [UInt8]?
+    ) async throws(APIError) -> [UInt8] {
+        let bytes: [UInt8]?
+        do {
+            bytes = try await question(call.services.audit.histories, account, call.tenant)
+        } catch {
+            throw APIError(error)
+        }
+        guard let bytes else { throw .accountUnknown }
+        return bytes
+    }
+}
+
+extension RouteCall {
+    /// Lets in whoever may read histories, and reads which account is meant.
+    func past(
+        _ action: AccessAction, _ parameters: [String]
+    ) async throws(APIError) -> PastCall {
+        let account = captures["id"].flatMap { AccountID($0) }
+        let visit = try await visit(action, by: .readers, account: account)
+        let query = try QueryParameters(request, parameters)
+        guard let account else { throw .accountUnknown }
+        return PastCall(visit: visit, query: query, call: self, account: account)
+    }
+}
+
+extension APIError {
+    fileprivate init(_ fault: HistoryFault) {
+        switch fault {
+        case .notReached(let size):
+            self = .invalidRequest(
+                RequestFlaw("The log has \(size) events: the position has not come yet"))
+        case .backwards:
+            self = QueryParameters.flaw("from", "must not be after to")
+        case .unavailable: self = .faulted(.unavailable)
+        case .damaged: self = .faulted(.internalFailure)
+        }
+    }
+}

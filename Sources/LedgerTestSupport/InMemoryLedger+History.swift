@@ -1,0 +1,107 @@
+package import Ledger
+
+/// Answers about the past by folding everything that memory holds; nothing is signed.
+extension InMemoryLedger: HistoryReader {
+    /// An account as of a moment.
+    package func account(
+        _ account: AccountID, asOf moment: Moment?, in tenant: TenantID
+    ) async throws(HistoryFault) -> AccountAsOf? {
+        let changes = try await changes(
+            of: account, from: .time(Timestamp(seconds: 0)), to: moment, limit: 0,
+            isDisclosing: false, in: tenant)
+        return changes.map {
+            AccountAsOf(account: $0.difference.to, asOf: $0.page.asOf, log: $0.page.log)
+        }
+    }
+
+    /// Some of an account's events, in order.
+    package func history(
+        of account: AccountID, after position: LogPosition?, asOf moment: Moment?, limit: Int,
+        isDisclosing: Bool, in tenant: TenantID
+    ) async throws(HistoryFault) -> HistoryPage? {
+        let log = recordings(of: tenant)
+        let end = try Self.end(of: log, at: moment)
+        let own = Self.events(of: account, in: log, isDisclosing: isDisclosing)
+        guard !own.isEmpty else { return nil }
+        let past = own.filter { $0.recorded.position.value < end }
+        let rest = past.filter { $0.recorded.position > position ?? LogPosition(-1) }
+        return HistoryPage(
+            events: Array(rest.prefix(limit)),
+            eventCount: rest.count > limit ? nil : Int64(past.count),
+            asOf: Self.mark(of: log, before: end),
+            log: LogExtent(size: Int64(log.count), signedSize: nil))
+    }
+
+    /// An account at two moments, and what happened in between.
+    package func changes(
+        of account: AccountID, from earlier: Moment, to later: Moment?, limit: Int,
+        isDisclosing: Bool, in tenant: TenantID
+    ) async throws(HistoryFault) -> AccountChanges? {
+        let log = recordings(of: tenant)
+        let from = try Self.end(of: log, at: earlier)
+        let to = try Self.end(of: log, at: later)
+        guard from <= to else { throw .backwards }
+        let own = Self.events(of: account, in: log, isDisclosing: isDisclosing)
+        guard !own.isEmpty else { return nil }
+        var before = ReplayedAccount(account, in: tenant)
+        var between: [ReplayedEvent] = []
+        var after = before
+        for event in own where event.recorded.position.value < to {
+            do {
+                try after.apply(event.recorded, leaf: event.leaf)
+            } catch {
+                throw .damaged(error.description)
+            }
+            if event.recorded.position.value < from {
+                before = after
+            } else {
+                between.append(event)
+            }
+        }
+        let page = HistoryPage(
+            events: Array(between.prefix(limit)),
+            eventCount: between.count > limit ? nil : after.eventCount,
+            asOf: Self.mark(of: log, before: to),
+            log: LogExtent(size: Int64(log.count), signedSize: nil))
+        return AccountChanges(
+            difference: AccountDifference(from: before, to: after),
+            from: Self.mark(of: log, before: from), page: page)
+    }
+
+    /// The position after the last event at a moment.
+    private static func end(
+        of log: [Recording], at moment: Moment?
+    ) throws(HistoryFault) -> Int64 {
+        switch moment {
+        case nil: return Int64(log.count)
+        case .position(let position)?:
+            guard position.value < log.count else { throw .notReached(size: Int64(log.count)) }
+            return position.value + 1
+        case .time(let time)?: return Int64(log.count { $0.recorded.recordedAt <= time })
+        }
+    }
+
+    private static func mark(of log: [Recording], before end: Int64) -> LogMark? {
+        log.prefix(Int(end)).last.map {
+            LogMark(position: $0.recorded.position, recordedAt: $0.recorded.recordedAt)
+        }
+    }
+
+    private static func events(
+        of account: AccountID, in log: [Recording], isDisclosing: Bool
+    ) -> [ReplayedEvent] {
+        log.filter { $0.recorded.accounts.contains { $0.id == account } }.map { recording in
+            var disclosed = DisclosedValues()
+            if recording.recorded.accounts.first?.id == account {
+                for (_, disclosure) in DisclosureList.split(
+                    DisclosureList.join(recording.disclosures)) ?? []
+                {
+                    _ = disclosed.add(disclosure)
+                }
+            }
+            return ReplayedEvent(
+                recorded: recording.recorded, entry: recording.entry,
+                leaf: leafHash(recording.entry), disclosed: isDisclosing ? disclosed : nil)
+        }
+    }
+}

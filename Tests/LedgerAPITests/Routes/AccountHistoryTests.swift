@@ -1,0 +1,160 @@
+import Cryptography
+import Ledger
+import LedgerAPI
+import LedgerTestSupport
+import Testing
+
+/// The past of an account, as auditors and support ask for it over HTTP.
+struct AccountHistoryTests {
+    /// A service in which Ada has linked Google and unlinked it: events 0 to 4, then Bob's 5 to 7.
+    private struct Past {
+        let service: TestService
+        let ada: Person
+        let bob: Person
+
+        init() async throws {
+            let service = try TestService()
+            self.service = service
+            ada = try await service.signIn("apple", "ada", claims: ["email": "\"ada@x.example\""])
+            service.clock.advance(seconds: 10)
+            _ = try await service.link("google", service.idToken("google", "ada-g"), by: ada)
+            service.clock.advance(seconds: 10)
+            _ = try await service.send(
+                "DELETE", "/v1/auth/link/google", token: ada.accessToken)
+            bob = try await service.signIn("google", "ada-g")
+        }
+
+        func get(
+            _ path: String, as role: Role = .auditor, reason: String? = nil
+        ) async throws -> Answer {
+            try await service.send(
+                "GET", "/v1/accounts/" + path, token: try service.audit.key(role),
+                headers: reason.map { [("Ledger-Reason", $0)] } ?? [])
+        }
+
+        var lines: [LoggedAccess] { service.audit.access.accesses() }
+    }
+
+    @Test(arguments: Role.allCases)
+    func `an account as of any moment`(role: Role) async throws {
+        let past = try await Past()
+        let now = try await past.get(past.ada.userID, as: role)
+        #expect(now.summary == "200 OK", "\(now.body)")
+        #expect(now.text("account") == past.ada.userID)
+        #expect(now.text("status") == "open")
+        #expect(now.providers == ["apple"])
+        #expect(now.text("event_count") == "5")
+        let then = try await past.get(past.ada.userID + "?as_of=3", as: role)
+        #expect(then.providers == ["apple", "google"])
+        #expect(then.json["as_of"]?.members?["position"]?.string == "3")
+        #expect(then.json["links"]?.array?.count == 2)
+        #expect(then.json["sessions"]?.array?.count == 1)
+        let time = try #require(then.json["as_of"]?.members?["recorded_at"]?.string)
+        let byTime = try await past.get(past.ada.userID + "?as_of=" + time, as: role)
+        #expect(byTime.providers == ["apple", "google"])
+        let early = try await past.get(past.bob.userID + "?as_of=4", as: role)
+        #expect(early.text("status") == "unopened")
+        #expect(past.lines.map(\.action) == Array(repeating: "account.read", count: 4))
+        #expect(past.lines.prefix(3).allSatisfy { $0.account?.description == past.ada.userID })
+        #expect(past.lines.allSatisfy { !$0.isDisclosed })
+    }
+
+    @Test func `pages of a history go on where the last one ended, and say what they prove`()
+        async throws
+    {
+        let past = try await Past()
+        var positions: [String] = []
+        var after = ""
+        while true {
+            let page = try await past.get(past.ada.userID + "/history?limit=2" + after)
+            #expect(page.summary == "200 OK", "\(page.body)")
+            let events = page.json["events"]?.array ?? []
+            positions += events.compactMap { $0.members?["position"]?.string }
+            for event in events {
+                let entry = try #require(event.members?["entry_base64"]?.string)
+                let leaf = SHA256.leafHash(try #require(Base64.decode(entry)))
+                #expect(event.members?["leaf"]?.string == Base64URL.encode(leaf))
+                #expect(event.members?["disclosures"] == nil)
+            }
+            let proved = try #require(page.json["completeness"]?.members)
+            #expect(proved["chained"] == .bool(true))
+            guard page.json["more"] == .bool(true) else {
+                #expect(proved["complete"] == .bool(true))
+                #expect(proved["events"]?.string == "5")
+                #expect(proved["through_seq"]?.string == "4")
+                break
+            }
+            #expect(proved["complete"] == .bool(false))
+            after = "&after=" + (try #require(page.text("next")))
+        }
+        #expect(positions == ["0", "1", "2", "3", "4"])
+    }
+
+    @Test func `what changed between two moments`() async throws {
+        let past = try await Past()
+        let answer = try await past.get(past.ada.userID + "/diff?from=2&to=3")
+        #expect(answer.summary == "200 OK", "\(answer.body)")
+        let added = answer.json["added_links"]?.array?.compactMap {
+            $0.members?["provider"]?.string
+        }
+        #expect(added == ["google"])
+        #expect(answer.json["removed_links"]?.array?.isEmpty == true)
+        #expect(answer.json["events"]?.array?.count == 1)
+        let later = try await past.get(past.ada.userID + "/diff?from=3")
+        #expect(later.json["removed_links"]?.array?.count == 1)
+        #expect(later.json["before"]?.members?["event_count"]?.string == "4")
+        #expect(later.json["after"]?.members?["event_count"]?.string == "5")
+        #expect(past.lines.map(\.action) == ["account.diff", "account.diff"])
+    }
+
+    @Test func `personal data is for support, with a reason, and is written down`() async throws {
+        let past = try await Past()
+        let path = past.ada.userID + "/history?disclose=true"
+        #expect(try await past.get(path).summary == "403 FORBIDDEN")
+        #expect(past.lines.last?.outcome == "refused")
+        #expect(try await past.get(path, as: .support).summary == "400 INVALID_REQUEST")
+        let shown = try await past.get(path, as: .support, reason: "ticket 7")
+        #expect(shown.summary == "200 OK")
+        #expect(shown.body.contains("ada@x.example"))
+        #expect(past.lines.last?.isDisclosed == true)
+        #expect(past.lines.last?.reason == "ticket 7")
+        let closed = try await past.get(past.ada.userID + "/history", as: .support, reason: "x")
+        #expect(!closed.body.contains("ada@x.example"))
+        #expect(past.lines.last?.isDisclosed == false)
+        past.service.audit.access.failRecords(with: .unavailable)
+        let unrecorded = try await past.get(path, as: .support, reason: "ticket 7")
+        #expect(unrecorded.summary == "503 UNAVAILABLE")
+        #expect(!unrecorded.body.contains("ada@x.example"))
+    }
+
+    @Test(arguments: [
+        ("?as_of=9", "400 INVALID_REQUEST"), ("?as_of=-1", "400 INVALID_REQUEST"),
+        ("?as_of=yesterday", "400 INVALID_REQUEST"), ("?as_of=", "400 INVALID_REQUEST"),
+        ("?as_of=1&as_of=2", "400 INVALID_REQUEST"), ("?disclose=true", "400 INVALID_REQUEST"),
+        ("/history?limit=0", "400 INVALID_REQUEST"), ("/history?limit=1001", "400 INVALID_REQUEST"),
+        ("/history?after=x", "400 INVALID_REQUEST"), ("/history?from=1", "400 INVALID_REQUEST"),
+        ("/diff", "400 INVALID_REQUEST"), ("/diff?from=3&to=2", "400 INVALID_REQUEST"),
+        ("/diff?from=2026-13-01T00:00:00Z", "400 INVALID_REQUEST"), ("/nothing", "404 NOT_FOUND"),
+    ])
+    func `a question that makes no sense is refused`(
+        rest: String, summary: String
+    ) async throws {
+        let past = try await Past()
+        let answer = try await past.get(past.ada.userID + rest)
+        #expect(answer.summary == summary, "\(answer.body)")
+    }
+
+    @Test func `who is not known is not found, and who is not let in learns nothing`() async throws
+    {
+        let past = try await Past()
+        for path in ["", "/history", "/diff?from=1"] {
+            let unknown = AccountID(bits: 7).description
+            #expect(try await past.get(unknown + path).summary == "404 ACCOUNT_NOT_FOUND")
+            #expect(past.lines.last?.account == AccountID(bits: 7))
+            #expect(try await past.get("x" + path).summary == "404 ACCOUNT_NOT_FOUND")
+            let holder = try await past.service.send(
+                "GET", "/v1/accounts/\(past.ada.userID)\(path)", token: past.ada.accessToken)
+            #expect(holder.summary == "401 INVALID_API_KEY")
+        }
+    }
+}

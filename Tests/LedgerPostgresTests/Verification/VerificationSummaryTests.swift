@@ -1,0 +1,32 @@
+import Ledger
+import LedgerPostgres
+import LedgerTestSupport
+import Testing
+
+/// What a verification says it did.
+@Suite struct VerificationSummaryTests {
+    @Test(arguments: [Int64(3), 2_000])
+    func `accounts and read models are counted, with the place they hold at`(
+        stretchEvents: Int64
+    ) async throws {
+        try await HistoryFixture.with { history in
+            let report = try await history.verify(stretchEvents: stretchEvents)
+            #expect(report.holds, "\(report.findings)")
+            #expect(report.completeAccounts == 2)
+            #expect(report.equalTableCount == 2)
+            #expect(
+                Set(report.equalTables.map { "\($0.tenant) \($0.projection) \($0.size)" })
+                    == ["default user_providers 12", "default account_audit 12"])
+        }
+    }
+
+    @Test func `what does not hold is not called equal`() async throws {
+        try await HistoryFixture.with { history in
+            try await history.damage("UPDATE user_providers_1 SET provider = 'facebook'")
+            let report = try await history.verify()
+            #expect(!report.holds)
+            #expect(report.equalTables.isEmpty)
+            #expect(report.completeAccounts == 0)
+        }
+    }
+}
