@@ -201,7 +201,8 @@ struct RandomHistory {
         case .providerLinked(let fact): emails[fact.identity] = email
         case .signedIn(let fact): if let email { emails[fact.identity] = email }
         case .ledgerOpened, .accountOpened, .providerUnlinked, .conflictRejected, .linkRejected,
-            .unlinkRejected, .signedOut, .sessionRevoked:
+            .unlinkRejected, .signedOut, .sessionRevoked, .accountErased, .legalHoldSet,
+            .legalHoldLifted, .ledgerRestored:
             break
         }
         let address = disclosed.first { $0.name == .clientIP }?.value

@@ -13,6 +13,10 @@ package enum Event: Hashable, Sendable {
     case signedIn(SignedIn)
     case signedOut(SignedOut)
     case sessionRevoked(SessionRevoked)
+    case accountErased(AccountErased)
+    case legalHoldSet(LegalHoldSet)
+    case legalHoldLifted(LegalHoldLifted)
+    case ledgerRestored(LedgerRestored)
 
     /// The stored names; frozen for ever.
     package enum Name: String, CaseIterable, Sendable {
@@ -26,6 +30,10 @@ package enum Event: Hashable, Sendable {
         case signedIn = "SignedIn"
         case signedOut = "SignedOut"
         case sessionRevoked = "SessionRevoked"
+        case accountErased = "AccountErased"
+        case legalHoldSet = "LegalHoldSet"
+        case legalHoldLifted = "LegalHoldLifted"
+        case ledgerRestored = "LedgerRestored"
     }
 
     /// What an event ended as.
@@ -47,6 +55,10 @@ package enum Event: Hashable, Sendable {
         case .signedIn(let fact): fact
         case .signedOut(let fact): fact
         case .sessionRevoked(let fact): fact
+        case .accountErased(let fact): fact
+        case .legalHoldSet(let fact): fact
+        case .legalHoldLifted(let fact): fact
+        case .ledgerRestored(let fact): fact
         }
     }
 
@@ -63,6 +75,10 @@ package enum Event: Hashable, Sendable {
         case .signedIn: .signedIn
         case .signedOut: .signedOut
         case .sessionRevoked: .sessionRevoked
+        case .accountErased: .accountErased
+        case .legalHoldSet: .legalHoldSet
+        case .legalHoldLifted: .legalHoldLifted
+        case .ledgerRestored: .ledgerRestored
         }
     }
 
@@ -91,6 +107,14 @@ package enum Event: Hashable, Sendable {
             self = .signedOut(try SignedOut(details: details, accounts: accounts))
         case .sessionRevoked:
             self = .sessionRevoked(try SessionRevoked(details: details, accounts: accounts))
+        case .accountErased:
+            self = .accountErased(try AccountErased(details: details, accounts: accounts))
+        case .legalHoldSet:
+            self = .legalHoldSet(try LegalHoldSet(details: details, accounts: accounts))
+        case .legalHoldLifted:
+            self = .legalHoldLifted(try LegalHoldLifted(details: details, accounts: accounts))
+        case .ledgerRestored:
+            self = .ledgerRestored(try LedgerRestored(details: details, accounts: accounts))
         }
     }
 }

@@ -98,6 +98,8 @@ package enum EventKind {}
 package enum CommandKind {}
 /// The kind of a ``RequestID``.
 package enum RequestKind {}
+/// The kind of a ``HoldID``.
+package enum HoldKind {}
 
 /// The stable `user_id` that an app stores its data under.
 package typealias AccountID = EntityID<AccountKind>
@@ -111,3 +113,5 @@ package typealias EventID = EntityID<EventKind>
 package typealias CommandID = EntityID<CommandKind>
 /// The name of the request that carried a command.
 package typealias RequestID = EntityID<RequestKind>
+/// The name of one legal hold on one account.
+package typealias HoldID = EntityID<HoldKind>
