@@ -1,4 +1,4 @@
-package import Ledger
+import Ledger
 import Postgres
 
 /// Takes away what is left of erased accounts: the disclosures, which no key opens any more, and the
