@@ -14,6 +14,9 @@ package struct AccountErased: EventFact {
         case `operator`
         /// The account had been erased, and a restored backup brought it back.
         case restored
+
+        /// Whether somebody may name it; the last one is for a restore alone.
+        package var canBeAsked: Bool { self != .restored }
     }
 
     package let account: AccountID

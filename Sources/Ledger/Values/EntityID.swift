@@ -47,6 +47,9 @@ package struct EntityID<Kind>: Hashable, Sendable, Comparable, CustomStringConve
                 | randomB)
     }
 
+    /// When a UUIDv7 was made, to the millisecond.
+    package var madeAt: Timestamp { Timestamp(microseconds: Int64(high >> 16) * 1000) }
+
     package var description: String {
         var text: [UInt8] = []
         text.reserveCapacity(36)

@@ -5,7 +5,8 @@ enum RouteTable {
     private static let routes: [any Route.Type] = [
         SignInRoute.self, RefreshRoute.self, SignOutRoute.self, LinkRoute.self,
         UnlinkRoute.self, AccountRoute.self, KeySetRoute.self, HealthRoute.self,
-        ReadinessRoute.self, AccessLogRoute.self,
+        ReadinessRoute.self, AccessLogRoute.self, EraseAccountRoute.self,
+        SetLegalHoldRoute.self, LiftLegalHoldRoute.self,
     ]
 
     static let router: Router<any Route> = {

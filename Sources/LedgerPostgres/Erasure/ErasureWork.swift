@@ -141,7 +141,8 @@ struct ErasureWork {
 
     /// The account's next events by the read model; nil when one of them is not there.
     private func audited(_ progress: Progress, on connection: Connection) throws -> [Place]? {
-        let rows = try connection.query(Self.audited, key + [.int8(progress.destroyedSequence), .int8(limits.events)])
+        let rows = try connection.query(
+            Self.audited, key + [.int8(progress.destroyedSequence), .int8(limits.events)])
         var places: [Place] = []
         for row in 0..<rows.rowCount {
             guard try rows.int8(row, 0) == progress.destroyedSequence + Int64(row) else {

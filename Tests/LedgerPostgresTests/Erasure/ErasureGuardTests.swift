@@ -72,7 +72,8 @@ import Testing
             try await story.erase(ada)
             try await fixture.settle()
             #expect(try await fixture.verify().holds)
-            let sql = finding.sql.replacing("ADA", with: "'\(ada)'").replacing("BOB", with: "'\(bob)'")
+            let sql = finding.sql.replacing("ADA", with: "'\(ada)'").replacing(
+                "BOB", with: "'\(bob)'")
             try await fixture.database.asSuperuser.execute(sql)
             let report = try await fixture.verify()
             #expect(

@@ -135,9 +135,11 @@ import Testing
     @Test func `an erasure is done once, and says so again`() async throws {
         try await ErasureFixture.with { fixture in
             var story = fixture.story
-            guard case .erased(let position, isNew: true) = try await story.erase(
-                fixture.ada.account
-            ).get() else { throw Unexpected(what: "not erased") }
+            guard
+                case .erased(let position, isNew: true) = try await story.erase(
+                    fixture.ada.account
+                ).get()
+            else { throw Unexpected(what: "not erased") }
             let count = try await fixture.sequencer.log().count
             let again = try await story.erase(fixture.ada.account, basis: .retention)
             #expect(again == .success(.erased(at: position, isNew: false)))
