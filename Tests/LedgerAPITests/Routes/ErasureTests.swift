@@ -1,3 +1,4 @@
+import Cryptography
 import Ledger
 import LedgerTestSupport
 import Testing

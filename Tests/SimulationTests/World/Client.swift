@@ -75,7 +75,7 @@ struct Client {
                     request: .signOut(
                         device.caller, dice.chance(0.3) ? .everywhere : .session),
                     tenant: device.tenant)
-            case ..<85: administer(device)
+            case ..<87: administer(device)
             default: refresh(device)
             }
         if sent.request.hasKey { lastKeyed = sent }
@@ -116,8 +116,8 @@ struct Client {
     private mutating func administer(_ device: Device) -> Sent {
         let account = device.caller.account
         if dice.chance(0.05) { return Sent(request: .recordRestore, tenant: device.tenant) }
-        if dice.chance(0.3) { return Sent(request: .hold(account), tenant: device.tenant) }
-        guard dice.chance(0.4), let held = holds.popLast() else {
+        if dice.chance(0.4) { return Sent(request: .hold(account), tenant: device.tenant) }
+        guard dice.chance(0.6), let held = holds.popLast() else {
             return Sent(request: .erase(account), tenant: device.tenant)
         }
         return Sent(request: .lift(held.account, held.hold), tenant: held.tenant)
