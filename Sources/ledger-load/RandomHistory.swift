@@ -200,9 +200,9 @@ struct RandomHistory {
         switch recorded.event {
         case .providerLinked(let fact): emails[fact.identity] = email
         case .signedIn(let fact): if let email { emails[fact.identity] = email }
-        case .ledgerOpened, .keyRotated, .accountOpened, .providerUnlinked, .conflictRejected,
-            .linkRejected,
-            .unlinkRejected, .signedOut, .sessionRevoked:
+        case .ledgerOpened, .keyRotated, .accountOpened, .providerUnlinked, .conflictRejected, .linkRejected,
+            .unlinkRejected, .signedOut, .sessionRevoked, .accountErased, .legalHoldSet,
+            .legalHoldLifted, .ledgerRestored:
             break
         }
         let address = disclosed.first { $0.name == .clientIP }?.value

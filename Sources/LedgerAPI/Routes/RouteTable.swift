@@ -9,6 +9,7 @@ enum RouteTable {
         LogCheckpointRoute.self, LogCheckpointsRoute.self, LogInclusionRoute.self,
         LogConsistencyRoute.self, LogKeysRoute.self,
         AccountAsOfRoute.self, AccountHistoryRoute.self, AccountDiffRoute.self,
+        EraseAccountRoute.self, SetLegalHoldRoute.self, LiftLegalHoldRoute.self,
     ]
 
     static let router: Router<any Route> = {

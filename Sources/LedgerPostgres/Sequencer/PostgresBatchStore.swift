@@ -98,9 +98,11 @@ final class PostgresBatchStore: BatchStore {
         for batch in batches {
             try secrets.add(batch)
         }
-        return AccountWrites.calls(for: batches) + IdentityWrites.calls(for: batches)
+        // Erasures take away what the commands before them wrote; only then is the place of a subject
+        // free for the identity that it got anew.
+        return AccountWrites.calls(for: batches) + IdentityWrites.moves(in: batches)
             + SessionWrites.calls(for: batches) + OperationalWrites.calls(for: batches, at: now)
-            + secrets.calls
+            + secrets.calls + ErasureWrites.calls(for: batches) + IdentityWrites.names(in: batches)
     }
 }
 
