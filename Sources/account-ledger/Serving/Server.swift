@@ -150,7 +150,10 @@ struct Server: Sendable {
             },
             events: EventReads(url: configuration.databaseURL, keyring: keys.wrapping) {
                 log.write(.error, "event reader fault", ["detail": .text($0)])
-            }, proofs: NoProofs())
+            },
+            proofs: ProofReads(url: configuration.databaseURL) {
+                log.write(.error, "proof reader fault", ["detail": .text($0)])
+            })
     }
 
     private func services(probe: ReadinessProbe, requests: RequestMetrics) -> APIServices {
