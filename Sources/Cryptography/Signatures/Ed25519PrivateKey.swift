@@ -3,8 +3,8 @@ internal import COpenSSL
 /// A key that makes Ed25519 signatures, RFC 8032.
 ///
 /// Printing, reflecting or interpolating one shows none of its bytes.
-// Protected by being immutable. OpenSSL lets any number of threads use a key that none modifies.
 @safe
+// Protected by being immutable. OpenSSL lets any number of threads use a key that none modifies.
 package final class Ed25519PrivateKey: @unchecked Sendable, CustomStringConvertible,
     CustomReflectable
 {
