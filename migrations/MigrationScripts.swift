@@ -10,20 +10,21 @@ package enum MigrationScripts {
         ("V004_merkle_log.sql", PackageResources.V004_merkle_log_sql),
         ("V005_principals.sql", PackageResources.V005_principals_sql),
         ("V006_erasure.sql", PackageResources.V006_erasure_sql),
+        ("V007_guards_and_keys.sql", PackageResources.V007_guards_and_keys_sql),
     ]
 
     /// Makes the triggers of append-only level 1 anew after drift.
-    package static var guardTriggers: String { text(PackageResources.guard_triggers_sql) }
+    package static var guardTriggers: String { guardText(PackageResources.guard_triggers_sql) }
 
     /// Makes the event triggers of append-only level 3 anew; for a superuser.
     package static var guardEventTriggers: String {
-        text(PackageResources.guard_event_triggers_sql)
+        guardText(PackageResources.guard_event_triggers_sql)
     }
 
     /// Lists what is missing of each append-only level.
-    package static var guardFindings: String { text(PackageResources.guard_findings_sql) }
+    package static var guardFindings: String { guardText(PackageResources.guard_findings_sql) }
 
-    private static func text(_ bytes: [UInt8]) -> String {
-        String(decoding: bytes, as: UTF8.self)
+    private static func guardText(_ bytes: [UInt8]) -> String {
+        GuardedTables.insert(into: String(decoding: bytes, as: UTF8.self))
     }
 }

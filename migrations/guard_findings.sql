@@ -1,58 +1,74 @@
 -- What is missing of each append-only level, in words; no row for a level means that it holds.
 -- $1: the login that serves. $2, $3: the bodies of the guard functions of level 1 and level 3.
-WITH log AS (
-    SELECT c.oid, c.relowner, c.relacl, c.relrowsecurity
-    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = 'public' AND c.relname = 'events' AND c.relkind = 'r'
+-- :append_only, :erasable and :guarded are the lists of GuardedTables.swift.
+WITH guarded AS (
+    SELECT g.name, g.name = ANY (:append_only) AS is_log,
+        g.name = ANY (:append_only || :erasable) AS is_evidence
+    FROM unnest(:guarded) g(name)
+), log AS (
+    SELECT c.oid, g.name, g.is_log, g.is_evidence, c.relowner, c.relacl, c.relrowsecurity
+    FROM guarded g JOIN pg_catalog.pg_class c ON c.relname = g.name AND c.relkind = 'r'
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = 'public'
 ), refuser AS (
     SELECT p.oid, p.proowner, p.prosrc, l.lanname
     FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
     JOIN pg_catalog.pg_language l ON l.oid = p.prolang
     WHERE n.nspname = 'public' AND p.proname = 'ledger_refuse_change' AND p.pronargs = 0
-), wanted(name, type) AS (
-    VALUES ('events_no_change', 27), ('events_no_truncate', 34)
+), owner AS (
+    SELECT relowner AS oid FROM log UNION SELECT proowner FROM refuser
+), wanted(place, name, type) AS (
+    SELECT g.name, g.name || '_no_truncate', 34 FROM guarded g
+    UNION ALL
+    SELECT g.name, g.name || '_no_change', 27 FROM guarded g WHERE g.is_log
 ), guard_trigger AS (
     SELECT t.tgname::text AS name FROM pg_catalog.pg_trigger t
     JOIN log ON t.tgrelid = log.oid JOIN refuser ON t.tgfoid = refuser.oid
-    JOIN wanted w ON t.tgname = w.name AND t.tgtype = w.type
+    JOIN wanted w ON w.place = log.name AND t.tgname = w.name AND t.tgtype = w.type
     WHERE t.tgenabled = 'A' AND t.tgqual IS NULL AND t.tgattr = ''::int2vector
 ), login AS (
     SELECT r.oid, r.rolname, r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname = $1
 ), serving AS (
     SELECT l.oid FROM login l WHERE NOT l.rolsuper
 ), grants AS (
-    SELECT a.grantee, a.privilege_type FROM log, aclexplode(log.relacl) a
+    SELECT log.name, log.is_evidence, a.grantee, a.privilege_type
+    FROM log, aclexplode(log.relacl) a
     WHERE a.grantee <> log.relowner
     UNION
-    SELECT a.grantee, a.privilege_type
+    SELECT log.name, log.is_evidence, a.grantee, a.privilege_type
     FROM log JOIN pg_catalog.pg_attribute t ON t.attrelid = log.oid, aclexplode(t.attacl) a
     WHERE a.grantee <> log.relowner
+), lent AS (
+    SELECT p.oid, p.proacl, p.proowner, p.proconfig
+    FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+    WHERE p.prosecdef AND n.nspname = 'public'
+      AND (p.proowner IN (SELECT oid FROM owner)
+        OR p.proowner IN (SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolsuper))
 ), wanted_event(name, event) AS (
     VALUES ('ledger_guard_ddl', 'ddl_command_end'), ('ledger_guard_drop', 'sql_drop'),
         ('ledger_guard_rewrite', 'table_rewrite')
 )
-SELECT 1 AS level, 'the table events is missing' AS finding
-WHERE NOT EXISTS (SELECT FROM log)
+SELECT 1 AS level, format('the table %s is missing', g.name) AS finding
+FROM guarded g WHERE g.name NOT IN (SELECT log.name FROM log)
 UNION ALL
 SELECT 1, format('the trigger %s is missing, altered or not ENABLE ALWAYS', w.name)
 FROM wanted w WHERE w.name NOT IN (SELECT g.name FROM guard_trigger g)
 UNION ALL
-SELECT 1, format('events has another trigger, %s', t.tgname)
+SELECT 1, format('%s has another trigger, %s', log.name, t.tgname)
 FROM pg_catalog.pg_trigger t JOIN log ON t.tgrelid = log.oid
-WHERE NOT t.tgisinternal AND t.tgname NOT IN (SELECT w.name FROM wanted w)
+WHERE log.is_log AND NOT t.tgisinternal AND t.tgname NOT IN (SELECT w.name FROM wanted w)
 UNION ALL
 SELECT 1, 'the function ledger_refuse_change was altered'
 FROM refuser f WHERE f.lanname <> 'plpgsql'
     OR regexp_replace(f.prosrc, '\s+', ' ', 'g') <> regexp_replace($2, '\s+', ' ', 'g')
 UNION ALL
-SELECT 1, format('events has a rule, %s', r.rulename)
+SELECT 1, format('%s has a rule, %s', log.name, r.rulename)
 FROM pg_catalog.pg_rewrite r JOIN log ON r.ev_class = log.oid
 UNION ALL
-SELECT 1, 'events has row security'
+SELECT 1, format('%s has row security', log.name)
 FROM log WHERE log.relrowsecurity
     OR EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = log.oid)
 UNION ALL
-SELECT 1, format('%s inherits from %s', i.inhrelid::regclass, i.inhparent::regclass)
+SELECT DISTINCT 1, format('%s inherits from %s', i.inhrelid::regclass, i.inhparent::regclass)
 FROM pg_catalog.pg_inherits i JOIN log ON log.oid IN (i.inhparent, i.inhrelid)
 UNION ALL
 SELECT 2, format('there is no login %s', $1)
@@ -61,9 +77,8 @@ UNION ALL
 SELECT 2, format('the login %s is a superuser', l.rolname)
 FROM login l WHERE l.rolsuper
 UNION ALL
-SELECT 2, format('the login %s may act as %s, which owns events or their guards', $1, o.rolname)
-FROM serving s JOIN pg_catalog.pg_roles o
-    ON o.oid IN (SELECT relowner FROM log UNION SELECT proowner FROM refuser)
+SELECT 2, format('the login %s may act as %s, which owns the log or its guards', $1, o.rolname)
+FROM serving s JOIN pg_catalog.pg_roles o ON o.oid IN (SELECT oid FROM owner)
 WHERE pg_has_role(s.oid, o.oid, 'MEMBER')
 UNION ALL
 SELECT 2, format('the login %s may act as %s, which can make itself anybody', $1, r.rolname)
@@ -79,9 +94,22 @@ SELECT 2, format('the login %s may create or drop objects in the schema public',
 FROM serving s JOIN pg_catalog.pg_namespace n ON n.nspname = 'public'
 WHERE has_schema_privilege(s.oid, n.oid, 'CREATE') OR pg_has_role(s.oid, n.nspowner, 'MEMBER')
 UNION ALL
-SELECT 2, format('%s may %s events',
-    CASE g.grantee WHEN 0 THEN 'everybody' ELSE g.grantee::regrole::text END, g.privilege_type)
-FROM grants g WHERE g.privilege_type IN ('UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER')
+SELECT 2, format('%s may %s %s',
+    CASE g.grantee WHEN 0 THEN 'everybody' ELSE g.grantee::regrole::text END, g.privilege_type,
+    g.name)
+FROM grants g WHERE g.privilege_type IN ('TRUNCATE', 'TRIGGER')
+    OR g.is_evidence AND g.privilege_type IN ('UPDATE', 'DELETE')
+UNION ALL
+-- Without a path of its own, a caller decides by temporary tables what the function works on.
+SELECT 2, format('the function %s has its owner''s rights and no search_path of its own',
+    f.oid::regprocedure)
+FROM lent f WHERE NOT EXISTS (SELECT FROM unnest(f.proconfig) c(setting)
+    WHERE c.setting ~ '^search_path=pg_catalog, (public, )?pg_temp$')
+UNION ALL
+SELECT 2, format('everybody may call the function %s with its owner''s rights',
+    f.oid::regprocedure)
+FROM lent f WHERE EXISTS (SELECT
+    FROM aclexplode(coalesce(f.proacl, acldefault('f', f.proowner))) a WHERE a.grantee = 0)
 UNION ALL
 SELECT 3, format('the event trigger %s is missing, altered or not ENABLE ALWAYS', w.name)
 FROM wanted_event w WHERE NOT EXISTS (

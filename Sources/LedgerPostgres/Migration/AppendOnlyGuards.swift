@@ -1,7 +1,7 @@
 internal import Migrations
 package import Postgres
 
-/// How strongly the database itself keeps `events` append-only; each level holds the ones below it.
+/// How strongly the database itself keeps the log append-only; each level holds the ones below it.
 package enum AppendOnlyLevel: Int, Sendable, Hashable, Comparable {
     /// Rows can be changed, or the log can be subverted, by whoever owns it.
     case unguarded = 0
@@ -25,7 +25,9 @@ package enum AppendOnlyLevel: Int, Sendable, Hashable, Comparable {
     }
 }
 
-/// What the catalogue says about the guards of `events`, as seen from the login that serves.
+/// What the catalogue says about the guards of the log, as seen from the login that serves.
+///
+/// The log is `events` and what lies beside it: the tables that `GuardedTables` lists.
 package struct AppendOnlyGuards: Sendable, Hashable {
     /// Something that a level wants and the database does not have.
     package struct Finding: Sendable, Hashable {
@@ -54,12 +56,12 @@ package struct AppendOnlyGuards: Sendable, Hashable {
         let reason = more > 0 ? "\(shown); and \(more) more" : shown
         let start = "append-only level \(level.rawValue) of 3"
         return switch level {
-        case .unguarded: "\(start): events is not guarded: \(reason)"
-        case .triggers: "\(start): triggers refuse changes of events, but \(reason)"
+        case .unguarded: "\(start): the log is not guarded: \(reason)"
+        case .triggers: "\(start): triggers refuse changes of the log, but \(reason)"
         case .separateRoles:
-            "\(start): the serving login cannot change events, but its owner could: \(reason)"
+            "\(start): the serving login cannot change the log, but its owner could: \(reason)"
         case .eventTriggers:
-            "\(start): event triggers refuse changes of events to its owner as well,"
+            "\(start): event triggers refuse changes of the log to its owner as well,"
                 + " and only a superuser can lift them"
         }
     }

@@ -40,7 +40,7 @@ package enum MigrationError: Error, Sendable, Hashable, CustomStringConvertible 
             "the login \(login) lacks rights on the ledger's tables; it must INHERIT its groups"
                 + " and have USAGE on the schema public"
         case .unguarded(let findings):
-            "events cannot be made append-only: \(findings.joined(separator: "; "))"
+            "the log cannot be made append-only: \(findings.joined(separator: "; "))"
         }
     }
 }

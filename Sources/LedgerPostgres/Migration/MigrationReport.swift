@@ -6,6 +6,6 @@ package struct MigrationReport: Sendable, Hashable {
     package let version: Int
     /// What had drifted from append-only level 1 and was put right.
     package let repaired: [String]
-    /// What keeps `events` append-only now, for the login that serves.
+    /// What keeps the log append-only now, for the login that serves.
     package let guards: AppendOnlyGuards
 }

@@ -1,3 +1,4 @@
+internal import Migrations
 internal import Postgres
 
 /// What a group of logins may do; everything that is not listed is taken away.
@@ -142,24 +143,36 @@ struct RoleGrants {
     static var scriptForEverybody: String {
         """
         \(revocation(fromQuoted: "PUBLIC"))
+        \(revocation(of: "UPDATE, DELETE", on: GuardedTables.appendOnly + GuardedTables.erasable))
+        \(revocation(of: "TRUNCATE, TRIGGER", on: GuardedTables.all))
+        """
+    }
+
+    /// Takes rights on tables from every role but the tables' owner.
+    private static func revocation(of rights: String, on tables: [String]) -> String {
+        """
         DO $revoke$
         DECLARE
-            grantee regrole;
+            given record;
         BEGIN
-            FOR grantee IN
-                SELECT a.grantee FROM pg_catalog.pg_class c, aclexplode(c.relacl) a
-                WHERE c.oid = 'public.events'::regclass AND a.grantee NOT IN (0, c.relowner)
+            FOR given IN
+                SELECT c.oid::regclass AS place, a.grantee::regrole AS grantee
+                FROM pg_catalog.pg_class c, aclexplode(c.relacl) a
+                WHERE c.oid IN (\(oids(tables))) AND a.grantee NOT IN (0, c.relowner)
                 UNION
-                SELECT a.grantee FROM pg_catalog.pg_attribute t, aclexplode(t.attacl) a
-                WHERE t.attrelid = 'public.events'::regclass AND a.grantee <> 0
+                SELECT t.attrelid::regclass, a.grantee::regrole
+                FROM pg_catalog.pg_attribute t, aclexplode(t.attacl) a
+                WHERE t.attrelid IN (\(oids(tables))) AND a.grantee <> 0
             LOOP
-                EXECUTE format(
-                    'REVOKE UPDATE, DELETE, TRUNCATE, TRIGGER ON public.events FROM %s CASCADE',
-                    grantee);
+                EXECUTE format('REVOKE \(rights) ON %s FROM %s CASCADE', given.place, given.grantee);
             END LOOP;
         END
         $revoke$;
         """
+    }
+
+    private static func oids(_ tables: [String]) -> String {
+        tables.map { "'public.\($0)'::regclass" }.joined(separator: ", ")
     }
 
     private static func list(_ names: [String]) -> String {

@@ -4,77 +4,58 @@ import Postgres
 import Testing
 
 @Suite struct `Attacks on the log` {
-    /// What changes rows without changing the table.
-    static let changes = [
-        "UPDATE events SET type = 'evil'",
-        "DELETE FROM events",
-        "TRUNCATE events",
-        "TRUNCATE events CASCADE",
-        ScratchDatabase.insertEvent(0)
-            + " ON CONFLICT (tenant_id, position) DO UPDATE SET type = 'evil'",
-        """
-        MERGE INTO events e USING (SELECT 0 AS position) n ON e.position = n.position
-            WHEN MATCHED THEN DELETE
-        """,
-    ]
+    @Test func `below level 3 triggers refuse an owner changes of rows, and nothing else`()
+        async throws
+    {
+        try await ScratchDatabase.with(owner: .plain) { database in
+            try await Self.fill(database)
+            for table in LogTable.all {
+                let grants = Attack.grants + Attack.grantsOfChanges
+                for attack in Attack.all(on: table) + grants {
+                    let sql = attack.sql(on: table)
+                    let state = try await database.asOwner.refusal(
+                        of: "BEGIN; \(sql); ROLLBACK")
+                    let wanted = attack.owner == .triggers ? SQLState.insufficientPrivilege : nil
+                    #expect(state == wanted, "\(sql)")
+                }
+            }
+            try await Self.expectUnharmed(database)
+        }
+    }
 
-    /// What takes away the guards, rewrites the log or hides it.
-    static let definitions = [
-        "ALTER TABLE events DISABLE TRIGGER events_no_change",
-        "ALTER TABLE events DISABLE TRIGGER ALL",
-        "ALTER TABLE events ENABLE REPLICA TRIGGER events_no_change",
-        "ALTER TRIGGER events_no_change ON events RENAME TO other",
-        "DROP TRIGGER events_no_change ON events",
-        "DROP TABLE events",
-        "DROP SCHEMA public CASCADE",
-        "DROP FUNCTION ledger_refuse_change() CASCADE",
-        "ALTER FUNCTION ledger_refuse_change() RENAME TO other",
-        """
-        CREATE OR REPLACE FUNCTION ledger_refuse_change() RETURNS trigger LANGUAGE plpgsql AS
-            $$ BEGIN RETURN NEW; END $$
-        """,
-        "CREATE RULE lose AS ON INSERT TO events DO INSTEAD NOTHING",
-        "CREATE TRIGGER also AFTER INSERT ON events EXECUTE FUNCTION ledger_refuse_change()",
-        "ALTER TABLE events ALTER COLUMN type TYPE text USING 'evil'",
-        "ALTER TABLE events ALTER COLUMN actor SET DEFAULT 'evil'",
-        "ALTER TABLE events DROP COLUMN entry",
-        "ALTER TABLE events RENAME TO other",
-        "ALTER TABLE events SET SCHEMA information_schema",
-        "ALTER TABLE events SET UNLOGGED",
-        "ALTER TABLE events ENABLE ROW LEVEL SECURITY",
-        "CREATE POLICY hide ON events USING (false)",
-        "ALTER SCHEMA public RENAME TO other",
-        "DROP EVENT TRIGGER ledger_guard_ddl",
-        "ALTER EVENT TRIGGER ledger_guard_ddl DISABLE",
-        "DROP SCHEMA ledger_guard CASCADE",
-        "DROP FUNCTION ledger_guard.refuse_change() CASCADE",
-        "SET session_replication_role = replica",
-        "CREATE TABLE more () INHERITS (events)",
-        """
-        CREATE TABLE whole (LIKE events) PARTITION BY LIST (tenant_id);
-        ALTER TABLE whole ATTACH PARTITION events DEFAULT
-        """,
-    ]
-
-    @Test func `the serving login can add events and do nothing else to the log`() async throws {
+    @Test func `from level 2 on the serving login can add to the log and do nothing else`()
+        async throws
+    {
         try await ScratchDatabase.with { database in
+            try await Self.fill(database)
             let runtime = database.asRuntime
-            try await runtime.execute(ScratchDatabase.insertEvent(0))
-            let own = [
+            for table in LogTable.all {
+                for attack in Attack.all(on: table) {
+                    let sql = attack.sql(on: table)
+                    #expect(
+                        try await runtime.refusal(of: sql) == .insufficientPrivilege, "\(sql)")
+                }
+                // Without a right to give, GRANT is a warning; the level below tells what it did.
+                for attack in Attack.grants + Attack.grantsOfChanges {
+                    _ = try await runtime.refusal(of: attack.sql(on: table))
+                }
+            }
+            for sql in [
+                "UPDATE disclosures SET ciphertext = ''", "DELETE FROM disclosures",
+                "UPDATE account_keys SET wrapped_key = ''", "DELETE FROM account_keys",
                 "CREATE TABLE mine (n int)", "CREATE VIEW mine AS SELECT 1",
                 "CREATE FUNCTION mine() RETURNS int LANGUAGE sql AS 'SELECT 1'",
                 "SELECT 1 FROM events FOR UPDATE",
                 "DO $$ BEGIN LOCK TABLE events IN EXCLUSIVE MODE; END $$",
-                "DELETE FROM ledger_head", "TRUNCATE ledger_head",
-                "UPDATE ledger_migrations SET version = 9", "CREATE ROLE mine",
-                "CREATE SCHEMA mine",
-            ]
-            for attack in Self.changes + Self.definitions + own {
-                let state = try await runtime.refusal(of: attack)
-                #expect(state == .insufficientPrivilege, "\(attack)")
+                "DELETE FROM ledger_head", "UPDATE ledger_migrations SET version = 9",
+                "CREATE ROLE mine", "CREATE SCHEMA mine", "DROP EVENT TRIGGER ledger_guard_ddl",
+                "ALTER EVENT TRIGGER ledger_guard_ddl DISABLE",
+                "DROP SCHEMA ledger_guard CASCADE",
+                "DROP FUNCTION ledger_guard.refuse_change() CASCADE",
+                "SET session_replication_role = replica", "SET allow_system_table_mods = on",
+            ] {
+                #expect(try await runtime.refusal(of: sql) == .insufficientPrivilege, "\(sql)")
             }
-            // Without a right to give, GRANT is a warning; so look at what it did.
-            _ = try await runtime.refusal(of: "GRANT UPDATE ON events TO PUBLIC")
             let guards = try await runtime.guards(login: database.runtimeLogin)
             #expect(guards.level == .eventTriggers, "\(guards.sentence)")
             try await Self.expectUnharmed(database)
@@ -85,22 +66,30 @@ import Testing
         try await ScratchDatabase.with(owner: .roleCreator) { database in
             _ = try await database.asSuperuser.run(
                 Migrator(ownerURL: database.superuserURL, runtimeURL: database.runtimeURL))
+            try await Self.fill(database)
             let owner = database.asOwner
-            try await owner.execute(ScratchDatabase.insertEvent(0))
-            let own = [
-                "GRANT UPDATE ON events TO PUBLIC",
-                "GRANT UPDATE (entry) ON events TO PUBLIC",
-                "GRANT TRUNCATE ON events TO \(database.runtimeLogin)",
+            for table in LogTable.all {
+                let isEvidence = table.kind != .state
+                let grants = Attack.grants + (isEvidence ? Attack.grantsOfChanges : [])
+                for attack in Attack.all(on: table) + grants {
+                    let sql = attack.sql(on: table)
+                    #expect(try await owner.refusal(of: sql) == .insufficientPrivilege, "\(sql)")
+                }
+            }
+            for sql in [
                 "DROP OWNED BY \(database.ownerLogin ?? "")",
+                "DROP EVENT TRIGGER ledger_guard_ddl",
+                "ALTER EVENT TRIGGER ledger_guard_ddl DISABLE",
+                "DROP SCHEMA ledger_guard CASCADE",
+                "DROP FUNCTION ledger_guard.refuse_change() CASCADE",
+                "SET session_replication_role = replica", "SET allow_system_table_mods = on",
                 """
                 CREATE FUNCTION public.lose() RETURNS trigger LANGUAGE plpgsql AS
                     $$ BEGIN RETURN NULL; END $$;
                 CREATE TRIGGER lose BEFORE INSERT ON events EXECUTE FUNCTION lose()
                 """,
-            ]
-            for attack in Self.changes + Self.definitions + own {
-                let state = try await owner.refusal(of: attack)
-                #expect(state == .insufficientPrivilege, "\(attack)")
+            ] {
+                #expect(try await owner.refusal(of: sql) == .insufficientPrivilege, "\(sql)")
             }
             let guards = try await owner.guards(login: database.runtimeLogin)
             #expect(guards.level == .eventTriggers, "\(guards.sentence)")
@@ -110,22 +99,52 @@ import Testing
 
     @Test func `a superuser who lifts nothing cannot change the log by mistake`() async throws {
         try await ScratchDatabase.with { database in
+            try await Self.fill(database)
             let superuser = database.asSuperuser
-            try await superuser.execute(ScratchDatabase.insertEvent(0))
-            let lifting = [
-                "DROP EVENT TRIGGER", "ALTER EVENT TRIGGER", "SET session_", "ledger_guard",
-            ]
-            let mistakes = (Self.changes + Self.definitions).filter { attack in
-                !lifting.contains { attack.contains($0) }
-            }
-            for attack in mistakes {
-                let state = try await superuser.refusal(of: attack)
-                #expect(state == .insufficientPrivilege, "\(attack)")
-                let asReplica = try await superuser.refusal(
-                    of: "SET session_replication_role = replica; \(attack)")
-                #expect(asReplica == .insufficientPrivilege, "as a replica: \(attack)")
+            for table in LogTable.all {
+                for attack in Attack.all(on: table) {
+                    let sql = attack.sql(on: table)
+                    let asReplica = "SET session_replication_role = replica; \(sql)"
+                    for sql in [sql, asReplica] {
+                        let state = try await superuser.refusal(of: sql)
+                        #expect(state == .insufficientPrivilege, "\(sql)")
+                    }
+                }
             }
             try await Self.expectUnharmed(database)
+        }
+    }
+
+    /// What no level stops a superuser from; the log is in one of these ways changed for good, and only
+    /// a checkpoint that somebody else holds can tell.
+    static let liftings = [
+        """
+        ALTER EVENT TRIGGER ledger_guard_ddl DISABLE; ALTER TABLE events DISABLE TRIGGER ALL;
+        UPDATE events SET tenant_id = 'evil'; ALTER TABLE events ENABLE ALWAYS TRIGGER events_no_change;
+        ALTER TABLE events ENABLE ALWAYS TRIGGER events_no_truncate;
+        ALTER EVENT TRIGGER ledger_guard_ddl ENABLE ALWAYS
+        """,
+        """
+        SET allow_system_table_mods = on;
+        UPDATE pg_trigger SET tgenabled = 'D' WHERE tgname = 'events_no_change';
+        SELECT pg_sleep(0); UPDATE events SET tenant_id = 'evil';
+        UPDATE pg_trigger SET tgenabled = 'A' WHERE tgname = 'events_no_change'
+        """,
+    ]
+
+    @Test(arguments: liftings)
+    func `a superuser who means it can, and leaves level 3 as it was`(lifting: String) async throws
+    {
+        try await ScratchDatabase.with { database in
+            try await database.asSuperuser.execute(ScratchDatabase.insertEvent(0))
+            for statement in lifting.split(separator: ";") {
+                try await database.asSuperuser.execute(
+                    "SET allow_system_table_mods = on; \(statement)")
+            }
+            let guards = try await database.asRuntime.guards(login: database.runtimeLogin)
+            #expect(guards.level == .eventTriggers, "nothing of it shows")
+            let tenants = try await database.asRuntime.texts("SELECT tenant_id FROM events")
+            #expect(tenants == ["evil"])
         }
     }
 
@@ -138,15 +157,28 @@ import Testing
                 "GRANT UPDATE ON other TO PUBLIC", "CREATE INDEX seen ON events (recorded_at)",
                 "COMMENT ON TABLE events IS 'the log'", "GRANT SELECT ON events TO PUBLIC",
                 "DROP INDEX seen", "DROP TABLE other", "ANALYZE events", "REINDEX TABLE events",
+                "ALTER TABLE accounts ADD COLUMN note text", "DELETE FROM account_keys",
             ] {
                 #expect(try await database.asOwner.refusal(of: statement) == nil, "\(statement)")
             }
         }
     }
 
+    private static func fill(_ database: ScratchDatabase) async throws {
+        for table in LogTable.all {
+            try await database.asSuperuser.execute(table.insert)
+        }
+    }
+
+    /// Every row that ``fill(_:)`` put there is, and nobody may read another one instead.
     private static func expectUnharmed(_ database: ScratchDatabase) async throws {
-        let rows = try await database.asSuperuser.texts(
+        for table in LogTable.all where table.kind != .state {
+            let rows = try await database.asSuperuser.texts(
+                "SELECT tenant_id FROM public.\(table.name)")
+            #expect(rows == ["default"], "\(table.name)")
+        }
+        let entries = try await database.asSuperuser.texts(
             "SELECT type || ' ' || encode(entry, 'escape') FROM public.events")
-        #expect(rows == ["LedgerOpened {}"])
+        #expect(entries == ["LedgerOpened {}"])
     }
 }

@@ -62,7 +62,18 @@ import Testing
             ALTER TABLE whole ATTACH PARTITION events DEFAULT
             """, .unguarded
         ),
+        ("ALTER TABLE merkle_nodes DISABLE TRIGGER merkle_nodes_no_change", .unguarded),
+        ("DROP TRIGGER checkpoints_no_truncate ON checkpoints", .unguarded),
+        ("CREATE RULE lose AS ON INSERT TO access_log DO INSTEAD NOTHING", .unguarded),
+        ("ALTER TABLE checkpoint_keys ENABLE ROW LEVEL SECURITY", .unguarded),
+        ("DROP TRIGGER disclosures_no_truncate ON disclosures", .unguarded),
+        ("CREATE POLICY hide ON identities USING (false)", .unguarded),
+        ("CREATE TABLE more_nodes () INHERITS (merkle_nodes)", .unguarded),
         ("GRANT UPDATE ON events TO PUBLIC", .triggers),
+        ("GRANT DELETE ON access_log TO PUBLIC", .triggers),
+        ("GRANT DELETE ON account_keys TO RUNTIME", .triggers),
+        ("GRANT UPDATE (ciphertext) ON disclosures TO RUNTIME", .triggers),
+        ("GRANT TRUNCATE ON identities TO RUNTIME", .triggers),
         ("GRANT UPDATE (entry) ON events TO RUNTIME", .triggers),
         ("GRANT TRUNCATE ON events TO RUNTIME", .triggers),
         ("GRANT CREATE ON SCHEMA public TO RUNTIME", .triggers),
@@ -101,6 +112,36 @@ import Testing
                 way.replacing("RUNTIME", with: login)
                     .replacing("OWNER", with: database.ownerLogin ?? ""))
             let guards = try await database.asRuntime.guards(login: login)
+            #expect(guards.level == .triggers, "\(guards.sentence)")
+        }
+    }
+
+    /// Functions that work with their owner's rights, and let their caller decide on what.
+    static let lent = [
+        """
+        CREATE FUNCTION lent() RETURNS void SECURITY DEFINER LANGUAGE sql
+            AS 'DELETE FROM disclosures';
+        REVOKE ALL ON FUNCTION lent() FROM PUBLIC
+        """,
+        """
+        CREATE FUNCTION lent() RETURNS void SECURITY DEFINER LANGUAGE sql
+            SET search_path = pg_temp, public AS 'DELETE FROM disclosures';
+        REVOKE ALL ON FUNCTION lent() FROM PUBLIC
+        """,
+        """
+        CREATE FUNCTION lent() RETURNS void SECURITY DEFINER LANGUAGE sql
+            SET search_path = pg_catalog, public, pg_temp AS 'DELETE FROM disclosures'
+        """,
+    ]
+
+    @Test(arguments: lent)
+    func `a careless function with its owner's rights is no level 2`(function: String) async throws
+    {
+        try await ScratchDatabase.with(owner: .roleCreator) { database in
+            let before = try await database.asRuntime.guards(login: database.runtimeLogin)
+            #expect(before.level == .separateRoles, "\(before.sentence)")
+            try await database.asOwner.execute(function)
+            let guards = try await database.asRuntime.guards(login: database.runtimeLogin)
             #expect(guards.level == .triggers, "\(guards.sentence)")
         }
     }
