@@ -156,7 +156,7 @@ extension InMemoryLedger.Tenant {
                 signInTimes[identity, default: []].append(now)
             case .providerLinked(let fact):
                 identity = fact.identity
-            case .ledgerOpened, .accountOpened, .providerUnlinked, .conflictRejected,
+            case .ledgerOpened, .keyRotated, .accountOpened, .providerUnlinked, .conflictRejected,
                 .linkRejected, .unlinkRejected, .signedOut, .sessionRevoked:
                 continue
             }

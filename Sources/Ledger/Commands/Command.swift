@@ -3,6 +3,7 @@ package struct Command: Sendable {
     /// The closed list of commands; each decides itself in a file of its own.
     package enum Intent: Sendable {
         case openLedger(OpenLedger)
+        case rotateKey(RotateKey)
         case signIn(SignIn)
         case linkProvider(LinkProvider)
         case unlinkProvider(UnlinkProvider)
@@ -57,6 +58,7 @@ package struct Command: Sendable {
     ) -> Decision {
         switch intent {
         case .openLedger(let command): command.decide(given: state)
+        case .rotateKey(let command): command.decide(given: state)
         case .signIn(let command): command.decide(given: state, at: now, under: policy)
         case .linkProvider(let command): command.decide(given: state, at: now, under: policy)
         case .unlinkProvider(let command): command.decide(given: state, at: now, under: policy)

@@ -2,6 +2,8 @@
 package enum Reply: Hashable, Sendable {
     /// A ledger was opened, or was open before.
     case opened
+    /// It is written down that a key took another's place.
+    case keyRotated
     /// A session was opened.
     case signedIn(Grant, isNewUser: Bool)
     /// An identity was linked; the account's providers in linking order.
@@ -77,7 +79,8 @@ package struct StoredAnswer: Hashable, Sendable {
             "linked:" + providers.map(\.description).joined(separator: ",")
         case .success(.unlinked(let providers)):
             "unlinked:" + providers.map(\.description).joined(separator: ",")
-        case .success(.opened), .success(.signedIn), .success(.signedOut), .success(.refreshed):
+        case .success(.opened), .success(.keyRotated), .success(.signedIn), .success(.signedOut),
+            .success(.refreshed):
             nil
         case .failure(.providerConflict(let reason)): "conflict:\(reason.rawValue)"
         case .failure(.invalidProviderToken): "refused:invalid_id_token"

@@ -13,6 +13,7 @@ package enum Event: Hashable, Sendable {
     case signedIn(SignedIn)
     case signedOut(SignedOut)
     case sessionRevoked(SessionRevoked)
+    case keyRotated(KeyRotated)
 
     /// The stored names; frozen for ever.
     package enum Name: String, CaseIterable, Sendable {
@@ -26,6 +27,7 @@ package enum Event: Hashable, Sendable {
         case signedIn = "SignedIn"
         case signedOut = "SignedOut"
         case sessionRevoked = "SessionRevoked"
+        case keyRotated = "KeyRotated"
     }
 
     /// What an event ended as.
@@ -47,6 +49,7 @@ package enum Event: Hashable, Sendable {
         case .signedIn(let fact): fact
         case .signedOut(let fact): fact
         case .sessionRevoked(let fact): fact
+        case .keyRotated(let fact): fact
         }
     }
 
@@ -63,6 +66,7 @@ package enum Event: Hashable, Sendable {
         case .signedIn: .signedIn
         case .signedOut: .signedOut
         case .sessionRevoked: .sessionRevoked
+        case .keyRotated: .keyRotated
         }
     }
 
@@ -91,6 +95,8 @@ package enum Event: Hashable, Sendable {
             self = .signedOut(try SignedOut(details: details, accounts: accounts))
         case .sessionRevoked:
             self = .sessionRevoked(try SessionRevoked(details: details, accounts: accounts))
+        case .keyRotated:
+            self = .keyRotated(try KeyRotated(details: details, accounts: accounts))
         }
     }
 }

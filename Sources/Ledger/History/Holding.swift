@@ -52,7 +52,7 @@ package struct HoldingFold: Sendable {
             if fact.identity == identity { try expect(fact.account) }
         case .signedIn(let fact):
             if fact.identity == identity { try expect(fact.account) }
-        case .ledgerOpened, .accountOpened, .linkRejected, .signedOut, .sessionRevoked:
+        case .ledgerOpened, .keyRotated, .accountOpened, .linkRejected, .signedOut, .sessionRevoked:
             break
         }
         return nil

@@ -85,6 +85,10 @@ extension Fold {
             guard recorded.position == LogPosition(0) else {
                 throw .impossible("a log is opened at position 0 only")
             }
+        case .keyRotated:
+            guard recorded.position > LogPosition(0) else {
+                throw .impossible("a log is opened before its keys change")
+            }
         case .accountOpened(let fact):
             guard standing(of: fact.account) == nil else {
                 throw .impossible("account \(fact.account) is open already")

@@ -7,14 +7,25 @@ struct AccessTokenChecker: Sendable {
     let audience: String
     let keys: KeySet
 
-    /// The claims of a token; nil unless it is one of ours.
+    /// Why a token is none of ours.
+    enum Failure: Error {
+        /// It could be, of a key that is not among those at hand.
+        case unknownKey
+        case notOurs
+    }
+
+    /// The claims of a token of ours; its tenant and its times are not checked.
     ///
-    /// Its tenant and its times are not checked.
-    func claims(of token: String) -> AccessTokenClaims? {
+    /// - Throws: `Failure` unless it is one.
+    func claims(of token: String) throws(Failure) -> AccessTokenClaims {
+        var isKeyUnknown = false
         let verified = CompactJWS.verify(token, allowing: [.es256]) { header in
             guard header.typ == AccessTokens.type, let keyID = header.kid else { return nil }
-            return keys.key(id: keyID, for: .es256)
+            let key = keys.key(id: keyID, for: .es256)
+            isKeyUnknown = key == nil
+            return key
         }
+        guard !isKeyUnknown else { throw .unknownKey }
         guard let payload = verified,
             let members = JSONValue(parsing: payload)?.members,
             isExactly(members["iss"], issuer), isExactly(members["aud"], audience),
@@ -23,7 +34,7 @@ struct AccessTokenChecker: Sendable {
             let tenant = members["tid"]?.string.flatMap(TenantID.init),
             let issuedAt = seconds(members["iat"]), let expiresAt = seconds(members["exp"]),
             let authenticatedAt = seconds(members["auth_time"])
-        else { return nil }
+        else { throw .notOurs }
         return AccessTokenClaims(
             caller: Caller(account: account, session: session), tenant: tenant,
             authenticatedAt: authenticatedAt, issuedAt: issuedAt, expiresAt: expiresAt)

@@ -1,5 +1,6 @@
 package import Cryptography
 package import Ledger
+internal import Synchronization
 
 /// Makes and checks access tokens: our own JWTs of the type `at+jwt` (RFC 9068), signed with ES256.
 ///
@@ -14,14 +15,35 @@ package final class AccessTokens: Sendable {
     static let leewaySeconds: Int64 = 60
     static let type = "at+jwt"
 
+    /// The keys of a moment, and the tokens that were found good with them.
+    private final class Keys: Sendable {
+        let currentID: String
+        let ids: Set<String>
+        let signer: TokenSigner
+        let checker: AccessTokenChecker
+        let known: KnownTokens
+        let published: [UInt8]
+
+        init(
+            current: TokenSigningKey, others: [TokenSigningKey], issuer: String, audience: String,
+            known: KnownTokens
+        ) {
+            let keys = [current] + others.filter { $0.keyID != current.keyID }
+            currentID = current.keyID
+            ids = Set(keys.map(\.keyID))
+            signer = current.signer(type: AccessTokens.type)
+            published = Array("{\"keys\":[\(keys.map(\.publicJWK).joined(separator: ","))]}".utf8)
+            checker = AccessTokenChecker(
+                issuer: issuer, audience: audience, keys: KeySet(keys.map(\.verificationKey)))
+            self.known = known
+        }
+    }
+
     /// How long a token is good, in seconds.
     package let lifetimeSeconds: Int64
-    /// The public keys as a JSON Web Key Set (RFC 7517, section 5).
-    package let publishedKeys: [UInt8]
 
-    private let signer: TokenSigner
-    private let checker: AccessTokenChecker
-    private let known = KnownTokens()
+    private let keys: Mutex<Keys>
+    private let onUnknownKey = Mutex<(@Sendable () -> Void)?>(nil)
     private let issuer: String
     private let audience: String
 
@@ -31,7 +53,7 @@ package final class AccessTokens: Sendable {
     ///   - issuer: the tokens' `iss`.
     ///   - audience: the tokens' `aud`.
     ///   - current: signs new tokens.
-    ///   - former: keys whose tokens are still accepted, because they may not have expired.
+    ///   - former: other keys whose tokens are accepted: they may not have expired, or be next.
     ///   - lifetimeSeconds: how long a token is good; 1 s to 24 h.
     package init(
         issuer: String, audience: String, current: TokenSigningKey, former: [TokenSigningKey] = [],
@@ -41,11 +63,38 @@ package final class AccessTokens: Sendable {
         self.issuer = issuer
         self.audience = audience
         self.lifetimeSeconds = lifetimeSeconds
-        signer = current.signer(type: Self.type)
-        let keys = [current] + former.filter { $0.keyID != current.keyID }
-        publishedKeys = Array("{\"keys\":[\(keys.map(\.publicJWK).joined(separator: ","))]}".utf8)
-        checker = AccessTokenChecker(
-            issuer: issuer, audience: audience, keys: KeySet(keys.map(\.verificationKey)))
+        keys = Mutex(
+            Keys(
+                current: current, others: former, issuer: issuer, audience: audience,
+                known: KnownTokens()))
+    }
+
+    /// The public keys as a JSON Web Key Set (RFC 7517, section 5).
+    package var publishedKeys: [UInt8] { keys.withLock(\.self).published }
+
+    /// The name of the key that signs.
+    package var signingKeyID: String { keys.withLock(\.self).currentID }
+
+    /// The names of all keys whose tokens are accepted.
+    package var keyIDs: Set<String> { keys.withLock(\.self).ids }
+
+    /// Signs with another key from now on, and accepts the tokens of exactly these.
+    ///
+    /// A token of a key that is no longer among them is refused from then on.
+    package func use(current: TokenSigningKey, others: [TokenSigningKey]) {
+        let before = keys.withLock(\.self)
+        let ids = Set(others.map(\.keyID) + [current.keyID])
+        let new = Keys(
+            current: current, others: others, issuer: issuer, audience: audience,
+            known: before.ids.isSubset(of: ids) ? before.known : KnownTokens())
+        keys.withLock { $0 = new }
+    }
+
+    /// Has something called when a token's key is none of ours; it may bring the key.
+    ///
+    /// It is called on the thread that asks, which goes on when it comes back.
+    package func whenKeyIsUnknown(_ body: @escaping @Sendable () -> Void) {
+        onUnknownKey.withLock { $0 = body }
     }
 
     /// Makes a token for a session; it is known from then on.
@@ -54,8 +103,9 @@ package final class AccessTokens: Sendable {
             caller: Caller(account: grant.account, session: grant.session), tenant: tenant,
             authenticatedAt: grant.authenticatedAt.seconds, issuedAt: now.seconds,
             expiresAt: now.seconds + lifetimeSeconds)
-        let token = signer.sign(claims.payload(issuer: issuer, audience: audience))
-        known.remember(claims, of: token)
+        let keys = keys.withLock(\.self)
+        let token = keys.signer.sign(claims.payload(issuer: issuer, audience: audience))
+        keys.known.remember(claims, of: token)
         return token
     }
 
@@ -67,13 +117,28 @@ package final class AccessTokens: Sendable {
         _ token: String, for tenant: TenantID, at now: Timestamp
     ) -> AccessTokenClaims? {
         guard token.utf8.count <= Self.bytesMax else { return nil }
-        if let claims = known.claims(of: token) {
+        let keys = keys.withLock(\.self)
+        if let claims = keys.known.claims(of: token) {
             return claims.areGood(for: tenant, at: now) ? claims : nil
         }
-        guard let claims = checker.claims(of: token), claims.areGood(for: tenant, at: now) else {
+        guard let claims = read(token, keys), claims.areGood(for: tenant, at: now) else {
             return nil
         }
-        known.remember(claims, of: token)
+        keys.known.remember(claims, of: token)
         return claims
+    }
+
+    /// Reads a token that is not known, and looks for new keys when it was signed by a strange one.
+    private func read(_ token: String, _ keys: Keys) -> AccessTokenClaims? {
+        do throws(AccessTokenChecker.Failure) {
+            return try keys.checker.claims(of: token)
+        } catch {
+            guard error == .unknownKey, let onUnknownKey = onUnknownKey.withLock(\.self) else {
+                return nil
+            }
+            onUnknownKey()
+            let changed = self.keys.withLock(\.self)
+            return changed === keys ? nil : try? changed.checker.claims(of: token)
+        }
     }
 }

@@ -103,7 +103,8 @@ package struct AccountAuditFold {
             guard standing.remove(fact.identity) else {
                 throw LogDamage(position: recorded.position, fault: "the identity is not linked")
             }
-        case .ledgerOpened, .accountOpened, .conflictRejected, .linkRejected, .unlinkRejected,
+        case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
+            .unlinkRejected,
             .signedIn, .signedOut, .sessionRevoked:
             break
         }

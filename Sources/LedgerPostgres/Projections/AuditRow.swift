@@ -80,7 +80,7 @@ struct AuditSubject {
 
     init(_ event: Event) {
         switch event {
-        case .ledgerOpened, .accountOpened:
+        case .ledgerOpened, .keyRotated, .accountOpened:
             break
         case .providerLinked(let fact):
             (provider, identity) = (fact.provider, fact.identity)

@@ -45,7 +45,8 @@ package struct UserProvidersFold {
         case .providerLinked(let fact): try link(fact, event)
         case .providerUnlinked(let fact): try unlink(fact, event)
         case .signedIn(let fact): try signIn(fact, event)
-        case .ledgerOpened, .accountOpened, .conflictRejected, .linkRejected, .unlinkRejected,
+        case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
+            .unlinkRejected,
             .signedOut, .sessionRevoked:
             break
         }

@@ -52,6 +52,8 @@ struct BatchKeys {
         switch command.intent {
         case .openLedger:
             newTenants.insert(tenant)
+        case .rotateKey:
+            break
         case .signIn(let intent):
             subjects.add(tenant, intent.identity)
             signInSubjects.add(tenant, intent.identity)

@@ -99,7 +99,7 @@ struct BatchChanges {
             }
         case .sessionRevoked(let fact):
             sessionsEnded.append((session: fact.session, position: position))
-        case .ledgerOpened, .conflictRejected, .linkRejected, .unlinkRejected: break
+        case .ledgerOpened, .keyRotated, .conflictRejected, .linkRejected, .unlinkRejected: break
         }
     }
 

@@ -1,44 +1,76 @@
 package import Cryptography
 package import Ledger
+internal import Synchronization
 
-/// The keys that wrap account keys: one that wraps, and former ones that still unwrap.
-package struct WrappingKeyring: Sendable {
+/// The keys that wrap account keys: one that wraps, and others that still unwrap.
+///
+/// It can be replaced while it is used, so that a rotation needs no restart.
+package final class WrappingKeyring: Sendable {
+    private struct Content {
+        var currentID: String
+        var keys: [String: SymmetricKey]
+    }
+
     private static let context = Array("account-key:".utf8)
 
-    package let currentID: String
-    private let keys: [String: SymmetricKey]
+    private let content: Mutex<Content>
+    private let onUnknown = Mutex<(@Sendable () -> Void)?>(nil)
 
     /// Collects wrapping keys by the names that the `wrapping_key` column keeps.
     package init(currentID: String, current: SymmetricKey, former: [String: SymmetricKey] = [:]) {
-        self.currentID = currentID
-        keys = former.merging([currentID: current]) { _, current in current }
+        let keys = former.merging([currentID: current]) { _, current in current }
+        content = Mutex(Content(currentID: currentID, keys: keys))
     }
 
+    /// The name of the key that wraps.
+    package var currentID: String { content.withLock(\.currentID) }
+
     /// The names of all keys.
-    package var ids: Set<String> { Set(keys.keys) }
+    package var ids: Set<String> { Set(content.withLock(\.keys).keys) }
+
+    /// Takes the keys of another keyring instead of those it has.
+    package func use(_ other: WrappingKeyring) {
+        let new = other.content.withLock(\.self)
+        content.withLock { $0 = new }
+    }
+
+    /// Has something called when a key is asked for that is not there; it may bring it.
+    ///
+    /// It is called on the thread that asks, which goes on when it comes back.
+    package func whenUnknown(_ body: @escaping @Sendable () -> Void) {
+        onUnknown.withLock { $0 = body }
+    }
 
     /// Whether a key of this name is there.
-    func holds(_ id: String) -> Bool { keys[id] != nil }
+    func holds(_ id: String) -> Bool { key(id) != nil }
 
     /// Encrypts an account's key for the `account_keys` table, bound to tenant and account.
     package func wrap(
         _ accountKey: AccountKey, tenant: TenantID, account: AccountID
     ) -> (wrappingKey: String, wrapped: [UInt8])? {
-        guard let key = keys[currentID] else { return nil }
+        let now = content.withLock(\.self)
+        guard let key = now.keys[now.currentID] else { return nil }
         let wrapped = AESGCM.seal(
             accountKey.bytes, key: key, additional: Self.additional(tenant, account))
-        return (wrappingKey: currentID, wrapped: wrapped)
+        return (wrappingKey: now.currentID, wrapped: wrapped)
     }
 
     /// Decrypts an account's key; nil when the wrapping key is unknown or the bytes were changed.
     package func unwrap(
         _ wrapped: [UInt8], wrappingKey: String, tenant: TenantID, account: AccountID
     ) -> AccountKey? {
-        guard let key = keys[wrappingKey],
+        guard let key = key(wrappingKey),
             let bytes = AESGCM.open(
                 wrapped, key: key, additional: Self.additional(tenant, account))
         else { return nil }
         return AccountKey(bytes: bytes)
+    }
+
+    private func key(_ id: String) -> SymmetricKey? {
+        if let key = content.withLock({ $0.keys[id] }) { return key }
+        guard let onUnknown = onUnknown.withLock(\.self) else { return nil }
+        onUnknown()
+        return content.withLock { $0.keys[id] }
     }
 
     private static func additional(_ tenant: TenantID, _ account: AccountID) -> [UInt8] {

@@ -144,7 +144,8 @@ struct PersonalColumns {
             emails[fact.identity] = disclosed.email
         case .signedIn(let fact):
             if let email = disclosed.email { emails[fact.identity] = email }
-        case .ledgerOpened, .accountOpened, .providerUnlinked, .conflictRejected, .linkRejected,
+        case .ledgerOpened, .keyRotated, .accountOpened, .providerUnlinked, .conflictRejected,
+            .linkRejected,
             .unlinkRejected, .signedOut, .sessionRevoked:
             break
         }

@@ -1,12 +1,22 @@
 import Cryptography
+import Ledger
 import LedgerPostgres
 
 extension KeyDirectory {
-    /// The keys, or nil when the directory is missing or holds no key at all.
+    /// The keys as they are used now, or nil when the directory is missing or holds no key at all.
     ///
     /// - Throws: `Fault` when a kind is missing, a file is not what its name says, or it is not clear
     ///   which key of a kind is the current one.
     func load() throws(Fault) -> Keys? {
+        do throws(Fault) {
+            return try loadOnce()
+        } catch {
+            // Somebody may have added a key between two looks.
+            return try loadOnce()
+        }
+    }
+
+    private func loadOnce() throws(Fault) -> Keys? {
         guard let files = try list() else { return nil }
         var tokens: [String: TokenSigningKey] = [:]
         var encryption: [String: SymmetricKey] = [:]
@@ -20,9 +30,10 @@ extension KeyDirectory {
             }
         }
         if tokens.isEmpty, encryption.isEmpty, refresh == nil { return nil }
-        let chosen = try files.contains(.current) ? currentNames() : [:]
-        let tokenID = try current("token", among: tokens.keys, chosen)
-        let encryptionID = try current("encryption", among: encryption.keys, chosen)
+        let choice = try files.contains(.current) ? readChoice() : KeyChoice()
+        let now = Timestamp.now
+        let tokenID = try current(.token, among: tokens.keys, choice, at: now)
+        let encryptionID = try current(.encryption, among: encryption.keys, choice, at: now)
         guard let refresh, let token = tokens[tokenID], let wrapping = encryption[encryptionID]
         else { throw fault("\(path) has no \(KeyFile.refresh.name)") }
         return Keys(
@@ -32,7 +43,8 @@ extension KeyDirectory {
             wrapping: WrappingKeyring(
                 currentID: encryptionID, current: wrapping,
                 former: encryption.filter { $0.key != encryptionID }),
-            refresh: refresh)
+            refresh: refresh, announcedTokenID: choice.lastID(of: .token) ?? tokenID,
+            announcedEncryptionID: choice.lastID(of: .encryption) ?? encryptionID)
     }
 
     /// The key of a development identity provider, or nil when there is none yet.
@@ -67,32 +79,31 @@ extension KeyDirectory {
         fault("\(path(of: file)) does not hold the key that its name says")
     }
 
-    /// Lines such as `token ID`: which key of a kind is used from now on.
-    private func currentNames() throws(Fault) -> [Substring: String] {
-        var names: [Substring: String] = [:]
-        for line in String(decoding: try read(.current), as: UTF8.self).split(separator: "\n") {
-            let words = line.split(separator: " ")
-            guard words.count == 2, names.updateValue(String(words[1]), forKey: words[0]) == nil
-            else {
-                throw fault("\(path(of: .current)) wants lines such as 'token ID', one of a kind")
-            }
+    /// What the file `current` says.
+    func readChoice() throws(Fault) -> KeyChoice {
+        let text = String(decoding: try read(.current), as: UTF8.self)
+        guard let choice = KeyChoice(text) else {
+            throw fault("\(path(of: .current)) wants lines such as 'token ID', one of a kind")
         }
-        return names
+        return choice
     }
 
-    private func current(
-        _ kind: String, among ids: some Collection<String>, _ chosen: [Substring: String]
+    /// The key of a kind that is used at a moment; one that another took over from need not be there.
+    func current(
+        _ kind: KeyChoice.Kind, among ids: some Collection<String>, _ choice: KeyChoice,
+        at now: Timestamp
     ) throws(Fault) -> String {
-        if let id = chosen[kind[...]] {
+        for id in [choice.id(of: kind, at: now), choice.lastID(of: kind)].compactMap(\.self) {
             guard ids.contains(id) else {
-                throw fault("\(path(of: .current)) names a \(kind) key that is not there")
+                throw fault("\(path(of: .current)) names a \(kind.rawValue) key that is not there")
             }
-            return id
         }
-        guard let only = ids.first else { throw fault("\(path) has no \(kind) key") }
+        if let id = choice.id(of: kind, at: now) { return id }
+        guard let only = ids.first else { throw fault("\(path) has no \(kind.rawValue) key") }
         guard ids.count == 1 else {
             throw fault(
-                "\(path) has several \(kind) keys: name one in the file '\(KeyFile.current.name)'")
+                "\(path) has several \(kind.rawValue) keys: name one in the file '\(KeyFile.current.name)'"
+            )
         }
         return only
     }

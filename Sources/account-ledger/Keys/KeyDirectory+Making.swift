@@ -49,6 +49,13 @@ extension KeyDirectory {
 
     /// Runs a body while no other process is in here; the system lifts the lock when a process dies.
     private func whileLocked<Value>(_ body: () throws(Fault) -> Value) throws(Fault) -> Value {
+        let lock = try lock()
+        defer { try? lock.close() }
+        return try body()
+    }
+
+    /// Keeps every other process from changing the directory until the lock is closed.
+    func lock() throws(Fault) -> FileHandle {
         do {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true,
@@ -62,15 +69,15 @@ extension KeyDirectory {
         guard let lock = FileHandle(forUpdatingAtPath: lockPath) else {
             throw fault("\(path) can't be written")
         }
-        defer { try? lock.close() }
         guard flock(lock.fileDescriptor, LOCK_EX) == 0 else {
+            try? lock.close()
             throw fault("\(path) can't be locked")
         }
-        return try body()
+        return lock
     }
 
     /// Writes a file whole or not at all, durable before it has its name, never over another.
-    private func write(_ bytes: [UInt8], to file: KeyFile) throws(Fault) {
+    func write(_ bytes: [UInt8], to file: KeyFile) throws(Fault) {
         let files = FileManager.default
         let draft = "\(path)/.\(file.name).\(Hex.encode(SecureRandom.bytes(8)))"
         defer { try? files.removeItem(atPath: draft) }

@@ -17,7 +17,8 @@ struct Server: Sendable {
     private let keys: Keys
     private let api: Listener
     private let admin: Listener
-    private let issuer: String
+    private let accessTokens: AccessTokens
+    private let liveKeys: LiveKeys
     private let tenants: [TenantID: TenantConfiguration]
     private let identityProvider: DevelopmentIdentityProvider?
     private let faults = FaultNote()
@@ -44,9 +45,14 @@ struct Server: Sendable {
         self.api = api
         let base = "http://\(api.address)"
         // The same for every process of one ledger, whatever port each has.
-        issuer =
+        let issuer =
             configuration.issuer
             ?? "account-ledger:" + (opened.facts[.default]?.tokenKey ?? keys.token.keyID)
+        accessTokens = AccessTokens(
+            issuer: issuer, audience: configuration.audience, current: keys.token,
+            former: keys.formerTokens, lifetimeSeconds: configuration.accessTokenSeconds)
+        liveKeys = LiveKeys(
+            configuration.keys, wrapping: keys.wrapping, tokens: accessTokens, log: log)
         let played =
             configuration.mode == .development
             ? try PlayedProvider.all(
@@ -85,6 +91,8 @@ struct Server: Sendable {
         try await workers.run {
             try await openDefaultTenant()
             answerRequests()
+            // Cancelled when the stop is done.
+            async let _ = liveKeys.run()
             log.write(
                 .info, "ready",
                 [
@@ -160,10 +168,8 @@ struct Server: Sendable {
         APIServices(
             commands: workers.sequencer, accounts: workers.reads, audit: audit(),
             tenants: Tenants(url: configuration.databaseURL), configurations: tenants,
-            accessTokens: AccessTokens(
-                issuer: issuer, audience: configuration.audience, current: keys.token,
-                former: keys.formerTokens, lifetimeSeconds: configuration.accessTokenSeconds),
-            refreshTokens: RefreshTokens(key: keys.refresh), now: { .now },
+            accessTokens: accessTokens, refreshTokens: RefreshTokens(key: keys.refresh),
+            now: { .now },
             random: { [identifiers = IdentifierBits()] in identifiers.next() },
             observer: RequestRecord(log: log, metrics: requests),
             trustedProxies: configuration.trustedProxies,

@@ -8,7 +8,8 @@ enum TenantOpening {
         _ tenant: TenantID, mode: LedgerOpened.Mode, keys: Keys, on queue: some CommandQueue
     ) async -> Result<Void, LedgerFault> {
         let fact = LedgerOpened(
-            mode: mode, encryptionKey: keys.wrapping.currentID, tokenKey: keys.token.keyID)
+            mode: mode, encryptionKey: keys.announcedEncryptionID,
+            tokenKey: keys.announcedTokenID)
         let command = Command(
             id: CommandID(at: .now, random: SecureRandom.uint128()), tenant: tenant,
             origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),

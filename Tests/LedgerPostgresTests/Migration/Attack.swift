@@ -136,10 +136,9 @@ struct LogTable: CustomTestStringConvertible, Sendable {
             LogTable(
                 name: "access_log", kind: .appendOnly,
                 insert: """
-                    INSERT INTO access_log (tenant_id, access_id, accessed_at, principal, role, action,
+                    INSERT INTO access_log (tenant_id, position, accessed_at, principal, role, action,
                         details, disclosed, outcome)
-                    VALUES ('default', '00000000-0000-7000-8000-000000000000', now(), 'operator',
-                        'admin', 'x', '', false, 'allowed')
+                    VALUES ('default', 0, now(), 'operator', 'admin', 'x', '', false, 'allowed')
                     """),
             LogTable(
                 name: "disclosures", kind: .erasable,

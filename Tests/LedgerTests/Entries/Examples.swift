@@ -19,6 +19,8 @@ enum Examples {
             .ledgerOpened(
                 LedgerOpened(mode: .development, encryptionKey: "0123456789abcdef", tokenKey: "t-1")
             )
+        case .keyRotated:
+            .keyRotated(KeyRotated(kind: .encryption, key: "fedcba9876543210", former: "01234567"))
         case .accountOpened:
             .accountOpened(AccountOpened(account: account))
         case .providerLinked:

@@ -160,7 +160,7 @@ extension Command {
         switch intent {
         case .linkProvider(let intent): intent.idempotency
         case .unlinkProvider(let intent): intent.idempotency
-        case .openLedger, .signIn, .signOut, .refreshSession: nil
+        case .openLedger, .rotateKey, .signIn, .signOut, .refreshSession: nil
         }
     }
 }

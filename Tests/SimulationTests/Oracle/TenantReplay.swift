@@ -139,7 +139,8 @@ struct TenantReplay {
             let known = state.signIns[fact.identity]
             state.signIns[fact.identity] = DecisionState.SignInCount(
                 count: (known?.count ?? 0) + 1, earliest: known?.earliest ?? recorded.recordedAt)
-        case .ledgerOpened, .accountOpened, .conflictRejected, .linkRejected, .unlinkRejected,
+        case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
+            .unlinkRejected,
             .signedOut, .sessionRevoked:
             break
         }

@@ -73,6 +73,7 @@ struct Client {
                     request: .signOut(
                         device.caller, dice.chance(0.3) ? .everywhere : .session),
                     tenant: device.tenant)
+            case ..<83: Sent(request: .rotateKey, tenant: device.tenant)
             default: refresh(device)
             }
         if sent.request.hasKey { lastKeyed = sent }
@@ -162,7 +163,7 @@ extension Command {
         case .linkProvider(let intent): intent.caller
         case .unlinkProvider(let intent): intent.caller
         case .signOut(let intent): intent.caller
-        case .openLedger, .signIn, .refreshSession: nil
+        case .openLedger, .rotateKey, .signIn, .refreshSession: nil
         }
     }
 }
@@ -171,7 +172,7 @@ extension Request {
     var key: IdempotencyKey? {
         switch self {
         case .link(_, _, _, let key, _), .unlink(_, _, let key): key
-        case .open, .signIn, .signOut, .refresh: nil
+        case .open, .rotateKey, .signIn, .signOut, .refresh: nil
         }
     }
 

@@ -6,6 +6,7 @@ import LedgerTestSupport
 /// What a client asks for; every arrival of it becomes a command of its own, as behind the API.
 enum Request: Sendable {
     case open
+    case rotateKey
     case signIn(ProviderIdentity, email: String?, createAccount: Bool)
     case link(Caller, ProviderIdentity, token: Digest, key: IdempotencyKey?, isInvalid: Bool)
     case unlink(Caller, ProviderName, key: IdempotencyKey?)
@@ -88,6 +89,8 @@ extension World {
             .openLedger(
                 OpenLedger(
                     LedgerOpened(mode: .development, encryptionKey: "test", tokenKey: "test")))
+        case .rotateKey:
+            .rotateKey(RotateKey(KeyRotated(kind: .token, key: "test", former: "test")))
         case .signIn(let subject, let email, let createAccount):
             .signIn(
                 SignIn(
@@ -127,6 +130,7 @@ extension Command {
         let start = "\(tenant) "
         switch intent {
         case .openLedger: return start + "open"
+        case .rotateKey: return start + "rotate key"
         case .signIn(let intent):
             return start + "sign-in \(intent.identity.provider)/\(intent.identity.providerID)"
         case .linkProvider(let intent):

@@ -110,7 +110,8 @@ struct VerificationFold {
                 let number = state.number(of: fact.identity)
             else { break }
             personal[number].email = email
-        case .ledgerOpened, .providerUnlinked, .conflictRejected, .linkRejected, .unlinkRejected,
+        case .ledgerOpened, .keyRotated, .providerUnlinked, .conflictRejected, .linkRejected,
+            .unlinkRejected,
             .signedOut, .sessionRevoked:
             break
         }
@@ -126,7 +127,7 @@ struct VerificationFold {
                 switch event.recorded.event {
                 case .providerLinked, .providerUnlinked:
                     state.linkedProviders(of: reference.id).map(\.description)
-                case .ledgerOpened, .accountOpened, .conflictRejected, .linkRejected,
+                case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
                     .unlinkRejected, .signedIn, .signedOut, .sessionRevoked:
                     before[index]
                 }

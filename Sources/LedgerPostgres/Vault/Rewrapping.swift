@@ -1,0 +1,124 @@
+package import Ledger
+import Postgres
+
+/// Wraps the keys of accounts with the current wrapping key, a bounded number in each transaction.
+///
+/// Rows that are wrapped so already are left alone, so it can be broken off and run again. A row that
+/// somebody changes or destroys meanwhile stays as they left it.
+package struct Rewrapping: Sendable {
+    /// What a run did.
+    package struct Report: Sendable {
+        package internal(set) var rewrapped: Int64 = 0
+        /// Accounts whose key no key of the directory opens.
+        package internal(set) var unreadable: [AccountID] = []
+        /// How many there are of those.
+        package internal(set) var unreadableCount: Int64 = 0
+    }
+
+    private static let rowsPerTransaction = 1_000
+    private static let unreadableMax = 20
+
+    private static let page = Statement(
+        "rewrap_page",
+        """
+        SELECT tenant_id, account_id, wrapping_key, wrapped_key FROM account_keys
+        WHERE (tenant_id, account_id) > ($1::text, $2::uuid) AND wrapping_key <> $3::text
+        ORDER BY tenant_id, account_id LIMIT \(rowsPerTransaction)
+        """)
+    private static let store = Statement(
+        "rewrap_store",
+        """
+        UPDATE account_keys k SET wrapping_key = $1::text, wrapped_key = n.new
+        FROM unnest($2::text[], $3::uuid[], $4::bytea[], $5::bytea[]) n (tenant, account, old, new)
+        WHERE k.tenant_id = n.tenant AND k.account_id = n.account AND k.wrapped_key = n.old
+        """)
+
+    /// Each key is looked up by itself, however the planner reckons.
+    private static let prepare = """
+        SET lock_timeout = '5s'; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off
+        """
+
+    private let session: Postgres.Session
+    private let keyring: WrappingKeyring
+
+    /// Describes where the keys of accounts are.
+    ///
+    /// - Parameters:
+    ///   - url: of the login that owns the tables.
+    ///   - keyring: opens the old keys and wraps with the new one.
+    package init(url: String, keyring: WrappingKeyring) {
+        session = Postgres.Session(
+            url: url, applicationName: "account-ledger rewrap", statementDeadline: .seconds(600)
+        ) { try $0.execute(Self.prepare) }
+        self.keyring = keyring
+    }
+
+    /// Rewraps what another key has wrapped.
+    ///
+    /// `progress` is called after each transaction with the number so far.
+    /// - Throws: `PostgresError`; what was committed before stays.
+    package func run(
+        progress: @escaping @Sendable (Int64) -> Void = { _ in }
+    ) async throws -> Report {
+        let report = try await session.run { [keyring] connection in
+            var report = Report()
+            var last: Place?
+            while let next = try Self.step(
+                after: last, keyring: keyring, on: connection, report: &report)
+            {
+                last = next
+                progress(report.rewrapped)
+            }
+            return report
+        }
+        await session.close()
+        return report
+    }
+
+    /// The last row of a page.
+    private struct Place {
+        let tenant: String
+        let account: UInt128
+    }
+
+    /// Rewraps a page after a place and says where it ended; nil when nothing was left.
+    private static func step(
+        after last: Place?, keyring: WrappingKeyring, on connection: Connection,
+        report: inout Report
+    ) throws -> Place? {
+        let current = keyring.currentID
+        let rows = try connection.query(
+            page, [.text(last?.tenant ?? ""), .uuid(last?.account ?? 0), .text(current)])
+        var end: Place?
+        var tenants: [String] = []
+        var accounts: [UInt128] = []
+        var old: [[UInt8]] = []
+        var new: [[UInt8]] = []
+        for row in 0..<rows.rowCount {
+            let name = try rows.text(row, 0)
+            let account = AccountID(bits: try rows.uuid(row, 1))
+            let wrapped = try rows.bytes(row, 3)
+            end = Place(tenant: name, account: account.bits)
+            guard let tenant = TenantID(name),
+                let key = keyring.unwrap(
+                    wrapped, wrappingKey: try rows.text(row, 2), tenant: tenant, account: account),
+                let again = keyring.wrap(key, tenant: tenant, account: account),
+                again.wrappingKey == current
+            else {
+                report.unreadableCount += 1
+                if report.unreadable.count < unreadableMax { report.unreadable.append(account) }
+                continue
+            }
+            tenants.append(name)
+            accounts.append(account.bits)
+            old.append(wrapped)
+            new.append(again.wrapped)
+        }
+        guard !tenants.isEmpty else { return end }
+        let stored = try connection.query(
+            store,
+            [.text(current), .texts(tenants), .uuids(accounts), .byteses(old), .byteses(new)])
+        report.rewrapped += Int64(stored.rowsAffected)
+        return end
+    }
+}

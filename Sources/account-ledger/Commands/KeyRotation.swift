@@ -1,0 +1,38 @@
+import Cryptography
+import Ledger
+import LedgerPostgres
+
+/// Writes rotations of keys into the log of every tenant.
+struct KeyRotation {
+    let url: String
+    let keyring: WrappingKeyring
+
+    /// Has `KeyRotated` appended to each log; tenants that say so already are not among them.
+    ///
+    /// - Throws: `Fault` for the first log that refuses; run again, the rest follows.
+    func append(_ facts: [TenantID: KeyRotated]) async throws(Fault) {
+        let faults = FaultNote()
+        let sequencer = Sequencer(
+            configuration: SequencerConfiguration(url: url), policy: { _ in nil },
+            keyring: keyring, onCommit: { _ in }, onFault: { faults.note($0) })
+        async let finished: Void = sequencer.run()
+        var failed: TenantID?
+        for (tenant, fact) in facts.sorted(by: { $0.key < $1.key }) {
+            let command = Command(
+                id: CommandID(at: .now, random: SecureRandom.uint128()), tenant: tenant,
+                origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
+                intent: .rotateKey(RotateKey(fact)))
+            guard case .success = try? await sequencer.submit(command) else {
+                failed = tenant
+                break
+            }
+        }
+        sequencer.close()
+        await finished
+        if let failed {
+            throw Fault(
+                "the log of tenant \(failed) does not say so yet (\(faults.last ?? "no reason known")):"
+                    + " run the same command again")
+        }
+    }
+}

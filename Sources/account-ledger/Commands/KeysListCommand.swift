@@ -1,0 +1,31 @@
+import Ledger
+
+/// `keys list`: which keys there are.
+enum KeysListCommand {
+    static let syntax = Syntax(
+        words: ["keys", "list"], summary: "print the keys and what each is used for",
+        settings: [.keys])
+
+    static func run(_: Arguments, _ environment: Environment) async throws -> ExitCode {
+        let directory = KeyDirectory(path: try environment.required(.keys))
+        guard let files = try directory.list(), !files.isEmpty else {
+            throw directory.fault("\(directory.path) holds no keys")
+        }
+        let now = Timestamp.now
+        let choice = try directory.choice(at: now)
+        for kind in KeyChoice.Kind.allCases {
+            for id in KeyDirectory.ids(of: kind, in: files) {
+                Terminal.print("\(kind.rawValue)\t\(id)\t\(state(of: id, kind, choice, at: now))\n")
+            }
+        }
+        return .success
+    }
+
+    private static func state(
+        of id: String, _ kind: KeyChoice.Kind, _ choice: KeyChoice, at now: Timestamp
+    ) -> String {
+        if choice.id(of: kind, at: now) == id { return "in use" }
+        if let next = choice.next[kind], next.id == id { return "next, from \(next.from) on" }
+        return "former"
+    }
+}

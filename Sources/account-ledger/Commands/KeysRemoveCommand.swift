@@ -1,0 +1,53 @@
+import Foundation
+import Ledger
+import LedgerPostgres
+
+/// `keys remove`: destroys a key that nothing needs any more.
+enum KeysRemoveCommand {
+    /// Longer than any access token lives.
+    private static let secondsAfterUse: Int64 = 3_660
+
+    static let syntax = Syntax(
+        words: ["keys", "remove"],
+        summary: "destroy a former key that nothing needs any more",
+        operands: [
+            .init(placeholder: "KIND", meaning: "token or encryption"),
+            .init(placeholder: "KEY", meaning: "its name, as 'keys list' prints it"),
+        ],
+        settings: [.databaseURL, .keys],
+        details: """
+            Refuses a key that is in use or next, a token key within an hour of its last use, and an
+            encryption key that still wraps the key of an account.
+            """)
+
+    static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
+        guard let kind = arguments.operands.first.flatMap(KeyChoice.Kind.init) else {
+            throw arguments.misuse("KIND is token or encryption")
+        }
+        let id = arguments.operands[1]
+        let book = try OpenedTenants.read(url: try environment.databaseURL)
+        let directory = KeyDirectory(path: try environment.required(.keys))
+        let lock = try directory.lock()
+        defer { try? lock.close() }
+        let now = Timestamp.now
+        switch kind {
+        case .token:
+            let beginning = try directory.beginning(of: kind, at: now)
+            if let beginning, now < beginning.adding(seconds: secondsAfterUse) {
+                throw Fault(
+                    "the token key in use took over less than an hour ago: tokens of others may live"
+                )
+            }
+        case .encryption:
+            for tenant in book.facts.keys.sorted()
+            where try book.usedKey(of: tenant, among: [id]) != nil {
+                throw Fault(
+                    "encryption key \(id) wraps keys of accounts of tenant \(tenant):"
+                        + " run \(Syntax.program) keys rewrap")
+            }
+        }
+        try directory.remove(kind, id, now: now)
+        Terminal.print("\(kind.rawValue) key \(Arguments.quoted(id)) is destroyed\n")
+        return .success
+    }
+}

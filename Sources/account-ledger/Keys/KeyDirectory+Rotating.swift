@@ -1,0 +1,108 @@
+import Cryptography
+import Foundation
+import Ledger
+
+extension KeyDirectory {
+    /// Which keys are used at a moment, and which ones later.
+    ///
+    /// - Throws: `Fault` for a directory that has not one current key of each kind.
+    func choice(at now: Timestamp) throws(Fault) -> KeyChoice {
+        let files = try list() ?? []
+        let said = try files.contains(.current) ? readChoice() : KeyChoice()
+        var choice = KeyChoice()
+        for kind in KeyChoice.Kind.allCases {
+            let ids = Self.ids(of: kind, in: files)
+            choice.current[kind] = try current(kind, among: ids, said, at: now)
+            if let next = said.next[kind], now < next.from { choice.next[kind] = next }
+        }
+        return choice
+    }
+
+    /// When the key of a kind that is used now took over; nil when it is not known.
+    func beginning(of kind: KeyChoice.Kind, at now: Timestamp) throws(Fault) -> Timestamp? {
+        guard try list()?.contains(.current) ?? false, let next = try readChoice().next[kind],
+            now >= next.from
+        else { return nil }
+        return next.from
+    }
+
+    /// Adds a key that takes another's place at a moment; whoever has the lock calls it.
+    ///
+    /// Until then every process that reads the directory accepts the new key and uses the old one.
+    /// - Returns: the name of the new key.
+    func add(_ kind: KeyChoice.Kind, from: Timestamp, now: Timestamp) throws(Fault) -> String {
+        var choice = try choice(at: now)
+        // Before the new key is there, so that nobody has to ask which of two is meant.
+        try replaceChoice(choice)
+        let id: String
+        switch kind {
+        case .token:
+            let key = TokenSigningKey.generate()
+            id = key.keyID
+            try write(key.exported(), to: .token(id: id))
+        case .encryption:
+            let key = SecureRandom.bytes(SymmetricKey.byteCount)
+            id = KeyFile.fingerprint(of: key)
+            try write(key, to: .encryption(id: id))
+        }
+        choice.next[kind] = KeyChoice.Next(id: id, from: from)
+        try replaceChoice(choice)
+        return id
+    }
+
+    /// Takes a key away for good; whoever has the lock calls it.
+    ///
+    /// - Throws: `Fault` for a key that is used, or that is not there.
+    func remove(_ kind: KeyChoice.Kind, _ id: String, now: Timestamp) throws(Fault) {
+        let choice = try choice(at: now)
+        guard Self.ids(of: kind, in: try list() ?? []).contains(id) else {
+            throw fault("\(path) has no such \(kind.rawValue) key")
+        }
+        guard choice.id(of: kind, at: now) != id, choice.lastID(of: kind) != id else {
+            throw fault("\(kind.rawValue) key \(id) is in use: rotate it first")
+        }
+        do {
+            try FileManager.default.removeItem(atPath: path(of: Self.file(kind, id)))
+        } catch {
+            throw fault("\(path(of: Self.file(kind, id))) can't be removed")
+        }
+    }
+
+    /// The names of the keys of a kind.
+    static func ids(of kind: KeyChoice.Kind, in files: [KeyFile]) -> [String] {
+        files.compactMap { file in
+            switch (file, kind) {
+            case (.token(let id), .token), (.encryption(let id), .encryption): id
+            case (.token, _), (.encryption, _), (.refresh, _), (.developmentProvider, _),
+                (.current, _):
+                nil
+            }
+        }
+    }
+
+    private static func file(_ kind: KeyChoice.Kind, _ id: String) -> KeyFile {
+        switch kind {
+        case .token: .token(id: id)
+        case .encryption: .encryption(id: id)
+        }
+    }
+
+    /// Replaces the file `current` at once: a reader finds the old one or the new one.
+    private func replaceChoice(_ choice: KeyChoice) throws(Fault) {
+        let place = path(of: .current)
+        guard FileManager.default.fileExists(atPath: place) else {
+            return try write(Array(choice.text.utf8), to: .current)
+        }
+        do {
+            // It keeps the mode of the file that it replaces.
+            try Data(choice.text.utf8).write(to: URL(fileURLWithPath: place), options: .atomic)
+            for name in [place, path] {
+                let handle = FileHandle(forReadingAtPath: name)
+                try handle?.synchronize()
+                try handle?.close()
+            }
+        } catch {
+            throw fault("\(place) can't be written")
+        }
+    }
+}

@@ -1,0 +1,203 @@
+import Foundation
+import LedgerTestSupport
+import Postgres
+import Testing
+
+/// Keys that change while two servers work with them.
+@Suite struct KeyRotationTests {
+    private static let waitMax = Duration.seconds(60)
+
+    @Test func `a token key changes under traffic and no token is refused`() async throws {
+        try await Deployment.with { deployment in
+            let servers = [try await deployment.serve(), try await deployment.serve()]
+            let before = try await publishedKeys(servers[0])
+            let traffic = Task { try await Self.traffic(over: servers, of: deployment) }
+            let rotated = try await deployment.tool.run(["keys", "rotate", "token", "--after", "5"])
+            #expect(rotated.status == 0, "\(rotated.errors)")
+            let new = try #require(keys(try await list(deployment), "token", "next").first)
+            let again = try await deployment.tool.run(["keys", "rotate", "token"])
+            #expect(again.status == 1 && again.errors.contains("under way"), "\(again.errors)")
+
+            // Both publish it before any signs with it, both sign with it in the end.
+            for server in servers {
+                try await eventually("the new key to be published", within: Self.waitMax) {
+                    try await publishedKeys(server).contains(new) ? true : nil
+                }
+                try await eventually("a server to sign with the new key", within: Self.waitMax) {
+                    var device = Device(server.client)
+                    try await device.signIn(deployment.google, as: UUID().uuidString)
+                    return try Self.keyID(of: device.accessToken) == new ? true : nil
+                }
+            }
+            traffic.cancel()
+            let refused = try await traffic.value
+            #expect(refused == [], "no token was refused")
+            #expect(try await publishedKeys(servers[1]).isSuperset(of: before), "old tokens hold")
+
+            let early = try await deployment.tool.run(
+                ["keys", "remove", "token", try #require(before.first)])
+            #expect(early.status == 1 && early.errors.contains("less than an hour"))
+            for server in servers { try await server.stop() }
+            let restarted = try await deployment.serve()
+            try await restarted.stop()
+            let replay = try await deployment.tool.run(
+                ["replay", "--from", "0", "--format", "json"])
+            #expect(
+                replay.output.contains(
+                    "\"details\":{\"former\":\"\(before.first ?? "")\",\"key\":\"\(new)\",\"kind\":\"token\"}"
+                ), "\(replay.output)")
+            try await expectVerified(deployment)
+        }
+    }
+
+    @Test func `after a rewrap everything is read with the new encryption key alone`() async throws
+    {
+        try await Deployment.with { deployment in
+            let server = try await deployment.serve()
+            var ada = Device(server.client)
+            try await ada.signIn(deployment.google, as: "ada", email: "ada@example.org")
+            let old = try #require(keys(try await list(deployment), "encryption", "in use").first)
+            let rotated = try await deployment.tool.run(
+                ["keys", "rotate", "encryption", "--after", "5"])
+            #expect(rotated.status == 0, "\(rotated.errors)")
+            let tooEarly = try await deployment.tool.run(["keys", "rewrap"])
+            #expect(tooEarly.status == 1 && tooEarly.errors.contains("not used yet"))
+            try await eventually("an account wrapped with the new key", within: Self.waitMax) {
+                var device = Device(server.client)
+                try await device.signIn(deployment.google, as: UUID().uuidString)
+                return try await wrappingKeys(deployment).count == 2 ? true : nil
+            }
+            let removal = ["keys", "remove", "encryption", old]
+            let inUse = try await deployment.tool.run(removal)
+            #expect(inUse.status == 1 && inUse.errors.contains("keys rewrap"), "\(inUse.errors)")
+            try FileManager.default.copyItem(
+                atPath: deployment.path("keys"), toPath: deployment.path("lost"))
+            try FileManager.default.removeItem(
+                atPath: deployment.path("lost/encryption-\(old).key"))
+            let lost = try await CommandLineTool(
+                environment: deployment.tool.environment.merging(
+                    ["LEDGER_KEYS": deployment.path("lost")]) { $1 }
+            ).run(["serve"])
+            #expect(lost.status == 1 && lost.errors.contains(old), "\(lost.errors)")
+
+            let rewrap = try await deployment.tool.run(["keys", "rewrap"])
+            #expect(rewrap.status == 0, "\(rewrap.errors)")
+            #expect(try await !wrappingKeys(deployment).contains(old))
+            #expect(
+                try await ada.link(deployment.apple, as: "ada", email: "a@example.org").status
+                    == 200)
+            let removed = try await deployment.tool.run(removal)
+            #expect(removed.status == 0, "\(removed.errors)")
+            #expect(try await deployment.tool.run(["keys", "rewrap"]).output.hasPrefix("0 keys"))
+
+            try await server.stop()
+            let restarted = try await deployment.serve()
+            try await expectVerified(deployment)
+            let shown = try await deployment.tool.run(
+                ["replay", "--account", ada.userID, "--disclose"])
+            #expect(shown.output.contains("ada@example.org"), "\(shown.errors)")
+            try await restarted.stop()
+        }
+    }
+
+    @Test func `a rotation that was broken off is finished by the same command`() async throws {
+        try await Deployment.with { deployment in
+            try await deployment.serve().stop()
+            // The log can't be written, so the key is there and the event is not.
+            let database = Session(url: deployment.superuserURL, applicationName: "test")
+            try await database.run { connection in
+                try connection.execute(
+                    """
+                    DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on',
+                        current_database()); END $$
+                    """)
+            }
+            let broken = try await deployment.tool.run(["keys", "rotate", "token", "--after", "5"])
+            #expect(broken.status == 1 && broken.errors.contains("run the same command again"))
+            let new = try #require(keys(try await list(deployment), "token", "next").first)
+            try await database.run { connection in
+                try connection.execute(
+                    """
+                    SET default_transaction_read_only = off;
+                    DO $$ BEGIN EXECUTE format('ALTER DATABASE %I RESET default_transaction_read_only',
+                        current_database()); END $$
+                    """)
+            }
+            let finished = try await deployment.tool.run(["keys", "rotate", "token"])
+            #expect(finished.output.contains("finished the rotation to token key \(new)"))
+            #expect(keys(try await list(deployment), "token", "").count == 2, "no third key")
+            let server = try await deployment.serve()
+            try await server.stop()
+        }
+    }
+
+    /// Signs in, reads and refreshes, each time over the other server, until cancelled.
+    ///
+    /// - Returns: the statuses other than 200.
+    private static func traffic(
+        over servers: [ServerProcess], of deployment: Deployment
+    ) async throws -> [Int] {
+        var refused: [Int] = []
+        var turn = 0
+        while !Task.isCancelled {
+            turn += 1
+            var device = Device(servers[turn % 2].client)
+            // What a cancelled task asks for is not answered.
+            guard
+                let opened = try? await device.signIn(deployment.google, as: "g\(turn)").status,
+                let read = try? await servers[(turn + 1) % 2].client.call(
+                    "GET", "/v1/account", token: device.accessToken
+                ).status
+            else { break }
+            refused += [opened, read].filter { $0 != 200 }
+        }
+        #expect(turn > 10, "there was traffic")
+        return refused
+    }
+
+    private static func keyID(of token: String) throws -> String? {
+        var header = String(token.prefix { $0 != "." })
+        header += String(repeating: "=", count: (4 - header.utf8.count % 4) % 4)
+        let text = header.replacing("-", with: "+").replacing("_", with: "/")
+        let data = try #require(Data(base64Encoded: text))
+        let fields = try JSONSerialization.jsonObject(with: data) as? [String: Any]
+        return fields?["kid"] as? String
+    }
+
+    private func publishedKeys(_ server: ServerProcess) async throws -> Set<String> {
+        let answer = try await server.client.call("GET", "/.well-known/jwks.json")
+        let object = try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any]
+        let keys = object?["keys"] as? [[String: Any]] ?? []
+        return Set(keys.compactMap { $0["kid"] as? String })
+    }
+
+    private func list(_ deployment: Deployment) async throws -> String {
+        let outcome = try await deployment.tool.run(["keys", "list"])
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        return outcome.output
+    }
+
+    /// The keys of a kind whose state begins so.
+    private func keys(_ list: String, _ kind: String, _ state: String) -> [String] {
+        var found: [String] = []
+        for line in list.split(separator: "\n") {
+            let columns = line.split(separator: "\t").map { String($0) }
+            guard columns.count == 3, columns[0] == kind, columns[2].hasPrefix(state) else {
+                continue
+            }
+            found.append(columns[1])
+        }
+        return found
+    }
+
+    private func wrappingKeys(_ deployment: Deployment) async throws -> Set<String> {
+        let session = Session(url: deployment.superuserURL, applicationName: "test")
+        let keys = try await session.run { connection in
+            let rows = try connection.query(
+                Statement("wrapping", "SELECT DISTINCT wrapping_key FROM account_keys"))
+            return try (0..<rows.rowCount).map { try rows.text($0, 0) }
+        }
+        await session.close()
+        return Set(keys)
+    }
+}
