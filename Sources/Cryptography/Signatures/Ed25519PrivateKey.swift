@@ -3,8 +3,11 @@ internal import COpenSSL
 /// A key that makes Ed25519 signatures, RFC 8032.
 ///
 /// Printing, reflecting or interpolating one shows none of its bytes.
+@safe
 // Protected by being immutable. OpenSSL lets any number of threads use a key that none modifies.
-@safe package final class Ed25519PrivateKey: @unchecked Sendable, CustomStringConvertible {
+package final class Ed25519PrivateKey: @unchecked Sendable, CustomStringConvertible,
+    CustomReflectable
+{
     /// The number of bytes of the secret that a key is derived from.
     package static let seedByteCount = 32
 

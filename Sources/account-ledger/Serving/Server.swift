@@ -158,7 +158,10 @@ struct Server: Sendable {
             },
             events: EventReads(url: configuration.databaseURL, keyring: keys.wrapping) {
                 log.write(.error, "event reader fault", ["detail": .text($0)])
-            }, proofs: NoProofs(),
+            },
+            proofs: ProofReads(url: configuration.databaseURL) {
+                log.write(.error, "proof reader fault", ["detail": .text($0)])
+            },
             histories: HistoryReads(
                 url: configuration.databaseURL, keyring: keys.wrapping,
                 onFault: { log.write(.error, "history fault", ["detail": .text($0)]) }))
