@@ -91,9 +91,7 @@ package final class Ed25519PrivateKey: @unchecked Sendable, CustomStringConverti
     package var description: String {
         "Ed25519PrivateKey(redacted)"
     }
-}
 
-extension Ed25519PrivateKey: CustomReflectable {
     /// A mirror without children, so that reflection shows no bytes.
     package var customMirror: Mirror {
         Mirror(self, children: [:])
