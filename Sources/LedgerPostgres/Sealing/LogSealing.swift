@@ -85,7 +85,9 @@ package struct LogSealing: Sendable {
         if let known = trees[log.tenant] {
             tree = known
         } else {
-            let loaded = try await TreeLoading(store: store, record: record).load(log.tenant)
+            let loaded = try await TreeLoading(
+                store: store, record: record, pageMax: limits.pageMax
+            ).load(log.tenant)
             size = loaded.size
             tree = loaded.tree
             published = loaded.hasPublished ? 1 : 0

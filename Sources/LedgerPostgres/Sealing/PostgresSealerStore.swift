@@ -60,15 +60,16 @@ struct PostgresSealerStore: SealerStore {
 
     func standing(of tenant: TenantID) async throws -> SealedStanding {
         try await session.run { connection in
+            // Each sees what was committed before it, so the log is never shorter than its hashes.
             let results = try connection.pipeline([
-                SealerRows.sizeCall(of: tenant), SealerRows.hashCountCall(of: tenant),
-                CheckpointRows.keysCall(of: tenant), SealerRows.largestCall(of: tenant),
+                SealerRows.largestCall(of: tenant), CheckpointRows.keysCall(of: tenant),
+                SealerRows.hashCountCall(of: tenant), SealerRows.sizeCall(of: tenant),
             ])
             return SealedStanding(
-                size: results[0].rowCount == 0 ? 0 : try results[0].int8(0, 0),
-                hashCount: results[1].rowCount == 0 ? 0 : try results[1].int8(0, 0),
-                keys: try CheckpointRows.keys(results[2]).map(\.verifierKey),
-                checkpoints: try CheckpointRows.checkpoints(results[3]))
+                size: results[3].rowCount == 0 ? 0 : try results[3].int8(0, 0),
+                hashCount: results[2].rowCount == 0 ? 0 : try results[2].int8(0, 0),
+                keys: try CheckpointRows.keys(results[1]).map(\.verifierKey),
+                checkpoints: try CheckpointRows.checkpoints(results[0]))
         }
     }
 

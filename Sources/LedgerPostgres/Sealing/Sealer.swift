@@ -111,15 +111,17 @@ package final class Sealer: Sendable {
                     onFault("the audit of tenant \(status.tenant) was broken off: \(error)")
                 }
             }
+            // A log that is refused is signed again as soon as an audit has found everything in place.
+            let rest = board.hasRefusal ? configuration.refusalPause : configuration.auditRest
             _ = try? await Task.sleep(
-                for: board.statuses.contains { $0.isHeld }
-                    ? configuration.auditRest : configuration.poll)
+                for: board.statuses.contains { $0.isHeld } ? rest : configuration.poll)
         }
     }
 
     private func audit(_ tenant: TenantID) async throws {
         let standing = try record.standing(of: tenant, mayBegin: false)
-        guard let last = standing.last else { return }
+        // Nothing was signed under this name, so nothing can contradict it.
+        guard let last = standing.last else { return board.noteAudit(of: tenant, size: 0) }
         var audit = LogAudit(
             of: tenant, last: last, verifiers: standing.verifiers, store: auditStore,
             pageMax: configuration.limits.pageMax)

@@ -9,7 +9,7 @@ final class SealingBoard: Sendable {
         var signed: Int64 = 0
         var audited: Int64?
         var refusal: SealingRefusal?
-        /// Whether only an audit that finds nothing lifts the refusal.
+        /// Whether only an audit that finds everything in place lifts the refusal.
         var isOfAudit = false
         /// When a log that is not signed further is looked at again.
         var retry = ContinuousClock.now
@@ -48,6 +48,11 @@ final class SealingBoard: Sendable {
         }
     }
 
+    /// Whether a log waits for an audit that lifts its refusal.
+    var hasRefusal: Bool {
+        state.withLock { $0.places.values.contains { $0.refusal != nil } }
+    }
+
     /// Whether a log is to be left alone for now.
     func isResting(_ tenant: TenantID) -> Bool {
         state.withLock { state in
@@ -71,6 +76,7 @@ final class SealingBoard: Sendable {
                 if let refusal = round.refusals[log.tenant] {
                     if place.refusal != refusal { news.append((log.tenant, refusal)) }
                     place.refusal = refusal
+                    place.isOfAudit = refusal.isOfLog
                     place.retry = .now + refusalPause
                 } else if !wasResting {
                     place.refusal = nil
@@ -92,10 +98,14 @@ final class SealingBoard: Sendable {
     }
 
     /// Notes what an audit has found; whether it is new.
+    ///
+    /// A log that went back stays one: that says more than the first event that is missing.
     func noteAudit(of tenant: TenantID, finding: SealingFinding) -> Bool {
         state.withLock { state in
             let refusal = SealingRefusal.contradicts(finding)
-            let isNew = state.places[tenant]?.refusal != refusal
+            let known = state.places[tenant]?.refusal
+            if case .logWentBack = known { return false }
+            let isNew = known != refusal
             state.places[tenant, default: Place()].refusal = refusal
             state.places[tenant]?.isOfAudit = true
             return isNew

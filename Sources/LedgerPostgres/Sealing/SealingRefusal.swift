@@ -13,6 +13,11 @@ package enum SealingRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     /// A checkpoint was published that the record does not know of, or the record is missing.
     case recordUnfit(String)
 
+    /// Whether it is about the log itself: then it holds until an audit has found everything in place.
+    var isOfLog: Bool {
+        if case .recordUnfit = self { false } else { true }
+    }
+
     package var description: String {
         switch self {
         case .logWentBack(let size, let signed):

@@ -32,6 +32,28 @@ struct TreeCheck {
         try await expectConsistency(tree)
     }
 
+    /// Reads the last page of what was signed once more: an end that was cut off and grew again, while the
+    /// hashes stayed, would not be noticed before the audit comes by.
+    ///
+    /// - Throws: `SealingRefusal`.
+    func expectEnd(of signed: CompactRange) async throws {
+        let start = max(0, signed.size - Int64(pageMax))
+        let stretch = try await store.reread(start..<signed.size, of: tenant)
+        let first = StoredHashIndex.count(leaves: start)
+        for position in start..<signed.size {
+            let place = Int(position - start)
+            let index = Int(StoredHashIndex.index(level: 0, of: position) - first)
+            let isThere = place < stretch.leaves.count && index < stretch.hashes.count
+            guard isThere, stretch.leaves[place] == stretch.hashes[index] else {
+                throw SealingRefusal.contradicts(
+                    SealingFinding(
+                        what: place < stretch.leaves.count
+                            ? "the entry is not the one that was hashed" : "the event is missing",
+                        position: position, after: 0, before: signed.size))
+            }
+        }
+    }
+
     private func expectConsistency(_ tree: SealedTree) async throws {
         let (old, size) = (tree.signed.size, tree.stored.size)
         guard let plan = try? ConsistencyProof.nodes(old: old, size: size) else {

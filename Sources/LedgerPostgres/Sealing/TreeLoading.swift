@@ -5,6 +5,7 @@ import TransparencyLog
 struct TreeLoading {
     let store: any SealerStore
     let record: any SealerRecord
+    let pageMax: Int
 
     /// A log as it was taken up.
     struct Loaded {
@@ -44,6 +45,8 @@ struct TreeLoading {
                     what: "the stored hashes do not give the root that was signed", position: nil,
                     after: 0, before: size))
         }
+        try await TreeCheck(store: store, tenant: tenant, pageMax: pageMax)
+            .expectEnd(of: tree.signed)
         guard published?.size != size else {
             return Loaded(size: stored.size, tree: tree, hasPublished: false)
         }

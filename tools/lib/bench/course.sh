@@ -9,7 +9,8 @@ database=$application_database
 # A run that takes longer has failed.
 readonly run_seconds_max=300
 readonly row_names=(
-    link link-alone sign-in unlink refresh account replay rebuild projection tenants memory start large
+    link link-alone sign-in unlink refresh account replay rebuild projection sealing tenants memory
+    start large
 )
 
 # The round that is being run; 0 is the warm-up, whose figures are not kept.
@@ -154,7 +155,8 @@ attempt_if_wanted() {
 # The warm-up is a small round of everything: code, caches and statements are then as they stay.
 run_rounds() {
     local full=$links full_alone=$alone
-    is_any_wanted link link-alone sign-in unlink refresh account projection tenants memory || return 0
+    is_any_wanted link link-alone sign-in unlink refresh account projection sealing tenants memory ||
+        return 0
     if [[ -z $quick ]]; then
         links=2560 alone=200
         run_round
@@ -193,6 +195,7 @@ run_round() {
     attempt_if_wanted refresh measure_refresh
     attempt_if_wanted tenants measure_tenants
     attempt_if_wanted projection measure_drain
+    attempt_if_wanted sealing measure_sealing
 }
 
 # What is measured after the rounds, on the log that they have left.

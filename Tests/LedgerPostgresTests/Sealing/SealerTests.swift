@@ -1,0 +1,123 @@
+import Ledger
+import LedgerTestSupport
+import Synchronization
+import Testing
+
+@testable import LedgerPostgres
+
+/// The sealer as it runs beside a sequencer.
+@Suite struct SealerTests {
+    private final class Alarms: Sendable {
+        private let all = Mutex<[SealingRefusal]>([])
+
+        var refusals: [SealingRefusal] { all.withLock(\.self) }
+
+        func add(_ refusal: SealingRefusal) {
+            all.withLock { $0.append(refusal) }
+        }
+    }
+
+    private func sealer(_ fixture: SealingFixture, _ alarms: Alarms) -> Sealer {
+        var configuration = SealerConfiguration(url: fixture.database.runtimeURL)
+        configuration.pause = .milliseconds(5)
+        configuration.poll = .milliseconds(20)
+        configuration.refusalPause = .milliseconds(50)
+        configuration.auditPause = .zero
+        configuration.auditRest = .milliseconds(50)
+        return Sealer(
+            configuration: configuration, record: fixture.record,
+            onRefusal: { alarms.add($1) })
+    }
+
+    private func signed(_ sealer: Sealer) -> Int64 {
+        sealer.statuses.first { $0.tenant == .default }?.signed ?? 0
+    }
+
+    @Test func `commits are signed as they come, and gone through again`() async throws {
+        try await SealingFixture.with { fixture, ledger in
+            let alarms = Alarms()
+            let sealer = sealer(fixture, alarms)
+            let running = Task { await sealer.run() }
+            var story = Story(ledger.sequencer)
+            for round in 0..<5 {
+                try await story.people((round * 2)..<(round * 2 + 2))
+                sealer.wake()
+                let size = Int64(round * 6 + 7)
+                try await eventually("size \(size) is signed") { signed(sealer) == size }
+            }
+            try await eventually("the audit has gone through all of it") {
+                sealer.statuses.first?.audited == 31
+            }
+            #expect(sealer.isAlive())
+            #expect(sealer.checkpointCount >= 5)
+            running.cancel()
+            await running.value
+            #expect(alarms.refusals.isEmpty)
+            // The lease was given away.
+            let leases = try await fixture.database.rows(
+                "count(*)::text]) FROM sealer_leases")
+            #expect(leases == ["0"])
+        }
+    }
+
+    @Test func `a log that was changed is signed again once it is as it was`() async throws {
+        try await SealingFixture.with { fixture, ledger in
+            let alarms = Alarms()
+            let sealer = sealer(fixture, alarms)
+            let running = Task { await sealer.run() }
+            var story = Story(ledger.sequencer)
+            try await story.people(0..<4)
+            sealer.wake()
+            try await eventually("size 13 is signed") { signed(sealer) == 13 }
+            try await fixture.tamper(
+                """
+                CREATE TABLE aside AS SELECT position, entry FROM events WHERE position = 5;
+                UPDATE events SET entry = convert_to(replace(convert_from(entry, 'UTF8'),
+                    '"provider":"apple"', '"provider":"zpple"'), 'UTF8') WHERE position = 5
+                """)
+            try await eventually("the change is found") {
+                sealer.statuses.first?.refusal != nil
+            }
+            guard case .contradicts(let finding) = sealer.statuses.first?.refusal else {
+                Issue.record("found something else: \(sealer.statuses)")
+                return
+            }
+            #expect(finding.position == 5)
+            try await story.people(4..<6)
+            sealer.wake()
+            try await eventually("the sealer has seen the longer log") {
+                sealer.statuses.first?.size == 19
+            }
+            #expect(signed(sealer) == 13)
+            #expect(try await fixture.checkpoints().last?.size == 13)
+            try await fixture.tamper(
+                "UPDATE events e SET entry = a.entry FROM aside a WHERE e.position = a.position")
+            try await eventually("size 19 is signed") { signed(sealer) == 19 }
+            #expect(alarms.refusals.count == 1)
+            running.cancel()
+            await running.value
+        }
+    }
+
+    @Test func `of two sealers one works, and the other goes on when it ends`() async throws {
+        try await SealingFixture.with { fixture, ledger in
+            let alarms = Alarms()
+            let sealers = [sealer(fixture, alarms), sealer(fixture, alarms)]
+            let tasks = sealers.map { sealer in Task { await sealer.run() } }
+            var story = Story(ledger.sequencer)
+            try await story.people(0..<2)
+            try await eventually("one of them signs") {
+                sealers.contains { signed($0) == 7 }
+            }
+            let worker = signed(sealers[0]) == 7 ? 0 : 1
+            #expect(signed(sealers[1 - worker]) == 0)
+            tasks[worker].cancel()
+            await tasks[worker].value
+            try await story.people(2..<4)
+            try await eventually("the other one signs") { signed(sealers[1 - worker]) == 13 }
+            tasks[1 - worker].cancel()
+            await tasks[1 - worker].value
+            #expect(alarms.refusals.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,74 @@
+# shellcheck shell=bash
+# What sealing costs: the same links while the server seals them, and while it may not.
+
+# Links people of their own, first in the one way and then in the other, and in every other round the
+# other way round, since the log grows.
+measure_sealing() {
+    local people=$((2 * links)) first=sealed second=unsealed
+    mint_tokens apple "sealing$round" "$people" "$scratch/apple-to-seal"
+    mint_tokens google "sealing$round" "$people" "$scratch/google-to-seal"
+    sign_in_new_people /v1/auth/sign-in/apple "$scratch/apple-to-seal" "$scratch/to-seal" >/dev/null
+    requests_with_tokens POST /v1/auth/link/google "$scratch/google-to-seal" \
+        "$scratch/to-seal.access" >"$scratch/linking-to-seal"
+    head -n "$links" "$scratch/linking-to-seal" >"$scratch/linking-first"
+    tail -n "$links" "$scratch/linking-to-seal" >"$scratch/linking-second"
+    if ((round % 2 == 1)); then
+        first=unsealed second=sealed
+    fi
+    "measure_$first" "$scratch/linking-first"
+    "measure_$second" "$scratch/linking-second"
+}
+
+measure_sealed() {
+    wait_until_sealed
+    measure_linking link_sealed "$1"
+    wait_until_sealed
+}
+
+hold_leases() {
+    while true; do
+        ask_database "UPDATE sealer_leases SET expires_at = clock_timestamp() + interval '4 s',
+            holder = '00000000-0000-0000-0000-000000000001'"
+        sleep 1
+    done >/dev/null
+}
+
+# Another holder of the leases keeps the server's sealer from working; a lease that nobody renews lapses.
+measure_unsealed() {
+    local holder status=0
+    wait_until_sealed
+    hold_leases &
+    holder=$!
+    sleep 0.5
+    (measure_linking link_unsealed "$1") || status=$?
+    kill "$holder" 2>/dev/null || true
+    wait "$holder" 2>/dev/null || true
+    ((status == 0)) || fail "links that are not sealed could not be measured"
+    local sealed
+    sealed=$(ask_database 'SELECT sum(size) FROM (SELECT max(size) AS size FROM checkpoints GROUP BY tenant_id) s')
+    ((sealed < $(events_in_log))) || fail "links were sealed that should not have been"
+}
+
+# Records the rate and what a link costs server and Postgres: NAME REQUESTS.
+measure_linking() {
+    local cpu_server cpu_postgres
+    settle
+    cpu_server=$(cpu_of_server)
+    cpu_postgres=$(cpu_of_postgres)
+    measure_appending "$1" 1 "$2" "$connections" --warm-up "$warm_up" --expect 'linked successfully'
+    cpu_server=$((($(cpu_of_server) - cpu_server) / links))
+    cpu_postgres=$((($(cpu_of_postgres) - cpu_postgres) / links))
+    record "${1}_server_cpu_us" "$cpu_server"
+    record "${1}_postgres_cpu_us" "$cpu_postgres"
+    say "Round $round: $1 costs the server $cpu_server us, Postgres $cpu_postgres us"
+}
+
+wait_until_sealed() {
+    local waited=0
+    until [[ $(ask_database "SELECT count(*) FROM ledger_head h WHERE NOT EXISTS (
+        SELECT FROM checkpoints c WHERE c.tenant_id = h.tenant_id AND c.size >= h.next_position)") == 0 ]]; do
+        ((waited < run_seconds_max * 10)) || fail "the sealer does not catch up"
+        sleep 0.1
+        waited=$((waited + 1))
+    done
+}
