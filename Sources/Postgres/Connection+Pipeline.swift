@@ -28,15 +28,51 @@ extension Connection {
     ///   anything is sent. `.connectionLost` and `.timedOut` close the connection.
     package func pipeline(_ calls: [Call]) throws(PostgresError) -> [QueryResult] {
         guard !calls.isEmpty else { return [] }
-        guard calls.count <= Self.pipelineCallsMax else {
-            throw .unexpectedResult("more than \(Self.pipelineCallsMax) calls in a pipeline")
-        }
         let handle = try openHandle()
         let deadline = callDeadline
+        let steps = try queue(calls, handle: handle)
+        guard handle.sendSync() else { throw lost(handle) }
+        return try collect(steps, of: calls, handle: handle, until: deadline)
+    }
+
+    /// As ``pipeline(_:)``, but the server begins with the first calls while the others are made.
+    ///
+    /// For a transaction that is open: when making the others throws, the first ones have been
+    /// executed, and the transaction has to be rolled back.
+    ///
+    /// - Returns: the results of the first calls and then of the others.
+    /// - Throws: as ``pipeline(_:)``, and what `others` throws.
+    package func pipeline(
+        _ first: [Call], then others: () throws -> [Call]
+    ) throws -> [QueryResult] {
+        let handle = try openHandle()
+        let deadline = callDeadline
+        var calls = first
+        var steps = try queue(first, handle: handle)
+        guard handle.flush() >= 0 else { throw lost(handle) }
+        do {
+            let made = try others()
+            steps += try queue(made, after: calls.count, handle: handle)
+            calls += made
+        } catch {
+            guard handle.sendSync() else { throw lost(handle) }
+            _ = try collect(steps, of: calls, handle: handle, until: deadline)
+            throw error
+        }
+        guard handle.sendSync() else { throw lost(handle) }
+        return try collect(steps, of: calls, handle: handle, until: deadline)
+    }
+
+    /// Encodes calls and queues them behind so many others of the same pipeline.
+    private func queue(
+        _ calls: [Call], after count: Int = 0, handle: ConnectionHandle
+    ) throws(PostgresError) -> [PipelineStep] {
+        guard count + calls.count <= Self.pipelineCallsMax else {
+            throw .unexpectedResult("more than \(Self.pipelineCallsMax) calls in a pipeline")
+        }
         try encoding.encode(calls)
         try enterPipelineMode(handle)
-        let steps = try send(calls, handle: handle)
-        return try collect(steps, of: calls, handle: handle, until: deadline)
+        return try send(calls, after: count, handle: handle)
     }
 
     private func enterPipelineMode(_ handle: ConnectionHandle) throws(PostgresError) {
@@ -45,11 +81,11 @@ extension Connection {
         isInPipelineMode = true
     }
 
-    /// Queues all calls, each after its preparation when there is none that fits, and the sync.
+    /// Queues all calls, each after its preparation when there is none that fits.
     ///
     /// Everything that can be refused is refused before the first call is queued.
     private func send(
-        _ calls: [Call], handle: ConnectionHandle
+        _ calls: [Call], after count: Int, handle: ConnectionHandle
     ) throws(PostgresError) -> [PipelineStep] {
         var steps: [PipelineStep] = []
         steps.reserveCapacity(calls.count * 2)
@@ -57,15 +93,17 @@ extension Connection {
             for (index, call) in calls.enumerated() {
                 let types = encoding.types(ofCall: index)
                 if let known = try prepared.serverName(for: call.statement, types: types) {
-                    steps.append(.execute(call: index, serverName: known))
+                    steps.append(.execute(call: count + index, serverName: known))
                     continue
                 }
                 let name = try prepared.add(call.statement, types: types)
-                steps.append(.prepare(call: index, serverName: name))
-                steps.append(.execute(call: index, serverName: name))
+                steps.append(.prepare(call: count + index, serverName: name))
+                steps.append(.execute(call: count + index, serverName: name))
             }
         } catch {
-            dropUnconfirmed(steps, of: calls)
+            for case .prepare(let index, _) in steps {
+                prepared.dropUnconfirmed(of: calls[index - count].statement)
+            }
             throw error
         }
         for step in steps {
@@ -73,14 +111,13 @@ extension Connection {
                 switch step {
                 case .prepare(let index, let name):
                     handle.sendPrepare(
-                        calls[index].statement.sql, as: name,
-                        types: encoding.types(ofCall: index))
+                        calls[index - count].statement.sql, as: name,
+                        types: encoding.types(ofCall: index - count))
                 case .execute(let index, let name):
-                    handle.sendExecute(name, call: index, of: encoding)
+                    handle.sendExecute(name, call: index - count, of: encoding)
                 }
             guard isQueued else { throw lost(handle) }
         }
-        guard handle.sendSync() else { throw lost(handle) }
         return steps
     }
 

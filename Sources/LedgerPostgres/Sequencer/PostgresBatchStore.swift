@@ -83,21 +83,24 @@ final class PostgresBatchStore: BatchStore {
         try load.read(try connection.pipeline(load.calls))
         let outcome = try decide(LoadedBatch(now: load.now, tenants: load.tenants))
         let batches = load.tenants.values.sorted { $0.tenant < $1.tenant }
+        // The events are ready to be written; while they are, the rest is encoded and encrypted.
         // Nothing to write is still a transaction to end: its lock must go.
-        _ = try connection.pipeline(try writes(of: batches, at: load.now) + [Call(.commit)])
+        _ = try connection.pipeline(EventWrites.calls(for: batches)) {
+            try self.writesBesideEvents(of: batches, at: load.now) + [Call(.commit)]
+        }
         return outcome
     }
 
-    private func writes(
+    private func writesBesideEvents(
         of batches: [TenantBatch], at now: Timestamp
     ) throws(BatchFault) -> [Call] {
         var secrets = SecretWrites(keyring: keyring)
         for batch in batches {
             try secrets.add(batch)
         }
-        return EventWrites.calls(for: batches) + AccountWrites.calls(for: batches)
-            + IdentityWrites.calls(for: batches) + SessionWrites.calls(for: batches)
-            + OperationalWrites.calls(for: batches, at: now) + secrets.calls
+        return AccountWrites.calls(for: batches) + IdentityWrites.calls(for: batches)
+            + SessionWrites.calls(for: batches) + OperationalWrites.calls(for: batches, at: now)
+            + secrets.calls
     }
 }
 
