@@ -1,18 +1,26 @@
 import Ledger
 import Postgres
 
-/// The two statements of a coalesced read, sent in one trip.
+/// The statement of a coalesced read.
 ///
-/// The checkpoint is read before the rows, so the rows are at least as new as the checkpoint says;
-/// also when another table is swapped in between, because both are at the same position then.
+/// One statement has one snapshot, so the rows are those of the checkpoint that it reads; also when
+/// another table is swapped in, because the statement keeps the view as it is until it has read.
 enum AccountQuery {
-    private static let readCallers = Statement(
-        "read_callers",
+    // The checkpoint of each tenant is looked up once, and before anything else: `MATERIALIZED`.
+    private static let statement = Statement(
+        "read_accounts",
         """
-        SELECT k.n,
-               s.account_id IS NOT DISTINCT FROM k.account_id
-                   AND s.ended_position IS NULL AND s.expires_at > statement_timestamp(),
-               coalesce(p.position > a.last_position, false)
+        WITH checkpoints AS MATERIALIZED (
+            SELECT t.tenant_id, p.position
+            FROM unnest($4::text[]) AS t (tenant_id)
+            CROSS JOIN projection_tables g
+            CROSS JOIN LATERAL (
+                SELECT position FROM projections
+                WHERE tenant_id = t.tenant_id AND name = g.name AND generation = g.generation
+                OFFSET 0) p
+            WHERE g.name = 'user_providers' AND g.state = 'served')
+        SELECT k.n, coalesce(p.position > a.last_position, false),
+               u.identity_id, u.provider, u.email, u.linked_at, u.linked_position
         FROM unnest($1::text[], $2::uuid[], $3::uuid[]) WITH ORDINALITY
              AS k (tenant_id, session_id, account_id, n)
         CROSS JOIN LATERAL (
@@ -23,21 +31,13 @@ enum AccountQuery {
             SELECT last_position FROM accounts
             WHERE tenant_id = k.tenant_id AND account_id = k.account_id
             OFFSET 0) a
-        LEFT JOIN projections p ON p.tenant_id = k.tenant_id AND p.name = 'user_providers'
-            AND p.generation = (SELECT generation FROM projection_tables
-                WHERE name = 'user_providers' AND state = 'served')
-        """)
-
-    private static let readIdentities = Statement(
-        "read_identities",
-        """
-        SELECT k.n, u.identity_id, u.provider, u.email, u.linked_at
-        FROM unnest($1::text[], $2::uuid[]) WITH ORDINALITY AS k (tenant_id, user_id, n)
-        CROSS JOIN LATERAL (
+        LEFT JOIN checkpoints p ON p.tenant_id = k.tenant_id
+        LEFT JOIN LATERAL (
             SELECT * FROM user_providers
-            WHERE tenant_id = k.tenant_id AND user_id = k.user_id
-            OFFSET 0) u
-        ORDER BY k.n, u.linked_position
+            WHERE tenant_id = k.tenant_id AND user_id = k.account_id
+            OFFSET 0) u ON true
+        WHERE s.account_id IS NOT DISTINCT FROM k.account_id
+            AND s.ended_position IS NULL AND s.expires_at > statement_timestamp()
         """)
 
     static func answers(
@@ -45,39 +45,51 @@ enum AccountQuery {
     ) throws -> [AccountReads.Answer] {
         // By closures: a path of several properties is followed at run time.
         let tenants = batch.map { $0.tenant.description }
-        let accounts = batch.map { $0.caller.account.bits }
-        let results = try connection.pipeline([
-            Call(
-                readCallers,
-                [.texts(tenants), .uuids(batch.map { $0.caller.session.bits }), .uuids(accounts)]),
-            Call(readIdentities, [.texts(tenants), .uuids(accounts)]),
-        ])
-        var identities = Array(repeating: [LinkedIdentity](), count: batch.count)
-        var damaged: Set<Int> = []
-        for row in 0..<results[1].rowCount {
-            let index = Int(try results[1].int8(row, 0)) - 1
-            guard let provider = ProviderName(try results[1].text(row, 2)) else {
-                damaged.insert(index)
-                continue
+        let result = try connection.query(
+            statement,
+            [
+                .texts(tenants), .uuids(batch.map { $0.caller.session.bits }),
+                .uuids(batch.map { $0.caller.account.bits }), .texts(Array(Set(tenants))),
+            ])
+        var found = Array(repeating: Found(), count: batch.count)
+        for row in 0..<result.rowCount {
+            try found[try result.keyIndex(row)].add(result, row)
+        }
+        return found.map { $0.answer }
+    }
+
+    /// What the rows of one caller say: the account, and one of its identities a row if it has any.
+    private struct Found {
+        /// A caller without a row has no session that lives, or no account.
+        private var hasSession = false
+        private var isFolded = true
+        private var isDamaged = false
+        private var identities: [LinkedIdentity] = []
+        /// The identities' positions, in order.
+        private var positions: [Int64] = []
+
+        mutating func add(_ result: QueryResult, _ row: Int) throws {
+            hasSession = true
+            isFolded = try result.bool(row, 1)
+            guard let id = try result.optionalUUID(row, 2) else { return }
+            guard let provider = ProviderName(try result.text(row, 3)) else {
+                isDamaged = true
+                return
             }
-            identities[index].append(
+            let position = try result.int8(row, 6)
+            let place = positions.lastIndex { $0 <= position }.map { $0 + 1 } ?? 0
+            positions.insert(position, at: place)
+            identities.insert(
                 LinkedIdentity(
-                    id: IdentityID(bits: try results[1].uuid(row, 1)), provider: provider,
-                    email: try results[1].optionalText(row, 3),
-                    linkedAt: Timestamp(microseconds: try results[1].timestamp(row, 4))))
+                    id: IdentityID(bits: id), provider: provider,
+                    email: try result.optionalText(row, 4),
+                    linkedAt: Timestamp(microseconds: try result.timestamp(row, 5))), at: place)
         }
-        // A caller without a row has no session, or no account.
-        var answers = Array(repeating: AccountReads.Answer.sessionEnded, count: batch.count)
-        for row in 0..<results[0].rowCount {
-            let index = Int(try results[0].int8(row, 0)) - 1
-            guard try results[0].bool(row, 1) else { continue }
-            if damaged.contains(index) {
-                answers[index] = .damaged
-            } else {
-                answers[index] =
-                    try results[0].bool(row, 2) ? .identities(identities[index]) : .behind
-            }
+
+        var answer: AccountReads.Answer {
+            guard hasSession else { return .sessionEnded }
+            guard isFolded else { return .behind }
+            return isDamaged ? .damaged : .identities(identities)
         }
-        return answers
     }
 }
