@@ -39,6 +39,7 @@ package final class Projector: Sendable {
     private let folder: ProjectionFolder
     private let onFault: @Sendable (String) -> Void
     private let signal = WakeSignal()
+    private let urgency = WakeSignal()
     private let state = Mutex(State())
 
     /// Makes a projector; ``run()`` has to be called for it to work.
@@ -106,6 +107,14 @@ package final class Projector: Sendable {
         signal.raise()
     }
 
+    /// Makes the projector look even while it lets commits gather; never blocks.
+    ///
+    /// To be called for somebody who waits for what is not folded yet.
+    package func hurry() {
+        urgency.raise()
+        signal.raise()
+    }
+
     /// Whether the loop has come by within a time; a database that is away does not stop it.
     package func isAlive(within limit: Duration = .seconds(30)) -> Bool {
         state.withLock { ContinuousClock.now - $0.lastBeat <= limit }
@@ -129,9 +138,15 @@ package final class Projector: Sendable {
             // reading.
             _ = try? await Task.sleep(for: max(configuration.pause, .milliseconds(10)))
         } else if !round.hasFullPage {
-            if round.hasFolded { _ = try? await Task.sleep(for: configuration.pause) }
+            if round.hasFolded { await gather() }
             await signal.wait(atMost: configuration.poll)
         }
+    }
+
+    /// Lets commits gather until the pause is over, or until somebody waits for them.
+    private func gather() async {
+        _ = try? await Task.sleep(for: configuration.hurriedPause)
+        await urgency.wait(atMost: configuration.pause - configuration.hurriedPause)
     }
 
     private static func next(_ backoff: Duration) -> Duration {

@@ -8,8 +8,11 @@ package struct ProjectorConfiguration: Sendable {
     package var batch = 4_000
     /// How long to wait for a wake-up before looking by itself, for what other processes append.
     package var poll = Duration.milliseconds(100)
-    /// The least time between two looks: under load, commits gather into one page.
-    package var pause = Duration.milliseconds(5)
+    /// The least time between two looks while nobody waits: under load, commits gather into one
+    /// page, which costs little more than a page of one event.
+    package var pause = Duration.milliseconds(20)
+    /// The least time between two looks while somebody waits for what is not folded yet.
+    package var hurriedPause = Duration.milliseconds(2)
 
     /// Describes a projector with the usual limits.
     package init(url: String) {

@@ -33,9 +33,10 @@ package final class AccountReads: AccountReader {
     private static let pause = Duration.milliseconds(20)
 
     private let queue: BatchQueue<Pending>
-    private let advances = AdvanceSignal()
+    private let advances: AdvanceSignal
     private let session: Postgres.Session
     private let delivery = BlockingExecutor(label: "account-ledger reads")
+    private let onBehind: @Sendable () -> Void
     private let onFault: @Sendable (String) -> Void
 
     /// Makes a reader; ``run()`` has to be called for it to work.
@@ -43,11 +44,18 @@ package final class AccountReads: AccountReader {
     /// - Parameters:
     ///   - url: the runtime role's URL.
     ///   - queueLimit: reads that wait at the most; more are refused as overload.
+    ///   - advances: to be raised after each commit that moved the checkpoint of `user_providers`:
+    ///     reads that wait for the projection ask again then.
+    ///   - onBehind: called when a read has to wait for the projection; must not block.
     ///   - onFault: called with one line, free of personal data, for each failed query.
     package init(
-        url: String, queueLimit: Int = 4096, onFault: @escaping @Sendable (String) -> Void
+        url: String, queueLimit: Int = 4096, advances: AdvanceSignal = AdvanceSignal(),
+        onBehind: @escaping @Sendable () -> Void = {},
+        onFault: @escaping @Sendable (String) -> Void
     ) {
         queue = BatchQueue(limit: queueLimit)
+        self.advances = advances
+        self.onBehind = onBehind
         self.onFault = onFault
         session = Postgres.Session(
             url: url, applicationName: "account-ledger reader", connectTimeout: .seconds(2),
@@ -73,16 +81,10 @@ package final class AccountReads: AccountReader {
                 throw .internalFailure
             case .behind:
                 guard ContinuousClock.now < deadline else { throw .unavailable }
+                onBehind()
                 await advances.wait(since: seen, atMost: Self.pause)
             }
         }
-    }
-
-    /// Lets reads that wait for the projection ask again; never blocks.
-    ///
-    /// To be called after each commit that moved the checkpoint of `user_providers`.
-    package func wake() {
-        advances.raise()
     }
 
     /// Works until ``close()`` was called and everything accepted before has been answered.

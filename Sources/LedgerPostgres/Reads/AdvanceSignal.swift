@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Tells any number of waiting tasks that something has moved on.
-final class AdvanceSignal: Sendable {
+package final class AdvanceSignal: Sendable {
     private struct State {
         var count: UInt64 = 0
         var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
@@ -13,8 +13,11 @@ final class AdvanceSignal: Sendable {
     /// How often it was raised: what a waiter has seen.
     var count: UInt64 { state.withLock { $0.count } }
 
+    /// Makes a signal that was never raised.
+    package init() {}
+
     /// Lets everybody who waits go on; never blocks.
-    func raise() {
+    package func raise() {
         let waiters = state.withLock { state in
             state.count += 1
             let waiters = state.waiters

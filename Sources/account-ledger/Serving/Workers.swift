@@ -16,17 +16,15 @@ struct Workers: Sendable {
         policy: @escaping @Sendable (TenantID) -> TenantPolicy?, faults: FaultNote, log: Log
     ) {
         let url = configuration.databaseURL
-        let reads = AccountReads(url: url) { text in
-            log.write(.error, "reader fault", ["detail": .text(text)])
-        }
         access = AccessGate(url: url) { text in
             log.write(.error, "access fault", ["detail": .text(text)])
         }
+        let advances = AdvanceSignal()
         let recent = RecentEvents()
         let projector = Projector(
             configuration: ProjectorConfiguration(url: url), keyring: keys.wrapping,
             recent: recent,
-            onAdvance: { if $0.projection == .userProviders { reads.wake() } },
+            onAdvance: { if $0.projection == .userProviders { advances.raise() } },
             onFault: { log.write(.error, "projector fault", ["detail": .text($0)]) })
         let sealer = configuration.sealerDirectory.map { directory in
             Sealer(url: url, directory: directory, log: log)
@@ -48,7 +46,9 @@ struct Workers: Sendable {
                 faults.note(text)
                 log.write(.error, "sequencer fault", ["detail": .text(text)])
             })
-        self.reads = reads
+        reads = AccountReads(
+            url: url, advances: advances, onBehind: { projector.hurry() },
+            onFault: { log.write(.error, "reader fault", ["detail": .text($0)]) })
         sweeper = Sweeper(url: url) { text in
             log.write(.warning, "sweeper fault", ["detail": .text(text)])
         }

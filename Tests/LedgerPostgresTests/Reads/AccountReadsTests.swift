@@ -1,0 +1,107 @@
+import Ledger
+import LedgerPostgres
+import LedgerTestSupport
+import Testing
+
+@Suite struct `Account reads` {
+    @Test func `identities come in the order of their links, whatever the order of their ids`()
+        async throws
+    {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                var story = Story(fixture.sequencer)
+                let ada = try await story.signIn("apple", "ada", email: "ada@example.org")
+                _ = try await story.link(ada, "google", "ada").get()
+                _ = try await story.link(ada, "facebook", "ada").get()
+                _ = try await story.unlink(ada, "apple").get()
+                _ = try await story.link(ada, "apple", "ada", email: "ada@example.net").get()
+                try await database.fold()
+                let identities = try await Self.read(database) { reads in
+                    try await reads.identities(of: ada.caller, in: .default).get()
+                }
+                #expect(
+                    identities.map(\.provider.description) == ["google", "facebook", "apple"])
+                #expect(identities.map(\.email) == [nil, nil, "ada@example.net"])
+            }
+        }
+    }
+
+    @Test func `reads of several tenants are one query, and each gets its own`() async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                let other = try #require(TenantID("other"))
+                try await fixture.open(other)
+                var here = Story(fixture.sequencer)
+                var there = Story(fixture.sequencer, tenant: other)
+                let ada = try await here.signIn("apple", "ada")
+                let bob = try await there.signIn("google", "bob")
+                let eve = try await there.signIn("facebook", "eve")
+                try await there.signOut(eve)
+                try await database.fold()
+                try await Self.read(database) { reads in
+                    async let first = reads.identities(of: ada.caller, in: .default)
+                    async let second = reads.identities(of: bob.caller, in: other)
+                    async let third = reads.identities(of: eve.caller, in: other)
+                    async let fourth = reads.identities(of: ada.caller, in: other)
+                    let answers = try await [first, second, third, fourth].map { answer in
+                        answer.map { $0.map(\.provider.description) }
+                    }
+                    #expect(answers[0] == .success(["apple"]))
+                    #expect(answers[1] == .success(["google"]))
+                    #expect(answers[2] == .failure(.sessionEnded))
+                    #expect(answers[3] == .failure(.sessionEnded))
+                }
+            }
+        }
+    }
+
+    @Test func `a read that is behind does not wait until the projector has rested`() async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                let advances = AdvanceSignal()
+                var configuration = ProjectorConfiguration(url: database.runtimeURL)
+                configuration.pause = .seconds(60)
+                let projector = Projector(
+                    configuration: configuration, keyring: SequencerFixture.keyring,
+                    onAdvance: { _ in advances.raise() })
+                let projecting = Task { await projector.run() }
+                try await eventually("the projector rests") {
+                    try await projector.status().allSatisfy { $0.lag == 0 }
+                }
+                try await Self.read(
+                    database, advances: advances, onBehind: { projector.hurry() }
+                ) { reads in
+                    var story = Story(fixture.sequencer)
+                    for name in ["ada", "bob", "eve"] {
+                        let guest = try await story.signIn("apple", name)
+                        let identities = try await reads.identities(of: guest.caller, in: .default)
+                        #expect(try identities.get().count == 1)
+                    }
+                }
+                projecting.cancel()
+                await projecting.value
+            }
+        }
+    }
+
+    /// Runs a reader while the body runs.
+    private static func read<Value: Sendable>(
+        _ database: ScratchDatabase, advances: AdvanceSignal = AdvanceSignal(),
+        onBehind: @escaping @Sendable () -> Void = {},
+        _ body: (AccountReads) async throws -> Value
+    ) async throws -> Value {
+        let reads = AccountReads(
+            url: database.runtimeURL, advances: advances, onBehind: onBehind, onFault: { _ in })
+        let reading = Task { await reads.run() }
+        do {
+            let value = try await body(reads)
+            reads.close()
+            await reading.value
+            return value
+        } catch {
+            reads.close()
+            await reading.value
+            throw error
+        }
+    }
+}
