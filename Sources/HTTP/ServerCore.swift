@@ -99,6 +99,8 @@ final class ServerCore: Sendable {
             case .admitted(let slot) = slots.admit(exchange, always: true)
         else { return refuse(exchange, .overloaded, on: message) }
         exchange.slot = slot
+        // Nobody will read it, and there may be as many of these as there are connections.
+        exchange.body = []
         exchange.connection.expectProgress(until: .never)
         exchange.stage = .handling
         refusals.add(exchange) { [self] in abandon($0) }

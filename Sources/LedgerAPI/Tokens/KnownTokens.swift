@@ -11,8 +11,8 @@ internal import Synchronization
 final class KnownTokens: Sendable {
     /// About how many tokens a generation of all shards holds.
     ///
-    /// A full shard's table has 8,192 places of some 90 bytes, so both generations take 25 MB at most.
-    static let generationCountMax = 98_304
+    /// A full shard's table has 4,096 places of some 90 bytes, so both generations take 12 MB at most.
+    static let generationCountMax = 49_152
     private static let shardCount = 16
 
     /// The first half of a token's SHA-256: as hard to hit as a 128-bit key is to guess.
