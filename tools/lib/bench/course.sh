@@ -88,7 +88,7 @@ is_any_wanted() {
 # Builds the load generator and what makes long logs, and leaves their paths in `load_program` and
 # `log_program`.
 build_load_programs() {
-    run_interruptibly swift build "${swift_build_options[@]}" -c release \
+    run_interruptibly swift build "${release_build_options[@]}" \
         --product ledger-bench-load >&2 || fail "the build failed"
     load_program=$(dirname "$server_program")/ledger-bench-load
     readonly load_program
@@ -96,7 +96,7 @@ build_load_programs() {
     readonly log_program
     if [[ -d $repository/Sources/ledger-load ]] &&
         { is_any_wanted replay rebuild || [[ -n $large ]]; }; then
-        run_interruptibly swift build "${swift_build_options[@]}" -c release \
+        run_interruptibly swift build "${release_build_options[@]}" \
             --product ledger-load >&2 || fail "the build failed"
     fi
 }
