@@ -3,15 +3,16 @@ import Postgres
 
 /// The sessions that commands come through, each with its account.
 enum CallerLoad {
-    private static let statement = Statement(
-        "load_callers",
+    private static let statement = RowsStatement(
+        "load_callers", ["tenant_id": "text", "session_id": "uuid"], ordinal: "n"
+    ) { rows in
         """
         SELECT k.n, s.session_id, s.account_id, s.identity_id, s.authenticated_at, s.opened_at,
                s.opened_position, s.ended_position, s.refresh_current, s.refresh_preceding,
                s.refresh_sealed_successor, s.refresh_exchanged_at, s.refresh_generation,
                s.expires_at,
                \(AccountColumns.selected)
-        FROM unnest($1::text[], $2::uuid[]) WITH ORDINALITY AS k (tenant_id, session_id, n)
+        FROM \(rows)
         CROSS JOIN LATERAL (
             SELECT * FROM sessions
             WHERE tenant_id = k.tenant_id AND session_id = k.session_id
@@ -21,10 +22,13 @@ enum CallerLoad {
             WHERE tenant_id = k.tenant_id AND account_id = s.account_id
             OFFSET 0) a
         \(AccountColumns.joined)
-        """)
+        """
+    }
 
     static func call(_ sessions: BatchKeys.Sessions) -> Call {
-        Call(statement, [.texts(sessions.tenants.map { $0.description }), .uuids(sessions.ids)])
+        statement.call(
+            rows: sessions.ids.count,
+            [.texts(sessions.tenants.map { $0.description }), .uuids(sessions.ids)])
     }
 
     static func read(

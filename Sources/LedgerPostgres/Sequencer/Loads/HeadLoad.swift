@@ -10,6 +10,13 @@ enum HeadLoad {
         ON CONFLICT DO NOTHING
         """)
 
+    private static let lockHead = Statement(
+        "lock_head",
+        """
+        SELECT tenant_id, next_position, last_recorded_at FROM ledger_head
+        WHERE tenant_id = $1::text FOR UPDATE
+        """)
+
     // Sorted before it is locked, so that two processes never wait for each other.
     private static let lockHeads = Statement(
         "lock_heads",
@@ -26,7 +33,10 @@ enum HeadLoad {
     }
 
     static func lock(_ tenants: Set<TenantID>) -> Call {
-        Call(lockHeads, [.texts(tenants.sorted().map { $0.description })])
+        if tenants.count == 1, let tenant = tenants.first {
+            return Call(lockHead, [.text(tenant.description)])
+        }
+        return Call(lockHeads, [.texts(tenants.sorted().map { $0.description })])
     }
 
     static func read(

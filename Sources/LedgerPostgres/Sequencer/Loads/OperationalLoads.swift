@@ -4,12 +4,16 @@ import Postgres
 /// How often identities were signed in with lately.
 enum SignInCountLoad {
     // statement_timestamp() and not the clock: it is stable, so the index serves the bound.
-    private static let statement = Statement(
+    private static let statement = RowsStatement(
         "count_sign_ins",
+        [
+            "tenant_id": "text", "provider": "text", "provider_id": "text",
+            "window_seconds": "bigint",
+        ], ordinal: "n"
+    ) { rows in
         """
         SELECT k.n, i.identity_id, s.count, s.earliest
-        FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) WITH ORDINALITY
-             AS k (tenant_id, provider, provider_id, window_seconds, n)
+        FROM \(rows)
         CROSS JOIN LATERAL (
             SELECT identity_id FROM identities
             WHERE tenant_id = k.tenant_id AND provider = k.provider
@@ -20,13 +24,14 @@ enum SignInCountLoad {
             WHERE tenant_id IS NOT DISTINCT FROM k.tenant_id AND identity_id = i.identity_id
                 AND opened_at > statement_timestamp() - make_interval(secs => k.window_seconds)) s
         WHERE s.count > 0
-        """)
+        """
+    }
 
     static func call(
         _ keys: BatchKeys.Subjects, windowSeconds: (TenantID) -> Int64
     ) -> Call {
-        Call(
-            statement,
+        statement.call(
+            rows: keys.subjects.count,
             [
                 .texts(keys.tenants.map { $0.description }),
                 .texts(keys.subjects.map { $0.provider.description }),
@@ -53,22 +58,24 @@ enum IdempotencyLoad {
     /// How long a key keeps its answer, in hours.
     static let hours = 24
 
-    private static let statement = Statement(
-        "load_idempotency",
+    private static let statement = RowsStatement(
+        "load_idempotency", ["tenant_id": "text", "account_id": "uuid", "scope": "bytea"],
+        ordinal: "n"
+    ) { rows in
         """
         SELECT k.n, r.fingerprint, r.answer
-        FROM unnest($1::text[], $2::uuid[], $3::bytea[]) WITH ORDINALITY
-             AS k (tenant_id, account_id, scope, n)
+        FROM \(rows)
         CROSS JOIN LATERAL (
             SELECT * FROM idempotency_records
             WHERE tenant_id = k.tenant_id AND account_id = k.account_id AND scope = k.scope
             OFFSET 0) r
         WHERE r.answered_at > statement_timestamp() - make_interval(hours => \(hours))
-        """)
+        """
+    }
 
     static func call(_ keys: BatchKeys.Scopes) -> Call {
-        Call(
-            statement,
+        statement.call(
+            rows: keys.scopes.count,
             [
                 .texts(keys.tenants.map { $0.description }),
                 .uuids(keys.scopes.map { $0.account.bits }),

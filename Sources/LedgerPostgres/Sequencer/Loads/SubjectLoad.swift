@@ -4,14 +4,15 @@ import Postgres
 /// The identities of the subjects that commands claim, those without an account included, each with the
 /// account that holds it.
 enum SubjectLoad {
-    private static let statement = Statement(
-        "load_subjects",
+    private static let statement = RowsStatement(
+        "load_subjects", ["tenant_id": "text", "provider": "text", "provider_id": "text"],
+        ordinal: "n"
+    ) { rows in
         """
         SELECT k.n, i.identity_id, i.account_id, i.last_account_id, i.linked_at,
                i.linked_position,
                \(AccountColumns.selected)
-        FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY
-             AS k (tenant_id, provider, provider_id, n)
+        FROM \(rows)
         CROSS JOIN LATERAL (
             SELECT * FROM identities
             WHERE tenant_id = k.tenant_id AND provider = k.provider
@@ -22,11 +23,12 @@ enum SubjectLoad {
             WHERE tenant_id = k.tenant_id AND account_id = i.account_id
             OFFSET 0) a ON true
         \(AccountColumns.joined)
-        """)
+        """
+    }
 
     static func call(_ subjects: BatchKeys.Subjects) -> Call {
-        Call(
-            statement,
+        statement.call(
+            rows: subjects.subjects.count,
             [
                 .texts(subjects.tenants.map { $0.description }),
                 .texts(subjects.subjects.map { $0.provider.description }),

@@ -3,26 +3,34 @@ import Postgres
 
 /// The accounts that a batch opened or touched.
 enum AccountWrites {
-    private static let insertAccounts = Statement(
+    private static let insertAccounts = RowsStatement(
         "insert_accounts",
+        [
+            "tenant_id": "text", "account_id": "uuid", "opened_position": "bigint",
+            "next_seq": "bigint", "last_leaf": "bytea", "last_position": "bigint",
+            "attempts": "bytea",
+        ]
+    ) { rows in
         """
         INSERT INTO accounts (tenant_id, account_id, opened_position, next_seq, last_leaf,
             last_position, attempts)
-        SELECT * FROM unnest($1::text[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bytea[],
-            $6::bigint[], $7::bytea[])
-        """)
+        SELECT * FROM \(rows)
+        """
+    }
 
-    private static let updateAccounts = Statement(
+    private static let updateAccounts = RowsStatement(
         "update_accounts",
+        [
+            "tenant_id": "text", "account_id": "uuid", "loaded_seq": "bigint", "next_seq": "bigint",
+            "last_leaf": "bytea", "last_position": "bigint", "attempts": "bytea",
+        ]
+    ) { rows in
         """
         WITH written AS (
             UPDATE accounts a
             SET next_seq = k.next_seq, last_leaf = k.last_leaf, last_position = k.last_position,
                 attempts = k.attempts
-            FROM unnest($1::text[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bytea[],
-                $6::bigint[], $7::bytea[])
-                AS k (tenant_id, account_id, loaded_seq, next_seq, last_leaf, last_position,
-                    attempts)
+            FROM \(rows)
             CROSS JOIN LATERAL (
                 SELECT ctid FROM accounts
                 WHERE tenant_id = k.tenant_id AND account_id = k.account_id
@@ -31,7 +39,8 @@ enum AccountWrites {
             WHERE a.ctid = place.ctid
             RETURNING 1)
         SELECT ledger_expect(count(*), $8::bigint, 'accounts') FROM written
-        """)
+        """
+    }
 
     private struct Columns {
         var tenants: [String] = []
@@ -53,7 +62,7 @@ enum AccountWrites {
             attempts.append(batch.state.attempts[account.id].flatMap(AttemptList.encode))
         }
 
-        var parameters: [Parameter] {
+        var columns: [Parameter] {
             [
                 .texts(tenants), .uuids(ids), .int8s(origins), .int8s(sequences),
                 .byteses(leaves), .int8s(positions), .optionalByteses(attempts),
@@ -75,10 +84,13 @@ enum AccountWrites {
             }
         }
         var calls: [Call] = []
-        if !opened.ids.isEmpty { calls.append(Call(insertAccounts, opened.parameters)) }
+        if !opened.ids.isEmpty {
+            calls.append(insertAccounts.call(rows: opened.ids.count, opened.columns))
+        }
         if !touched.ids.isEmpty {
             calls.append(
-                Call(updateAccounts, touched.parameters + [.int8(Int64(touched.ids.count))]))
+                updateAccounts.call(
+                    rows: touched.ids.count, touched.columns, [.int8(Int64(touched.ids.count))]))
         }
         return calls
     }

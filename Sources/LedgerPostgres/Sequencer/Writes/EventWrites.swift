@@ -3,38 +3,44 @@ import Postgres
 
 /// The events of a batch and the heads that they move.
 enum EventWrites {
-    private static let insertEvents = Statement(
+    private static let insertEvents = RowsStatement(
         "insert_events",
+        [
+            "tenant_id": "text", "position": "bigint", "event_id": "uuid", "type": "text",
+            "recorded_at": "timestamptz", "account_id": "uuid", "account_seq": "bigint",
+            "command_id": "uuid", "request_id": "uuid", "actor": "text", "entry": "bytea",
+        ]
+    ) { rows in
         """
         INSERT INTO events (tenant_id, position, event_id, type, schema_version, recorded_at,
             account_id, account_seq, command_id, request_id, actor, entry)
         SELECT tenant_id, position, event_id, type, 1, recorded_at,
             account_id, account_seq, command_id, request_id, actor, entry
-        FROM unnest($1::text[], $2::bigint[], $3::uuid[], $4::text[], $5::timestamptz[],
-            $6::uuid[], $7::bigint[], $8::uuid[], $9::uuid[], $10::text[], $11::bytea[])
-            AS e (tenant_id, position, event_id, type, recorded_at,
-                account_id, account_seq, command_id, request_id, actor, entry)
-        """)
+        FROM \(rows)
+        """
+    }
 
-    private static let moveHeads = Statement(
+    private static let moveHeads = RowsStatement(
         "move_heads",
+        ["tenant_id": "text", "first": "bigint", "next": "bigint", "recorded_at": "timestamptz"]
+    ) { rows in
         """
         WITH written AS (
             UPDATE ledger_head h SET next_position = k.next, last_recorded_at = k.recorded_at
-            FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::timestamptz[])
-                AS k (tenant_id, first, next, recorded_at)
+            FROM \(rows)
             WHERE h.tenant_id = k.tenant_id AND h.next_position = k.first
             RETURNING 1)
         SELECT ledger_expect(count(*), $5::bigint, 'ledger_head') FROM written
-        """)
+        """
+    }
 
     static func calls(for batches: [TenantBatch]) -> [Call] {
         let moved = batches.filter { !$0.recordings.isEmpty }
         guard !moved.isEmpty else { return [] }
         let recordings = moved.flatMap(\.recordings)
         let events = recordings.map { $0.recorded }
-        let insert = Call(
-            insertEvents,
+        let insert = insertEvents.call(
+            rows: events.count,
             [
                 .texts(events.map { $0.tenant.description }),
                 .int8s(events.map { $0.position.value }),
@@ -46,15 +52,14 @@ enum EventWrites {
                 .optionalUUIDs(events.map { $0.request?.bits }),
                 .texts(events.map { $0.actor.columnText }), .byteses(recordings.map { $0.entry }),
             ])
-        let move = Call(
-            moveHeads,
+        let move = moveHeads.call(
+            rows: moved.count,
             [
                 .texts(moved.map { $0.tenant.description }),
                 .int8s(moved.map { $0.firstPosition.value }),
                 .int8s(moved.map { $0.state.ledger.nextPosition.value }),
                 .timestamps(moved.map { $0.state.ledger.lastRecordedAt.microseconds }),
-                .int8(Int64(moved.count)),
-            ])
+            ], [.int8(Int64(moved.count))])
         return [insert, move]
     }
 }

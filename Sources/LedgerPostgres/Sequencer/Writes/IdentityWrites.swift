@@ -3,26 +3,35 @@ import Postgres
 
 /// The identities that a batch named or moved.
 enum IdentityWrites {
-    private static let insertIdentities = Statement(
+    private static let insertIdentities = RowsStatement(
         "insert_identities",
+        [
+            "tenant_id": "text", "provider": "text", "provider_id": "text", "identity_id": "uuid",
+            "account_id": "uuid", "last_account_id": "uuid", "linked_at": "timestamptz",
+            "linked_position": "bigint",
+        ]
+    ) { rows in
         """
         INSERT INTO identities (tenant_id, provider, provider_id, identity_id, account_id,
             last_account_id, linked_at, linked_position)
-        SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::uuid[], $5::uuid[],
-            $6::uuid[], $7::timestamptz[], $8::bigint[])
-        """)
+        SELECT * FROM \(rows)
+        """
+    }
 
-    private static let updateIdentities = Statement(
+    private static let updateIdentities = RowsStatement(
         "update_identities",
+        [
+            "tenant_id": "text", "provider": "text", "provider_id": "text", "identity_id": "uuid",
+            "account_id": "uuid", "last_account_id": "uuid", "linked_at": "timestamptz",
+            "linked_position": "bigint",
+        ]
+    ) { rows in
         """
         WITH written AS (
             UPDATE identities i
             SET account_id = k.account_id, last_account_id = k.last_account_id,
                 linked_at = k.linked_at, linked_position = k.linked_position
-            FROM unnest($1::text[], $2::text[], $3::text[], $4::uuid[], $5::uuid[], $6::uuid[],
-                $7::timestamptz[], $8::bigint[])
-                AS k (tenant_id, provider, provider_id, identity_id, account_id, last_account_id,
-                    linked_at, linked_position)
+            FROM \(rows)
             CROSS JOIN LATERAL (
                 SELECT ctid FROM identities
                 WHERE tenant_id = k.tenant_id AND provider = k.provider
@@ -31,7 +40,8 @@ enum IdentityWrites {
             WHERE i.ctid = place.ctid
             RETURNING 1)
         SELECT ledger_expect(count(*), $9::bigint, 'identities') FROM written
-        """)
+        """
+    }
 
     private struct Columns {
         var tenants: [String] = []
@@ -44,7 +54,7 @@ enum IdentityWrites {
             identities.append(identity)
         }
 
-        var parameters: [Parameter] {
+        var columns: [Parameter] {
             [
                 .texts(tenants), .texts(subjects.map { $0.provider.description }),
                 .texts(subjects.map { $0.providerID }), .uuids(identities.map { $0.id.bits }),
@@ -72,10 +82,14 @@ enum IdentityWrites {
             }
         }
         var calls: [Call] = []
-        if !named.identities.isEmpty { calls.append(Call(insertIdentities, named.parameters)) }
+        if !named.identities.isEmpty {
+            calls.append(insertIdentities.call(rows: named.identities.count, named.columns))
+        }
         if !moved.identities.isEmpty {
             calls.append(
-                Call(updateIdentities, moved.parameters + [.int8(Int64(moved.identities.count))]))
+                updateIdentities.call(
+                    rows: moved.identities.count, moved.columns,
+                    [.int8(Int64(moved.identities.count))]))
         }
         return calls
     }

@@ -4,17 +4,23 @@ import Postgres
 /// What a batch leaves beside the log: the answers of idempotency keys.
 enum OperationalWrites {
     // A key whose answer has lapsed but is not swept yet takes the new one.
-    private static let rememberAnswers = Statement(
+    private static let rememberAnswers = RowsStatement(
         "remember_answers",
+        [
+            "tenant_id": "text", "account_id": "uuid", "scope": "bytea", "fingerprint": "bytea",
+            "answer": "text",
+        ]
+    ) { rows in
         """
         INSERT INTO idempotency_records (tenant_id, account_id, scope, fingerprint, answer,
             answered_at)
         SELECT *, $6::timestamptz
-        FROM unnest($1::text[], $2::uuid[], $3::bytea[], $4::bytea[], $5::text[])
+        FROM \(rows)
         ON CONFLICT (tenant_id, account_id, scope)
         DO UPDATE SET fingerprint = excluded.fingerprint, answer = excluded.answer,
             answered_at = excluded.answered_at
-        """)
+        """
+    }
 
     static func calls(for batches: [TenantBatch], at now: Timestamp) -> [Call] {
         [answers(batches, at: now)].compactMap(\.self)
@@ -33,13 +39,13 @@ enum OperationalWrites {
             }
         }
         guard !records.isEmpty else { return nil }
-        return Call(
-            rememberAnswers,
+        return rememberAnswers.call(
+            rows: records.count,
             [
                 .texts(tenants), .uuids(scopes.map { $0.account.bits }),
                 .byteses(scopes.map { $0.digest.bytes }),
                 .byteses(records.map { $0.fingerprint.bytes }),
-                .texts(records.map { $0.answer.text ?? "" }), .timestamp(now.microseconds),
-            ])
+                .texts(records.map { $0.answer.text ?? "" }),
+            ], [.timestamp(now.microseconds)])
     }
 }

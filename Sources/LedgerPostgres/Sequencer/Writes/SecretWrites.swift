@@ -3,19 +3,25 @@ import Postgres
 
 /// The disclosures of a batch, encrypted, and the keys of the accounts that it opened.
 struct SecretWrites {
-    private static let insertDisclosures = Statement(
+    private static let insertDisclosures = RowsStatement(
         "insert_disclosures",
+        ["tenant_id": "text", "position": "bigint", "account_id": "uuid", "ciphertext": "bytea"]
+    ) { rows in
         """
         INSERT INTO disclosures (tenant_id, position, account_id, ciphertext)
-        SELECT * FROM unnest($1::text[], $2::bigint[], $3::uuid[], $4::bytea[])
-        """)
+        SELECT * FROM \(rows)
+        """
+    }
 
-    private static let insertKeys = Statement(
+    private static let insertKeys = RowsStatement(
         "insert_account_keys",
+        ["tenant_id": "text", "account_id": "uuid", "wrapping_key": "text", "wrapped_key": "bytea"]
+    ) { rows in
         """
         INSERT INTO account_keys (tenant_id, account_id, wrapping_key, wrapped_key)
-        SELECT * FROM unnest($1::text[], $2::uuid[], $3::text[], $4::bytea[])
-        """)
+        SELECT * FROM \(rows)
+        """
+    }
 
     private let keyring: WrappingKeyring
     private var tenants: [String] = []
@@ -65,8 +71,8 @@ struct SecretWrites {
         var calls: [Call] = []
         if !keyAccounts.isEmpty {
             calls.append(
-                Call(
-                    Self.insertKeys,
+                Self.insertKeys.call(
+                    rows: keyAccounts.count,
                     [
                         .texts(keyTenants), .uuids(keyAccounts), .texts(wrappingKeys),
                         .byteses(wrappedKeys),
@@ -74,8 +80,8 @@ struct SecretWrites {
         }
         if !positions.isEmpty {
             calls.append(
-                Call(
-                    Self.insertDisclosures,
+                Self.insertDisclosures.call(
+                    rows: positions.count,
                     [.texts(tenants), .int8s(positions), .uuids(accounts), .byteses(ciphertexts)]))
         }
         return calls

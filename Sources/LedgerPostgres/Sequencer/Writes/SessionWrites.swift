@@ -3,19 +3,31 @@ import Postgres
 
 /// The sessions that a batch opened, refreshed or ended.
 enum SessionWrites {
-    private static let insertSessions = Statement(
+    private static let insertSessions = RowsStatement(
         "insert_sessions",
+        [
+            "tenant_id": "text", "session_id": "uuid", "account_id": "uuid", "identity_id": "uuid",
+            "authenticated_at": "timestamptz", "opened_at": "timestamptz",
+            "opened_position": "bigint", "ended_position": "bigint", "refresh_current": "bytea",
+            "refresh_generation": "integer", "expires_at": "timestamptz",
+        ]
+    ) { rows in
         """
         INSERT INTO sessions (tenant_id, session_id, account_id, identity_id, authenticated_at,
             opened_at, opened_position, ended_position, refresh_current, refresh_generation,
             expires_at)
-        SELECT * FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[],
-            $6::timestamptz[], $7::bigint[], $8::bigint[], $9::bytea[], $10::integer[],
-            $11::timestamptz[])
-        """)
+        SELECT * FROM \(rows)
+        """
+    }
 
-    private static let refreshSessions = Statement(
+    private static let refreshSessions = RowsStatement(
         "refresh_sessions",
+        [
+            "tenant_id": "text", "session_id": "uuid", "current": "bytea", "preceding": "bytea",
+            "sealed_successor": "bytea", "exchanged_at": "timestamptz", "generation": "integer",
+            "expires_at": "timestamptz",
+        ]
+    ) { rows in
         """
         WITH written AS (
             UPDATE sessions s
@@ -23,10 +35,7 @@ enum SessionWrites {
                 refresh_sealed_successor = k.sealed_successor,
                 refresh_exchanged_at = k.exchanged_at, refresh_generation = k.generation,
                 expires_at = k.expires_at
-            FROM unnest($1::text[], $2::uuid[], $3::bytea[], $4::bytea[], $5::bytea[],
-                $6::timestamptz[], $7::integer[], $8::timestamptz[])
-                AS k (tenant_id, session_id, current, preceding, sealed_successor, exchanged_at,
-                    generation, expires_at)
+            FROM \(rows)
             CROSS JOIN LATERAL (
                 SELECT ctid FROM sessions
                 WHERE tenant_id = k.tenant_id AND session_id = k.session_id
@@ -34,14 +43,16 @@ enum SessionWrites {
             WHERE s.ctid = place.ctid
             RETURNING 1)
         SELECT ledger_expect(count(*), $9::bigint, 'sessions refreshed') FROM written
-        """)
+        """
+    }
 
-    private static let endSessions = Statement(
-        "end_sessions",
+    private static let endSessions = RowsStatement(
+        "end_sessions", ["tenant_id": "text", "session_id": "uuid", "position": "bigint"]
+    ) { rows in
         """
         WITH written AS (
             UPDATE sessions s SET ended_position = k.position
-            FROM unnest($1::text[], $2::uuid[], $3::bigint[]) AS k (tenant_id, session_id, position)
+            FROM \(rows)
             CROSS JOIN LATERAL (
                 SELECT ctid FROM sessions
                 WHERE tenant_id = k.tenant_id AND session_id = k.session_id
@@ -50,15 +61,17 @@ enum SessionWrites {
             WHERE s.ctid = place.ctid
             RETURNING 1)
         SELECT ledger_expect(count(*), $4::bigint, 'sessions ended') FROM written
-        """)
+        """
+    }
 
     // How many sessions an identity opened is known to the table only, so nothing is expected.
-    private static let endOpened = Statement(
+    private static let endOpened = RowsStatement(
         "end_sessions_of_openers",
+        ["tenant_id": "text", "account_id": "uuid", "identity_id": "uuid", "position": "bigint"]
+    ) { rows in
         """
         UPDATE sessions s SET ended_position = k.position
-        FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::bigint[])
-            AS k (tenant_id, account_id, identity_id, position)
+        FROM \(rows)
         CROSS JOIN LATERAL (
             SELECT ctid FROM sessions
             WHERE tenant_id IS NOT DISTINCT FROM k.tenant_id AND identity_id = k.identity_id
@@ -66,7 +79,8 @@ enum SessionWrites {
                 AND ended_position IS NULL
             OFFSET 0) place
         WHERE s.ctid = place.ctid
-        """)
+        """
+    }
 
     static func calls(for batches: [TenantBatch]) -> [Call] {
         [opened(batches), refreshed(batches), ended(batches), endedByOpener(batches)]
@@ -88,8 +102,8 @@ enum SessionWrites {
             }
         }
         guard !sessions.isEmpty else { return nil }
-        return Call(
-            insertSessions,
+        return insertSessions.call(
+            rows: sessions.count,
             [
                 .texts(tenants), .uuids(sessions.map { $0.id.bits }),
                 .uuids(sessions.map { $0.account.bits }), .uuids(sessions.map { $0.identity.bits }),
@@ -115,16 +129,16 @@ enum SessionWrites {
             }
         }
         guard !ids.isEmpty else { return nil }
-        return Call(
-            refreshSessions,
+        return refreshSessions.call(
+            rows: ids.count,
             [
                 .texts(tenants), .uuids(ids), .byteses(tokens.map { $0.current.bytes }),
                 .optionalByteses(tokens.map { $0.preceding?.digest.bytes }),
                 .optionalByteses(tokens.map { $0.preceding?.sealedSuccessor }),
                 .optionalTimestamps(tokens.map { $0.preceding?.exchangedAt.microseconds }),
                 .int4s(tokens.map { $0.generation }),
-                .timestamps(tokens.map { $0.expiresAt.microseconds }), .int8(Int64(ids.count)),
-            ])
+                .timestamps(tokens.map { $0.expiresAt.microseconds }),
+            ], [.int8(Int64(ids.count))])
     }
 
     private static func ended(_ batches: [TenantBatch]) -> Call? {
@@ -132,12 +146,12 @@ enum SessionWrites {
             batch.changes.sessionsEnded.map { (batch.tenant, $0.session, $0.position) }
         }
         guard !ended.isEmpty else { return nil }
-        return Call(
-            endSessions,
+        return endSessions.call(
+            rows: ended.count,
             [
                 .texts(ended.map(\.0.description)), .uuids(ended.map(\.1.bits)),
-                .int8s(ended.map(\.2.value)), .int8(Int64(ended.count)),
-            ])
+                .int8s(ended.map(\.2.value)),
+            ], [.int8(Int64(ended.count))])
     }
 
     private static func endedByOpener(_ batches: [TenantBatch]) -> Call? {
@@ -145,8 +159,8 @@ enum SessionWrites {
             batch.changes.openersEnded.map { (batch.tenant, $0.key, $0.value) }
         }
         guard !ended.isEmpty else { return nil }
-        return Call(
-            endOpened,
+        return endOpened.call(
+            rows: ended.count,
             [
                 .texts(ended.map(\.0.description)), .uuids(ended.map(\.1.account.bits)),
                 .uuids(ended.map(\.1.identity.bits)), .int8s(ended.map(\.2.value)),
