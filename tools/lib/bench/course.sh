@@ -9,8 +9,8 @@ database=$application_database
 # A run that takes longer has failed.
 readonly run_seconds_max=300
 readonly row_names=(
-    link link-alone sign-in unlink refresh account replay rebuild projection sealing tenants memory
-    start large
+    link link-alone sign-in unlink refresh account replay rebuild export projection sealing tenants
+    memory start large
 )
 
 # The round that is being run; 0 is the warm-up, whose figures are not kept.
@@ -96,7 +96,7 @@ build_load_programs() {
     log_program=$(dirname "$server_program")/ledger-load
     readonly log_program
     if [[ -d $repository/Sources/ledger-load ]] &&
-        { is_any_wanted replay rebuild || [[ -n $large ]]; }; then
+        { is_any_wanted replay rebuild export || [[ -n $large ]]; }; then
         run_interruptibly swift build "${release_build_options[@]}" \
             --product ledger-load >&2 || fail "the build failed"
     fi
@@ -208,7 +208,7 @@ measure_once() {
             attempt start measure_start
         done
     fi
-    if is_any_wanted replay rebuild; then
+    if is_any_wanted replay rebuild export; then
         attempt replay measure_replay
     fi
     if [[ -n $large ]]; then

@@ -67,6 +67,21 @@ measure_replay() {
             measure_reading rebuild rebuild user_providers
         fi
     done
+    if is_wanted export; then
+        measure_export
+    fi
+}
+
+# Seals the log, writes it into a bundle and verifies that, in turns.
+measure_export() {
+    local run bundle="$scratch/bundle.tar"
+    LEDGER_SEALER_STATE="$scratch/sealer" "$server_program" seal --once >&2 ||
+        fail "the log could not be sealed"
+    for ((run = 1; run <= rounds; run++)); do
+        measure_reading export export --all --output "$bundle"
+        measure_reading offline verify --offline "$bundle"
+        rm "$bundle"
+    done
 }
 
 # Runs a subcommand that reads the whole log: measure_reading NAME SUBCOMMAND...
