@@ -62,18 +62,25 @@ package struct PostgresAccessLog: AccessLog {
         }
     }
 
-    /// The same for the command line: reads with any login that may.
+    /// Hands out page after page, to the end, for the command line: with any login that may read it.
     ///
-    /// - Throws: `PostgresError`.
-    package static func accesses(
-        matching query: AccessQuery, in tenant: TenantID, url: String
-    ) async throws -> CursorPage<LoggedAccess> {
+    /// - Throws: `PostgresError`, or what the body throws.
+    package static func pages(
+        matching query: AccessQuery, in tenant: TenantID, url: String,
+        _ body: (CursorPage<LoggedAccess>) throws -> Void
+    ) async throws {
         let session = session(url: url)
-        let page = try await session.run {
-            try accesses(matching: query, in: tenant, on: $0)
+        var query = query
+        while true {
+            let next = query
+            let page = try await session.run {
+                try accesses(matching: next, in: tenant, on: $0)
+            }
+            try body(page)
+            guard page.hasMore, page.cursor != query.after else { break }
+            query.after = page.cursor
         }
         await session.close()
-        return page
     }
 
     private static func accesses(

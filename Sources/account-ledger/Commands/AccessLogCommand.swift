@@ -31,27 +31,28 @@ enum AccessLogCommand {
         let url = try environment.databaseURL
         let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
         let output = BufferedOutput()
-        // Nil while it is not known, as where a time says where to begin.
-        var expected: Int64? = query.from == nil ? 0 : nil
+        // Nil while it is not known, where a time says where to begin.
+        var expected: Int64?
+        switch query.from {
+        case .position(let position)?: expected = position.value
+        case .time?: break
+        case nil: expected = 0
+        }
+        var last: Int64?
         var isWhole = true
-        var hasMore = true
-        while hasMore {
-            let page = try await PostgresAccessLog.accesses(
-                matching: query, in: tenant, url: url)
+        let isFiltered = query.principal != nil
+        try await PostgresAccessLog.pages(matching: query, in: tenant, url: url) { page in
             for access in page.elements {
-                if query.principal == nil, let wanted = expected, access.position != wanted {
+                if !isFiltered, let wanted = expected, access.position != wanted {
                     Terminal.complain("the lines \(wanted)..<\(access.position) are missing")
                     isWhole = false
                 }
                 expected = access.position + 1
                 try output.add(line(access))
             }
-            hasMore = page.hasMore && page.cursor != query.after
-            query.after = page.cursor
+            last = page.cursor
         }
-        if query.principal == nil, query.through == nil, let expected,
-            let last = query.after, expected <= last
-        {
+        if !isFiltered, let expected, let last, expected <= last {
             Terminal.complain("the lines \(expected)..<\(last + 1) are missing")
             isWhole = false
         }

@@ -59,8 +59,12 @@ enum TextTargets {
         corpus: [
             "0190a1b2-c3d4-7000-8000-000000000001", "2026-11-20T23:17:50.859712Z",
             "2024-02-29T00:00:00.000000Z", "default", "google", "a_tenant-1",
-            "9999-12-31T23:59:59.999999Z",
-        ], words: ["-", "Z", "T", "9999", "0000", "31", "K", "ſ"]
+            "9999-12-31T23:59:59.999999Z", "1041", "2026-11-21T09:30:00.25+01:00",
+        ],
+        words: [
+            "+", ":", ".", "-00:00", "9223372036854775807", "-", "Z", "T", "9999", "0000", "31",
+            "K", "ſ",
+        ]
     ) { input in
         let text = String(decoding: input, as: UTF8.self)
         var isAccepted = false
@@ -71,6 +75,11 @@ enum TextTargets {
         }
         try check(AccountID(canonical: text)?.description, "an identifier")
         try check(Timestamp(text)?.description, "a time")
+        try check(LogPosition(digits: text)?.description, "a position")
+        if let time = Timestamp(text) {
+            try require(Timestamp(rfc3339: text) == time, "a time is read as another one")
+        }
+        isAccepted = Moment(text) != nil || isAccepted
         try check(TenantID(text)?.description, "a tenant")
         try check(ProviderName(text)?.description, "a provider")
         let shape = /[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}/

@@ -72,7 +72,9 @@ struct AccessLogTests {
             try await withGate(database.runtimeURL) { one in
                 try await withGate(database.runtimeURL) { two in
                     let log = PostgresAccessLog(url: database.runtimeURL, gate: one) { _ in }
+                    let isOver = Flag()
                     let writers = Task {
+                        defer { isOver.raise() }
                         try await withThrowingTaskGroup(of: Void.self) { group in
                             for lane in 0..<16 {
                                 group.addTask {
@@ -88,11 +90,12 @@ struct AccessLogTests {
                     }
                     var seen: [LoggedAccess] = []
                     var query = AccessQuery(limit: 7)
-                    try await eventually("every line to be seen") {
+                    try await eventually("the last line to be seen", within: .seconds(120)) {
+                        let wasOver = isOver.isRaised
                         let page = try await log.accesses(matching: query, in: .default)
                         seen += page.elements
                         query.after = page.cursor
-                        return seen.count == 2 * perProcess ? true : nil
+                        return wasOver && !page.hasMore ? true : nil
                     }
                     try await writers.value
                     #expect(seen.map(\.position) == (0..<Int64(2 * perProcess)).map(\.self))

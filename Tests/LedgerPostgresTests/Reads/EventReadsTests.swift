@@ -111,7 +111,9 @@ struct EventReadsTests {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database, batchLimit: 3) { one in
                 try await SequencerFixture.with(database, batchLimit: 2) { two in
+                    let isOver = Flag()
                     let writers = Task {
+                        defer { isOver.raise() }
                         try await withThrowingTaskGroup(of: Void.self) { group in
                             for lane in 0..<lanes {
                                 group.addTask {
@@ -126,10 +128,12 @@ struct EventReadsTests {
                     }
                     // AccountOpened, ProviderLinked and SignedIn of each, after LedgerOpened.
                     let count = 1 + lanes * perLane * 3
-                    let all = try await follow(reads(database), until: count) { _ in }
-                    let openings = try await follow(reads(database), until: lanes * perLane) {
+                    let reads = reads(database)
+                    async let followed = follow(reads, until: isOver) { _ in }
+                    async let filtered = follow(reads, until: isOver) {
                         $0.type = .accountOpened
                     }
+                    let (all, openings) = try await (followed, filtered)
                     try await writers.value
                     #expect(all.map(\.value) == Array(0..<Int64(count)))
                     let log = try await one.log()
@@ -140,19 +144,20 @@ struct EventReadsTests {
         }
     }
 
-    /// Reads page after page while events are appended.
+    /// Reads page after page while events are appended, until there was no more after the last.
     private func follow(
-        _ reads: EventReads, until count: Int, _ change: (inout EventQuery) -> Void
+        _ reads: EventReads, until isOver: Flag, _ change: (inout EventQuery) -> Void
     ) async throws -> [LogPosition] {
         var query = EventQuery(limit: 4)
         change(&query)
         var seen: [LogPosition] = []
-        try await eventually("every event to be seen", within: .seconds(60)) {
+        try await eventually("the last event to be seen", within: .seconds(120)) {
+            let wasOver = isOver.isRaised
             let page = try await reads.events(
                 matching: query, in: .default, isDisclosing: false)
             seen += page.elements.map(\.position)
             query.after = page.cursor.map { LogPosition($0) }
-            return seen.count >= count ? true : nil
+            return wasOver && !page.hasMore ? true : nil
         }
         return seen
     }
