@@ -156,8 +156,14 @@ extension InMemoryLedger.Tenant {
                 signInTimes[identity, default: []].append(now)
             case .providerLinked(let fact):
                 identity = fact.identity
+            case .accountErased:
+                emails = emails.filter { identity, _ in
+                    state.ledger.identities[identity].map { !state.ledger.isForgotten($0) } ?? false
+                }
+                continue
             case .ledgerOpened, .keyRotated, .accountOpened, .providerUnlinked, .conflictRejected,
-                .linkRejected, .unlinkRejected, .signedOut, .sessionRevoked:
+                .linkRejected, .unlinkRejected, .signedOut, .sessionRevoked, .legalHoldSet,
+                .legalHoldLifted, .ledgerRestored:
                 continue
             }
             for disclosure in draft.disclosures where disclosure.name == .email {

@@ -132,6 +132,9 @@ extension Result<Reply, Refusal> {
             .success(.signedIn(grant.comparable, isNewUser: isNewUser))
         case .success(.refreshed(let grant, let exchange)):
             .success(.refreshed(grant.comparable, exchange))
+        // A model's log has no opening.
+        case .success(.erased(_, let isNew)):
+            .success(.erased(at: LogPosition(0), isNew: isNew))
         case .success, .failure: self
         }
     }

@@ -13,6 +13,8 @@ package struct RandomCommands: Sendable {
     private var callers: [Caller] = []
     private var tokens: [(session: SessionID, tokens: [Digest])] = []
     private var lastToken: Digest?
+    private var holds: [(account: AccountID, hold: HoldID)] = []
+    private var lastHeld: AccountID?
 
     /// Starts at a seed; few subjects make many conflicts.
     package init(tenant: TenantID = .default, seed: UInt64, subjectsPerProvider: Int = 4) {
@@ -26,9 +28,10 @@ package struct RandomCommands: Sendable {
         let intent: Command.Intent =
             switch Int.random(in: 0..<100, using: &generator) {
             case ..<30: signIn()
-            case ..<60: callers.isEmpty ? signIn() : link()
-            case ..<80: callers.isEmpty ? signIn() : unlink()
-            case ..<87: callers.isEmpty ? signIn() : signOut()
+            case ..<58: callers.isEmpty ? signIn() : link()
+            case ..<78: callers.isEmpty ? signIn() : unlink()
+            case ..<85: callers.isEmpty ? signIn() : signOut()
+            case ..<88: callers.isEmpty ? signIn() : administer()
             default: tokens.isEmpty ? signIn() : refresh()
             }
         return Command(
@@ -49,6 +52,8 @@ package struct RandomCommands: Sendable {
                 let index = tokens.firstIndex(where: { $0.session == grant.session })
             else { return }
             tokens[index].tokens.append(lastToken)
+        case .success(.holdSet(let hold)):
+            if let lastHeld { holds.append((account: lastHeld, hold: hold)) }
         case .success, .failure: break
         }
     }
@@ -91,6 +96,25 @@ package struct RandomCommands: Sendable {
         let everywhere = Int.random(in: 0..<4, using: &generator) == 0
         return .signOut(
             SignOut(caller: randomCaller(), scope: everywhere ? .everywhere : .session))
+    }
+
+    /// Erases an account, or keeps one from being erased for a while.
+    private mutating func administer() -> Command.Intent {
+        let account = randomCaller().account
+        let actor = Actor.apiKey(Principal(key: generator.id(), role: .admin))
+        switch Int.random(in: 0..<4, using: &generator) {
+        case 0:
+            lastHeld = account
+            return .setLegalHold(
+                SetLegalHold(account: account, newHold: generator.id(), actor: actor))
+        case 1:
+            guard let held = holds.popLast() else { fallthrough }
+            return .liftLegalHold(
+                LiftLegalHold(account: held.account, hold: held.hold, actor: actor))
+        default:
+            return .eraseAccount(
+                EraseAccount(account: account, basis: .dataSubjectRequest, actor: actor))
+        }
     }
 
     private mutating func refresh() -> Command.Intent {

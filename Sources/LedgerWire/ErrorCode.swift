@@ -31,14 +31,23 @@ public enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case notSealedYet = "NOT_SEALED_YET"
     /// 404: no checkpoint of this size was signed.
     case sizeNotSigned = "SIZE_NOT_SIGNED"
-    /// 404: the identity has no account and the caller asked not to open one.
+    /// 404: the identity has no account and the caller asked not to open one, or no account has this
+    /// name.
     case accountNotFound = "ACCOUNT_NOT_FOUND"
     /// 404: the account has no such identity.
     case providerNotLinked = "PROVIDER_NOT_LINKED"
+    /// 404: the account has no such legal hold.
+    case holdNotFound = "HOLD_NOT_FOUND"
     /// 405: the path exists, but not for this method.
     case methodNotAllowed = "METHOD_NOT_ALLOWED"
     /// 409: the identity, or the provider's place in the account, is taken.
     case providerConflict = "PROVIDER_CONFLICT"
+    /// 409: a legal hold keeps the account from being erased.
+    case legalHold = "LEGAL_HOLD"
+    /// 409: the account has as many legal holds as it may have.
+    case tooManyHolds = "TOO_MANY_HOLDS"
+    /// 410: the account was erased; nothing about it can be changed any more.
+    case accountErased = "ACCOUNT_ERASED"
     /// 413: the body is longer than the limit.
     case payloadTooLarge = "PAYLOAD_TOO_LARGE"
     /// 415: the body is not declared as JSON.

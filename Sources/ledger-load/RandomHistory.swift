@@ -202,7 +202,8 @@ struct RandomHistory {
         case .signedIn(let fact): if let email { emails[fact.identity] = email }
         case .ledgerOpened, .keyRotated, .accountOpened, .providerUnlinked, .conflictRejected,
             .linkRejected,
-            .unlinkRejected, .signedOut, .sessionRevoked:
+            .unlinkRejected, .signedOut, .sessionRevoked, .accountErased, .legalHoldSet,
+            .legalHoldLifted, .ledgerRestored:
             break
         }
         let address = disclosed.first { $0.name == .clientIP }?.value

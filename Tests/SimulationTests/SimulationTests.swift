@@ -21,7 +21,7 @@ import Testing
             "sessionEnded", "rateLimited", "onlyProvider", "reauthenticationRequired",
             "invalidRefreshToken", "invalidProviderToken", "idempotencyKeyReused",
             "providerNotLinked", "accountNotFound", "overloaded", "unavailable",
-            "internalFailure",
+            "internalFailure", "erased", "holdSet", "holdLifted", "legalHold", "accountErased",
         ]
         for answer in answers {
             #expect(run.answers[answer, default: 0] > 0, "nobody was answered \(answer)")

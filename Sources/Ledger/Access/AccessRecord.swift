@@ -10,6 +10,10 @@ package enum AccessAction: String, Sendable, Hashable, CaseIterable {
     case proveInclusion = "log.inclusion"
     case proveConsistency = "log.consistency"
     case listLogKeys = "log.keys"
+    case eraseAccount = "account.erase"
+    case setLegalHold = "account.hold"
+    case liftLegalHold = "account.lift_hold"
+    case acceptRestore = "log.accept_restore"
 }
 
 /// One look at the ledger, as it is told to the access log before the answer goes out.

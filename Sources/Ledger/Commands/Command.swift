@@ -9,6 +9,10 @@ package struct Command: Sendable {
         case unlinkProvider(UnlinkProvider)
         case signOut(SignOut)
         case refreshSession(RefreshSession)
+        case eraseAccount(EraseAccount)
+        case setLegalHold(SetLegalHold)
+        case liftLegalHold(LiftLegalHold)
+        case recordRestore(RecordRestore)
     }
 
     /// Where the command came from: becomes disclosures and the entry's `request`.
@@ -64,6 +68,10 @@ package struct Command: Sendable {
         case .unlinkProvider(let command): command.decide(given: state, at: now, under: policy)
         case .signOut(let command): command.decide(given: state, at: now)
         case .refreshSession(let command): command.decide(given: state, at: now, under: policy)
+        case .eraseAccount(let command): command.decide(given: state)
+        case .setLegalHold(let command): command.decide(given: state)
+        case .liftLegalHold(let command): command.decide(given: state)
+        case .recordRestore(let command): command.decide(given: state)
         }
     }
 }
@@ -76,11 +84,23 @@ package struct Decision: Sendable {
         package let actor: Actor
         /// About the event's first account; the origin's disclosures are added to them.
         package let disclosures: [Disclosure]
+        /// Whether the request tells something about the event's first account: not when somebody else
+        /// made it.
+        package let disclosesRequest: Bool
 
-        init(_ event: Event, actor: Actor, disclosures: [Disclosure] = []) {
+        init(
+            _ event: Event, actor: Actor, disclosures: [Disclosure] = [],
+            disclosesRequest: Bool = true
+        ) {
             self.event = event
             self.actor = actor
             self.disclosures = disclosures
+            self.disclosesRequest = disclosesRequest
+        }
+
+        /// A fact about an account that an operator or an administrator caused.
+        static func administered(_ event: Event, by actor: Actor) -> Draft {
+            Draft(event, actor: actor, disclosesRequest: false)
         }
     }
 
@@ -94,6 +114,8 @@ package struct Decision: Sendable {
         case refreshTokens(SessionID, RefreshTokenState)
         /// An idempotency key has its answer.
         case answered(IdempotencyScope, DecisionState.IdempotencyRecord)
+        /// What budgets, idempotency keys and sessions remember of an account is gone.
+        case forgotten(AccountID)
     }
 
     package var drafts: [Draft]

@@ -37,6 +37,12 @@ package struct RefreshTokenState: Hashable, Sendable {
         }
     }
 
+    /// Drops every secret: no token has a digest of zeros.
+    mutating func forget() {
+        current = .zero
+        preceding = nil
+    }
+
     /// Which token a refresh gives back.
     package enum Exchange: Hashable, Sendable {
         /// The successor that the command brought.

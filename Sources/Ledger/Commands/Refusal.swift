@@ -30,4 +30,14 @@ package enum Refusal: Error, Hashable, Sendable {
     case idempotencyKeyReused
     /// The provider's keys could not be had, so nobody can say whether the ID token is good.
     case providerUnavailable
+    /// No account of the tenant ever had this name.
+    case unknownAccount
+    /// The account was erased, so there is nothing left to change.
+    case accountErased
+    /// A legal hold keeps the account from being erased.
+    case legalHold
+    /// The account has as many legal holds as it may have.
+    case tooManyHolds
+    /// The account has no such hold.
+    case unknownHold
 }

@@ -14,6 +14,15 @@ package enum Reply: Hashable, Sendable {
     case signedOut
     /// A refresh token was exchanged.
     case refreshed(Grant, RefreshTokenState.Exchange)
+    /// An account is erased; the position of the `AccountErased`, which this command appended or one
+    /// before it.
+    case erased(at: LogPosition, isNew: Bool)
+    /// A legal hold was set.
+    case holdSet(HoldID)
+    /// A legal hold was lifted.
+    case holdLifted
+    /// A restore was recorded, at this position.
+    case restoreRecorded(at: LogPosition)
 }
 
 /// What an access token is made from.
@@ -80,7 +89,9 @@ package struct StoredAnswer: Hashable, Sendable {
         case .success(.unlinked(let providers)):
             "unlinked:" + providers.map(\.description).joined(separator: ",")
         case .success(.opened), .success(.keyRotated), .success(.signedIn), .success(.signedOut),
-            .success(.refreshed):
+            .success(.refreshed),
+            .success(.erased), .success(.holdSet), .success(.holdLifted),
+            .success(.restoreRecorded):
             nil
         case .failure(.providerConflict(let reason)): "conflict:\(reason.rawValue)"
         case .failure(.invalidProviderToken): "refused:invalid_id_token"
@@ -89,7 +100,9 @@ package struct StoredAnswer: Hashable, Sendable {
         case .failure(.unknownTenant), .failure(.sessionEnded), .failure(.unsupportedProvider),
             .failure(.rateLimited), .failure(.accountNotFound), .failure(.providerNotLinked),
             .failure(.identityNotNamed), .failure(.invalidRefreshToken),
-            .failure(.idempotencyKeyReused), .failure(.providerUnavailable):
+            .failure(.idempotencyKeyReused), .failure(.providerUnavailable),
+            .failure(.unknownAccount), .failure(.accountErased), .failure(.legalHold),
+            .failure(.tooManyHolds), .failure(.unknownHold):
             nil
         }
     }

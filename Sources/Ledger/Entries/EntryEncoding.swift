@@ -107,6 +107,12 @@ private struct EntryWriter {
             raw("\",\"type\":\"account\"")
         case .system:
             raw("\"type\":\"system\"")
+        case .apiKey(let principal):
+            raw("\"id\":\"")
+            principal.key.appendText(to: &bytes)
+            raw("\",\"role\":\"")
+            raw(principal.role.rawValue)
+            raw("\",\"type\":\"api_key\"")
         }
     }
 }

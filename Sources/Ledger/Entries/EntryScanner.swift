@@ -89,12 +89,24 @@ struct EntryScanner {
         }
         try expect("\"id\":")
         let account: AccountID = try id()
+        if bytes.consume(",\"role\":") {
+            return .apiKey(try principal(account.bits))
+        }
         var session: SessionID?
         if bytes.consume(",\"session\":") {
             session = try id()
         }
         try expect(",\"type\":\"account\"}")
         return .account(account, session: session)
+    }
+
+    private mutating func principal(_ key: UInt128) throws(EntryFault) -> Principal {
+        let text = try text()
+        guard let role = Role.allCases.first(where: { bytes.holds($0.rawValue, at: text) }) else {
+            throw fault("a role")
+        }
+        try expect(",\"type\":\"api_key\"}")
+        return Principal(key: APIKeyID(bits: key), role: role)
     }
 
     /// Passes over the details, which are read once the type is known.

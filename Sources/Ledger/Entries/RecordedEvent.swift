@@ -4,12 +4,15 @@ package enum Actor: Hashable, Sendable {
     case account(AccountID, session: SessionID?)
     /// The ledger itself or the operator's command line.
     case system
+    /// Somebody with an API key, in the role that the key had at that time.
+    case apiKey(Principal)
 
-    /// The actor in one word and, for an account, its id: the form of the `actor` columns.
+    /// The actor in one word and, for an account or a key, its id: the form of the `actor` columns.
     package var columnText: String {
         switch self {
         case .account(let id, _): "account:\(id)"
         case .system: "system"
+        case .apiKey(let principal): principal.description
         }
     }
 }

@@ -45,6 +45,20 @@ package struct ScannedDetails {
             return time
         }
 
+        /// The next field as a digest.
+        mutating func digest(_ name: String) throws(EntryFault) -> Digest {
+            try begin(name)
+            guard let digest = bytes.digest() else { throw .malformed("details.\(name)") }
+            return digest
+        }
+
+        /// The next field as a number of 64 bits that is not negative.
+        mutating func integer(_ name: String) throws(EntryFault) -> Int64 {
+            try begin(name)
+            guard let value = bytes.integer() else { throw .malformed("details.\(name)") }
+            return value
+        }
+
         /// The next field as a provider's name.
         mutating func provider() throws(EntryFault) -> ProviderName {
             guard let name = ProviderName(try text("provider")) else {

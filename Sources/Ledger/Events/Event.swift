@@ -14,6 +14,10 @@ package enum Event: Hashable, Sendable {
     case signedOut(SignedOut)
     case sessionRevoked(SessionRevoked)
     case keyRotated(KeyRotated)
+    case accountErased(AccountErased)
+    case legalHoldSet(LegalHoldSet)
+    case legalHoldLifted(LegalHoldLifted)
+    case ledgerRestored(LedgerRestored)
 
     /// The stored names; frozen for ever.
     package enum Name: String, CaseIterable, Sendable {
@@ -28,6 +32,10 @@ package enum Event: Hashable, Sendable {
         case signedOut = "SignedOut"
         case sessionRevoked = "SessionRevoked"
         case keyRotated = "KeyRotated"
+        case accountErased = "AccountErased"
+        case legalHoldSet = "LegalHoldSet"
+        case legalHoldLifted = "LegalHoldLifted"
+        case ledgerRestored = "LedgerRestored"
     }
 
     /// What an event ended as.
@@ -50,6 +58,10 @@ package enum Event: Hashable, Sendable {
         case .signedOut(let fact): fact
         case .sessionRevoked(let fact): fact
         case .keyRotated(let fact): fact
+        case .accountErased(let fact): fact
+        case .legalHoldSet(let fact): fact
+        case .legalHoldLifted(let fact): fact
+        case .ledgerRestored(let fact): fact
         }
     }
 
@@ -67,6 +79,10 @@ package enum Event: Hashable, Sendable {
         case .signedOut: .signedOut
         case .sessionRevoked: .sessionRevoked
         case .keyRotated: .keyRotated
+        case .accountErased: .accountErased
+        case .legalHoldSet: .legalHoldSet
+        case .legalHoldLifted: .legalHoldLifted
+        case .ledgerRestored: .ledgerRestored
         }
     }
 
@@ -97,6 +113,14 @@ package enum Event: Hashable, Sendable {
             self = .sessionRevoked(try SessionRevoked(details: details, accounts: accounts))
         case .keyRotated:
             self = .keyRotated(try KeyRotated(details: details, accounts: accounts))
+        case .accountErased:
+            self = .accountErased(try AccountErased(details: details, accounts: accounts))
+        case .legalHoldSet:
+            self = .legalHoldSet(try LegalHoldSet(details: details, accounts: accounts))
+        case .legalHoldLifted:
+            self = .legalHoldLifted(try LegalHoldLifted(details: details, accounts: accounts))
+        case .ledgerRestored:
+            self = .ledgerRestored(try LedgerRestored(details: details, accounts: accounts))
         }
     }
 }

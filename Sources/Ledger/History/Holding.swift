@@ -52,7 +52,12 @@ package struct HoldingFold: Sendable {
             if fact.identity == identity { try expect(fact.account) }
         case .signedIn(let fact):
             if fact.identity == identity { try expect(fact.account) }
-        case .ledgerOpened, .keyRotated, .accountOpened, .linkRejected, .signedOut, .sessionRevoked:
+        case .accountErased(let fact):
+            guard let held = current, held.account == fact.account else { return nil }
+            current = nil
+            return Holding(account: held.account, from: held.from, until: mark)
+        case .ledgerOpened, .keyRotated, .accountOpened, .linkRejected, .signedOut, .sessionRevoked,
+            .legalHoldSet, .legalHoldLifted, .ledgerRestored:
             break
         }
         return nil

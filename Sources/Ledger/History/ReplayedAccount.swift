@@ -9,12 +9,18 @@ package struct ReplayedAccount: Hashable, Sendable {
         /// Its first event is still to come.
         case unopened
         case open
+        /// It was erased, and nothing touches it any more.
+        case erased
     }
 
     package let tenant: TenantID
     package let id: AccountID
     /// The place of the `AccountOpened`; nil before it.
     package private(set) var opened: LogMark?
+    /// The place of the `AccountErased`; nil while the account lives.
+    package private(set) var erased: LogMark?
+    /// The legal holds that keep it from being erased, in the order in which they were set.
+    package private(set) var holds: [HoldID] = []
     /// The place of the last event that touches the account; nil before the first.
     package private(set) var last: LogMark?
     /// The leaf hash of that event.
@@ -37,7 +43,9 @@ package struct ReplayedAccount: Hashable, Sendable {
     }
 
     /// Whether the account can be used.
-    package var standing: Standing { opened == nil ? .unopened : .open }
+    package var standing: Standing {
+        erased != nil ? .erased : opened == nil ? .unopened : .open
+    }
 
     /// The sessions that were opened and that no event has ended, in the order of their opening.
     ///
@@ -85,6 +93,7 @@ package struct ReplayedAccount: Hashable, Sendable {
         }
         let mark = LogMark(position: recorded.position, recordedAt: recorded.recordedAt)
         if case .accountOpened = recorded.event { opened = mark }
+        if case .accountErased = recorded.event { erased = mark }
         last = mark
     }
 }
@@ -93,24 +102,26 @@ extension ReplayedAccount: Fold {
     func standing(of account: AccountID) -> AccountStanding? {
         if account == id {
             return lastLeaf.map {
-                AccountStanding(nextSequence: eventCount, lastLeaf: $0, linkCount: links.count)
+                AccountStanding(
+                    nextSequence: eventCount, lastLeaf: $0, linkCount: links.count,
+                    isErased: erased != nil)
             }
         }
         guard let reference = folding?.accounts.first(where: { $0.id == account }),
             let previous = reference.previous
         else { return nil }
         return AccountStanding(
-            nextSequence: reference.sequence, lastLeaf: previous, linkCount: 0)
+            nextSequence: reference.sequence, lastLeaf: previous, linkCount: 0, isErased: false)
     }
 
     func standing(of identity: IdentityID) -> IdentityStanding? {
         if let link = links.first(where: { $0.identity == identity }) {
-            return IdentityStanding(provider: link.provider, account: id)
+            return IdentityStanding(provider: link.provider, account: id, isForgotten: false)
         }
         guard case .conflictRejected(let fact)? = folding?.event, fact.identity == identity,
             let holder = fact.holder, holder != id
         else { return nil }
-        return IdentityStanding(provider: fact.provider, account: holder)
+        return IdentityStanding(provider: fact.provider, account: holder, isForgotten: false)
     }
 
     func standing(of session: SessionID) -> SessionStanding? {
@@ -147,5 +158,16 @@ extension ReplayedAccount: Fold {
 
     mutating func endSessions(of account: AccountID, at position: LogPosition) {
         live = [:]
+    }
+
+    mutating func erase(_ account: AccountID, at position: LogPosition) {
+        links = []
+        live = [:]
+    }
+
+    func holds(on account: AccountID) -> [HoldID] { holds }
+
+    mutating func set(_ holds: [HoldID], on account: AccountID) {
+        self.holds = holds
     }
 }

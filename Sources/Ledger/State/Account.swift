@@ -32,11 +32,18 @@ package struct Account: Hashable, Sendable {
     package internal(set) var lastPosition: LogPosition
     /// What the account can be signed in with, in linking order.
     package internal(set) var links: [Link]
+    /// The legal holds that keep it from being erased, in the order in which they were set.
+    package internal(set) var holds: [HoldID]
+    /// The position of the `AccountErased`; nil while the account lives.
+    ///
+    /// An erased account has no links and no holds, and no further event touches it.
+    package internal(set) var erasedPosition: LogPosition?
 
     /// Describes an account.
     package init(
         id: AccountID, openedPosition: LogPosition, nextSequence: Int64, lastLeaf: Digest,
-        lastPosition: LogPosition, links: [Link]
+        lastPosition: LogPosition, links: [Link], holds: [HoldID] = [],
+        erasedPosition: LogPosition? = nil
     ) {
         self.id = id
         self.openedPosition = openedPosition
@@ -44,6 +51,8 @@ package struct Account: Hashable, Sendable {
         self.lastLeaf = lastLeaf
         self.lastPosition = lastPosition
         self.links = links
+        self.holds = holds
+        self.erasedPosition = erasedPosition
     }
 
     /// The linked providers in linking order, each named once.

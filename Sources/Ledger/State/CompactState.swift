@@ -1,4 +1,5 @@
-/// The fold of a whole log in little memory: 80 bytes an account, 56 an identity, 40 a live session.
+/// The fold of a whole log in little memory: 80 bytes an account, 56 an identity, 40 a live session,
+/// and more only for an account that is under a legal hold.
 ///
 /// Keeps what the events to come are checked against, and of what only has to be compared in the
 /// end no more than that needs: whoever folds takes the rest from each event as it passes. A
@@ -15,6 +16,7 @@ package struct CompactState {
     private var identities = IdentifierTable<IdentityRow>()
     private var sessions = IdentifierTable<SessionRow>()
     private var providers: [ProviderName] = []
+    private var holds: [AccountID: [HoldID]] = [:]
 
     private struct AccountRow: IdentifiedRow {
         let id: AccountID
@@ -25,6 +27,7 @@ package struct CompactState {
         var firstLink = IdentifierTable<IdentityRow>.none
         /// The live session that was opened last.
         var lastSession = IdentifierTable<SessionRow>.none
+        var isErased = false
     }
 
     private struct IdentityRow: IdentifiedRow {
@@ -87,23 +90,29 @@ package struct CompactState {
     }
 
     /// Lends every account; its links are not filled in, nor where it was opened.
+    ///
+    /// The last event of an account that was erased is its `AccountErased`.
     package func eachAccount(_ body: (Account) -> Void) {
         for row in accounts.all {
             body(
                 Account(
                     id: row.id, openedPosition: LogPosition(0), nextSequence: row.nextSequence,
-                    lastLeaf: row.lastLeaf, lastPosition: row.lastPosition, links: []))
+                    lastLeaf: row.lastLeaf, lastPosition: row.lastPosition, links: [],
+                    holds: holds(on: row.id),
+                    erasedPosition: row.isErased ? row.lastPosition : nil))
         }
     }
 
-    /// Lends every identity, in the order of ``number(of:)``.
-    package func eachIdentity(_ body: (Identity) -> Void) {
-        for row in identities.all {
-            let account = accounts[row.account].id
+    /// Lends every identity that was not erased, with its ``number(of:)``.
+    package func eachIdentity(_ body: (_ number: Int, Identity) -> Void) {
+        for (number, row) in identities.all.enumerated() {
+            let account = accounts[row.account]
+            guard !account.isErased else { continue }
             body(
+                number,
                 Identity(
                     id: row.id, provider: providers[Int(row.provider)],
-                    account: row.isLinked ? account : nil, lastAccount: account,
+                    account: row.isLinked ? account.id : nil, lastAccount: account.id,
                     linkedAt: row.linkedAt, linkedPosition: row.linkedPosition))
         }
     }
@@ -124,16 +133,18 @@ extension CompactState: Fold {
                 link = identities[link].nextLink
             }
             return AccountStanding(
-                nextSequence: row.nextSequence, lastLeaf: row.lastLeaf, linkCount: links)
+                nextSequence: row.nextSequence, lastLeaf: row.lastLeaf, linkCount: links,
+                isErased: row.isErased)
         }
     }
 
     func standing(of identity: IdentityID) -> IdentityStanding? {
         identities.place(of: identity).map { place in
             let row = identities[place]
+            let account = accounts[row.account]
             return IdentityStanding(
-                provider: providers[Int(row.provider)],
-                account: row.isLinked ? accounts[row.account].id : nil)
+                provider: providers[Int(row.provider)], account: row.isLinked ? account.id : nil,
+                isForgotten: account.isErased)
         }
     }
 
@@ -214,6 +225,28 @@ extension CompactState: Fold {
     mutating func endSessions(of account: AccountID, at position: LogPosition) {
         guard let place = accounts.place(of: account) else { return }
         endSessions(of: place) { _ in true }
+    }
+
+    mutating func erase(_ account: AccountID, at position: LogPosition) {
+        guard let place = accounts.place(of: account) else { return }
+        endSessions(of: place) { _ in true }
+        var link = accounts[place].firstLink
+        while link != Self.noLink {
+            let next = identities[link].nextLink
+            identities[link].nextLink = Self.noLink
+            identities[link].isLinked = false
+            link = next
+        }
+        accounts[place].firstLink = Self.noLink
+        accounts[place].isErased = true
+    }
+
+    func holds(on account: AccountID) -> [HoldID] {
+        holds.isEmpty ? [] : holds[account] ?? []
+    }
+
+    mutating func set(_ holds: [HoldID], on account: AccountID) {
+        self.holds[account] = holds.isEmpty ? nil : holds
     }
 
     private mutating func endSessions(

@@ -23,6 +23,10 @@ protocol Fold {
     mutating func open(_ session: Session)
     mutating func end(_ session: SessionID, at position: LogPosition)
     mutating func endSessions(of account: AccountID, at position: LogPosition)
+    /// Takes all links, holds and sessions of an account away, and its identities for ever.
+    mutating func erase(_ account: AccountID, at position: LogPosition)
+    func holds(on account: AccountID) -> [HoldID]
+    mutating func set(_ holds: [HoldID], on account: AccountID)
 }
 
 /// Where an account stands.
@@ -30,6 +34,7 @@ struct AccountStanding {
     let nextSequence: Int64
     let lastLeaf: Digest
     let linkCount: Int
+    let isErased: Bool
 }
 
 /// Whose an identity is.
@@ -37,6 +42,8 @@ struct IdentityStanding {
     let provider: ProviderName
     /// Nil after an unlink.
     let account: AccountID?
+    /// Whether it was erased with the account that it belonged to last.
+    let isForgotten: Bool
 }
 
 /// Whose a session is.
@@ -121,7 +128,39 @@ extension Fold {
         case .sessionRevoked(let fact):
             try requireLive(fact.session, of: fact.account)
             end(fact.session, at: recorded.position)
+        case .accountErased(let fact):
+            try requireAccount(fact.account)
+            guard holds(on: fact.account).isEmpty else {
+                throw .impossible("account \(fact.account) is under a legal hold")
+            }
+            erase(fact.account, at: recorded.position)
+        case .legalHoldSet(let fact):
+            try hold(fact)
+        case .legalHoldLifted(let fact):
+            try lift(fact)
+        case .ledgerRestored:
+            guard recorded.position > LogPosition(0) else {
+                throw .impossible("a log begins with its opening")
+            }
         }
+    }
+
+    private mutating func hold(_ fact: LegalHoldSet) throws(FoldFault) {
+        try requireAccount(fact.account)
+        let holds = holds(on: fact.account)
+        guard !holds.contains(fact.hold) else {
+            throw .impossible("hold \(fact.hold) is set already")
+        }
+        set(holds + [fact.hold], on: fact.account)
+    }
+
+    private mutating func lift(_ fact: LegalHoldLifted) throws(FoldFault) {
+        try requireAccount(fact.account)
+        let holds = holds(on: fact.account)
+        guard holds.contains(fact.hold) else {
+            throw .impossible("hold \(fact.hold) is not set on account \(fact.account)")
+        }
+        set(holds.filter { $0 != fact.hold }, on: fact.account)
     }
 
     private mutating func signIn(_ fact: SignedIn, _ recorded: RecordedEvent) throws(FoldFault) {
@@ -142,15 +181,19 @@ extension Fold {
         guard known.account == nil else {
             throw .impossible("identity \(fact.identity) belongs to an account already")
         }
+        guard !known.isForgotten else {
+            throw .impossible("identity \(fact.identity) was erased")
+        }
         guard known.provider == fact.provider else {
             throw .impossible("identity \(fact.identity) is of another provider")
         }
     }
 
     private func requireAccount(_ account: AccountID) throws(FoldFault) {
-        guard standing(of: account) != nil else {
+        guard let known = standing(of: account) else {
             throw .impossible("account \(account) was never opened")
         }
+        guard !known.isErased else { throw .impossible("account \(account) was erased") }
     }
 
     private func requireHolder(_ fact: ConflictRejected) throws(FoldFault) {

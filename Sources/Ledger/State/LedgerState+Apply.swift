@@ -14,13 +14,15 @@ extension LedgerState: Fold {
     func standing(of account: AccountID) -> AccountStanding? {
         accounts[account].map {
             AccountStanding(
-                nextSequence: $0.nextSequence, lastLeaf: $0.lastLeaf, linkCount: $0.links.count)
+                nextSequence: $0.nextSequence, lastLeaf: $0.lastLeaf, linkCount: $0.links.count,
+                isErased: $0.erasedPosition != nil)
         }
     }
 
     func standing(of identity: IdentityID) -> IdentityStanding? {
         identities[identity].map {
-            IdentityStanding(provider: $0.provider, account: $0.account)
+            IdentityStanding(
+                provider: $0.provider, account: $0.account, isForgotten: isForgotten($0))
         }
     }
 
@@ -75,5 +77,22 @@ extension LedgerState: Fold {
         for id in liveSessions[account] ?? [] {
             end(id, at: position)
         }
+    }
+
+    mutating func erase(_ account: AccountID, at position: LogPosition) {
+        endSessions(of: account, at: position)
+        for link in accounts[account]?.links ?? [] {
+            identities[link.identity]?.account = nil
+        }
+        accounts[account]?.links = []
+        accounts[account]?.erasedPosition = position
+    }
+
+    func holds(on account: AccountID) -> [HoldID] {
+        accounts[account]?.holds ?? []
+    }
+
+    mutating func set(_ holds: [HoldID], on account: AccountID) {
+        accounts[account]?.holds = holds
     }
 }

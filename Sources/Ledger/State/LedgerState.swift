@@ -53,6 +53,16 @@ package struct LedgerState: Sendable {
         }
     }
 
+    /// Adds a loaded account's legal holds to it.
+    package mutating func load(_ holds: [HoldID], on account: AccountID) {
+        accounts[account]?.holds = holds
+    }
+
+    /// Whether an identity was erased with the account that it belonged to last.
+    package func isForgotten(_ identity: Identity) -> Bool {
+        accounts[identity.lastAccount]?.erasedPosition != nil
+    }
+
     /// Moves an account's own sequence: its part in the next event.
     func reference(to account: AccountID) -> AccountReference {
         guard let known = accounts[account] else {

@@ -59,7 +59,8 @@ package struct Recorder {
     ) -> Recording {
         let accounts = draft.event.fact.accounts
         let disclosures =
-            accounts.isEmpty ? [] : draft.disclosures + command.origin.disclosures
+            accounts.isEmpty || !draft.disclosesRequest
+            ? draft.disclosures : draft.disclosures + command.origin.disclosures
         // One draw for the event's identifier and all salts: each draw costs more than its bytes.
         let bytes = random(Self.idBytes + disclosures.count * Disclosure.saltBytes)
         let committed = commit(to: disclosures, salts: bytes.dropFirst(Self.idBytes))
@@ -103,7 +104,23 @@ extension DecisionState {
             attempts[account, default: [:]][attempt] = time
         case .refreshTokens(let session, let tokens): refreshTokens[session] = tokens
         case .answered(let scope, let record): idempotency[scope] = record
+        case .forgotten(let account): forget(account)
         }
+    }
+
+    /// Forgets what lies beside the log about an account that was erased a moment ago.
+    private mutating func forget(_ account: AccountID) {
+        attempts[account] = nil
+        idempotency = idempotency.filter { $0.key.account != account }
+        for (id, session) in ledger.sessions where session.account == account {
+            refreshTokens[id]?.forget()
+        }
+        directory = directory.filter { !isForgotten($0.value) }
+        signIns = signIns.filter { !isForgotten($0.key) }
+    }
+
+    private func isForgotten(_ identity: IdentityID) -> Bool {
+        ledger.identities[identity].map(ledger.isForgotten) ?? false
     }
 
     /// Counts a sign-in against its identity's budget.

@@ -13,7 +13,7 @@ package struct Digest: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Thirty-two zero bytes: stands where no digest is known yet.
-    static let zero = Digest(words: InlineWords(first: 0, second: 0, third: 0, fourth: 0))
+    package static let zero = Digest(words: InlineWords(first: 0, second: 0, third: 0, fourth: 0))
 
     private init(words: InlineWords) {
         self.words = words

@@ -47,6 +47,9 @@ package struct EntityID<Kind>: Hashable, Sendable, Comparable, CustomStringConve
                 | randomB)
     }
 
+    /// When a UUIDv7 was made, to the millisecond.
+    package var madeAt: Timestamp { Timestamp(microseconds: Int64(high >> 16) * 1000) }
+
     package var description: String {
         var text: [UInt8] = []
         text.reserveCapacity(36)
@@ -98,6 +101,8 @@ package enum EventKind {}
 package enum CommandKind {}
 /// The kind of a ``RequestID``.
 package enum RequestKind {}
+/// The kind of a ``HoldID``.
+package enum HoldKind {}
 
 /// The stable `user_id` that an app stores its data under.
 package typealias AccountID = EntityID<AccountKind>
@@ -111,3 +116,5 @@ package typealias EventID = EntityID<EventKind>
 package typealias CommandID = EntityID<CommandKind>
 /// The name of the request that carried a command.
 package typealias RequestID = EntityID<RequestKind>
+/// The name of one legal hold on one account.
+package typealias HoldID = EntityID<HoldKind>

@@ -99,6 +99,7 @@ extension JSONWriter {
         name("status")
         text(account.standing.rawValue)
         named("opened", account.opened)
+        named("erased", account.erased)
         named("last_event", account.last)
         named("event_count", account.eventCount)
         name("linked_providers")
@@ -112,6 +113,8 @@ extension JSONWriter {
         name("session_count")
         number(Int64(account.sessionCount))
         named("sessions", account.sessions)
+        name("legal_holds")
+        texts(account.holds.map(\.description))
     }
 
     fileprivate mutating func link(_ link: Account.Link) {

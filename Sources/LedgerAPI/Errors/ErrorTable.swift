@@ -125,6 +125,12 @@ extension ErrorAnswer {
             case .providerUnavailable:
                 Self(503, .unavailable, "The provider can't be reached")
                     .retry(after: RetryAfter.providerUnavailable)
+            case .unknownAccount: Self(404, .accountNotFound, "There is no such account")
+            case .accountErased: Self(410, .accountErased, "The account has been erased")
+            case .legalHold: Self(409, .legalHold, "The account is under a legal hold")
+            case .tooManyHolds:
+                Self(409, .tooManyHolds, "The account has as many legal holds as it may have")
+            case .unknownHold: Self(404, .holdNotFound, "The account has no such legal hold")
             }
     }
 

@@ -8,6 +8,7 @@ enum RouteTable {
         ReadinessRoute.self, AccessLogRoute.self, EventsRoute.self, EventRoute.self,
         LogCheckpointRoute.self, LogCheckpointsRoute.self, LogInclusionRoute.self,
         LogConsistencyRoute.self, LogKeysRoute.self,
+        EraseAccountRoute.self, SetLegalHoldRoute.self, LiftLegalHoldRoute.self,
     ]
 
     static let router: Router<any Route> = {

@@ -32,7 +32,11 @@ struct AccountWalk {
 
     private static let decided = Statement(
         "history_account",
-        "SELECT next_seq, last_leaf FROM accounts WHERE tenant_id = $1 AND account_id = $2")
+        """
+        SELECT next_seq, last_leaf FROM accounts WHERE tenant_id = $1 AND account_id = $2
+        UNION ALL
+        SELECT next_seq, last_leaf FROM erasures WHERE tenant_id = $1 AND account_id = $2
+        """)
 
     let account: AccountID
     let snapshot: HistorySnapshot

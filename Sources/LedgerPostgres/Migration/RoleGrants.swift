@@ -20,33 +20,44 @@ struct RoleGrants {
         "events", "ledger_head", "ledger_migrations", "disclosures", "account_keys", "accounts",
         "identities", "sessions", "idempotency_records", "projections", "projection_tables",
         "user_providers", "account_audit", "merkle_nodes", "checkpoints", "checkpoint_keys",
-        "sealer_leases", "api_keys", "access_heads", "access_log",
+        "sealer_leases", "api_keys", "access_heads", "access_log", "erasures",
     ]
-    private static let functions = ["ledger_expect(bigint, bigint, text)"]
+    private static let functions = [
+        "ledger_expect(bigint, bigint, text)",
+        "ledger_erase_accounts(text[], uuid[], bigint[])",
+        "ledger_destroy_disclosures(text, uuid, bigint[])",
+    ]
 
     /// Serving: the log only grows, the head only moves.
     static let runtime = RoleGrants(
         grants: tables.map { table in
             switch table {
-            // Disclosures and keys are evidence too: nothing of today erases one.
+            // Disclosures and keys are evidence, too: only an erasure destroys them, by its functions.
             case "events", "disclosures", "account_keys", "merkle_nodes", "checkpoints",
                 "checkpoint_keys", "access_log":
                 Grant(rights: "SELECT, INSERT", table: table)
             case "ledger_head", "access_heads":
                 Grant(rights: "SELECT, INSERT, UPDATE", table: table)
             case "ledger_migrations", "projection_tables", "user_providers", "account_audit",
-                "api_keys":
+                "api_keys", "erasures":
                 Grant(rights: "SELECT", table: table)
+            case "accounts", "identities", "sessions":
+                Grant(rights: "SELECT, INSERT, UPDATE", table: table)
             default: Grant(rights: "SELECT, INSERT, UPDATE, DELETE", table: table)
             }
-        }, mayCallFunctions: true, mayFold: true)
+        } + [
+            // How far a worker has come.
+            Grant(
+                rights: "UPDATE", table: "erasures",
+                columns: ["destroyed_seq", "searched_position", "destroyed_at"])
+        ], mayCallFunctions: true, mayFold: true)
 
     /// Auditing: columns with personal data are left out by naming the others, so that one which a
     /// migration adds stays hidden until it is named here.
     static let auditor = RoleGrants(
         grants: [
             "events", "ledger_head", "ledger_migrations", "projections", "projection_tables",
-            "access_heads", "access_log",
+            "access_heads", "access_log", "erasures",
         ].map {
             Grant(rights: "SELECT", table: $0)
         } + [

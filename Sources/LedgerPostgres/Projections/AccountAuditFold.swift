@@ -48,6 +48,12 @@ package struct AccountAuditFold {
             return true
         }
 
+        /// Takes every link away.
+        mutating func removeAll() {
+            links = []
+            providers = []
+        }
+
         private mutating func nameProviders() {
             providers = []
             for link in links where !providers.contains(link.provider) {
@@ -81,6 +87,7 @@ package struct AccountAuditFold {
             }
             standing.nextSequence += 1
             let before = standing.providers
+            if case .accountErased = recorded.event { forgetAddresses(of: reference.id) }
             if reference.id == recorded.accounts.first?.id {
                 try move(&standing, by: recorded)
             }
@@ -93,6 +100,13 @@ package struct AccountAuditFold {
         rows.append(contentsOf: added)
     }
 
+    /// Takes the addresses of an erased account out of the rows that were not handed out yet.
+    private mutating func forgetAddresses(of account: AccountID) {
+        for index in rows.indices where rows[index].account == account {
+            rows[index].clientIP = nil
+        }
+    }
+
     private func move(
         _ standing: inout Standing, by recorded: RecordedEvent
     ) throws(LogDamage) {
@@ -103,9 +117,12 @@ package struct AccountAuditFold {
             guard standing.remove(fact.identity) else {
                 throw LogDamage(position: recorded.position, fault: "the identity is not linked")
             }
+        case .accountErased:
+            standing.removeAll()
         case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
             .unlinkRejected,
-            .signedIn, .signedOut, .sessionRevoked:
+            .signedIn, .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted,
+            .ledgerRestored:
             break
         }
     }

@@ -90,6 +90,24 @@ struct AccountAuditTable {
         return standings
     }
 
+    private var forgetAddresses: Statement {
+        Statement(
+            "\(name)_forget_addresses",
+            """
+            UPDATE \(name) SET client_ip = NULL
+            WHERE tenant_id = $1 AND account_id = ANY ($2::uuid[]) AND client_ip IS NOT NULL
+            """)
+    }
+
+    /// Takes the addresses out of the rows of accounts that were erased.
+    func forgetAddresses(
+        of accounts: some Collection<AccountID>, in tenant: TenantID, on connection: Connection
+    ) throws(PostgresError) {
+        guard !accounts.isEmpty else { return }
+        _ = try connection.query(
+            forgetAddresses, [.text(tenant.description), .uuids(accounts.map(\.bits))])
+    }
+
     /// The statement that rows go through, in the order of ``add(_:of:to:)``.
     var copy: String {
         """
@@ -127,6 +145,7 @@ struct AccountAuditTable {
         on connection: Connection
     ) throws(PostgresError) {
         guard !added.isEmpty else { return }
+        try forgetAddresses(of: added.erasedAccounts, in: tenant, on: connection)
         let tenant = tenant.description
         rows.removeAll()
         for row in added {

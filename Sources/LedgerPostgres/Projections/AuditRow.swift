@@ -15,8 +15,8 @@ package struct AuditRow: Hashable, Sendable {
     package let identity: IdentityID?
     package let session: SessionID?
     package let request: RequestID?
-    /// Only on the row of the account that caused the event.
-    package let clientIP: String?
+    /// Only on the row of the account that caused the event, until that account is erased.
+    package internal(set) var clientIP: String?
     package let providersBefore: [String]
     package let providersAfter: [String]
 }
@@ -71,6 +71,13 @@ extension AuditRow {
     }
 }
 
+extension [AuditRow] {
+    /// The accounts that events among these erased.
+    var erasedAccounts: [AccountID] {
+        filter { $0.type == Event.Name.accountErased.rawValue }.map(\.account)
+    }
+}
+
 /// What an event is about, beside its accounts.
 struct AuditSubject {
     var reason: String?
@@ -98,6 +105,10 @@ struct AuditSubject {
             session = fact.session
         case .sessionRevoked(let fact):
             (reason, session) = (fact.reason.rawValue, fact.session)
+        case .accountErased(let fact):
+            reason = fact.basis.rawValue
+        case .legalHoldSet, .legalHoldLifted, .ledgerRestored:
+            break
         }
     }
 }

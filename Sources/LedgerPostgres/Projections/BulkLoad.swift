@@ -16,6 +16,9 @@ struct BulkLoad {
     private let tenant: TenantID
     private let disclosures: DisclosureReader
     private let copy: String
+    private let table: String
+    /// Accounts whose addresses go from the rows of earlier pages.
+    private var erased: Set<AccountID> = []
     // One of the two is there; each is changed in place.
     private var providers: UserProvidersLoad?
     private var audit: AccountAuditFold?
@@ -29,6 +32,7 @@ struct BulkLoad {
     ) {
         self.tenant = tenant
         self.disclosures = disclosures
+        self.table = table
         switch projection {
         case .userProviders:
             copy = UserProvidersTable(table).copy
@@ -63,6 +67,9 @@ struct BulkLoad {
         }
         try flush(&rows, on: connection)
         try providers?.settle(on: connection)
+        // A page that was read before an erasure may still have disclosed what was erased then.
+        try AccountAuditTable(table).forgetAddresses(of: erased, in: tenant, on: connection)
+        erased.removeAll()
         return damage
     }
 
@@ -87,7 +94,9 @@ struct BulkLoad {
             }
         }
         let tenant = tenant.description
-        for row in audit?.takeRows() ?? [] {
+        let added = audit?.takeRows() ?? []
+        erased.formUnion(added.erasedAccounts)
+        for row in added {
             AccountAuditTable.add(row, of: tenant, to: &rows)
         }
         return damage

@@ -47,7 +47,7 @@ package struct ProjectionTable: Hashable, Sendable, CustomStringConvertible {
         case .userProviders:
             var fold = UserProvidersFold()
             let fault = Self.apply(events) { event throws(LogDamage) in try fold.apply(event) }
-            return FoldedRows(rows: .userProviders(fold.changes), fault: fault)
+            return FoldedRows(rows: .userProviders(fold.net), fault: fault)
         case .accountAudit:
             var fold = AccountAuditFold()
             fold.standings = standings
@@ -74,8 +74,8 @@ package struct ProjectionTable: Hashable, Sendable, CustomStringConvertible {
 /// What events come to in one table.
 package enum ProjectionRows: Sendable {
     /// The net effect, key by key.
-    case userProviders([UserProvidersFold.Key: UserProvidersFold.Change])
-    /// Rows to add.
+    case userProviders(UserProvidersFold.Net)
+    /// Rows to add; that of an `AccountErased` takes the address out of the account's rows before it.
     case accountAudit([AuditRow])
 }
 

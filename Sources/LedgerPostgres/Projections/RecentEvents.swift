@@ -37,7 +37,8 @@ package final class RecentEvents: Sendable {
         self.countMax = countMax
     }
 
-    /// Takes in what one commit appended to a tenant's log, in order.
+    /// Takes in what one commit appended to a tenant's log, in order, and forgets what is disclosed about
+    /// accounts that it erased.
     ///
     /// Events that do not follow on those before them take their place: something between them was
     /// appended by another process.
@@ -55,6 +56,24 @@ package final class RecentEvents: Sendable {
                 state.count = 0
             }
             state.count += tail.events.count
+            state.tails[tenant] = tail
+        }
+        let erased = events.compactMap(\.erasedAccount)
+        if !erased.isEmpty { forget(Set(erased), of: tenant) }
+    }
+
+    /// Forgets what events disclose about accounts.
+    package func forget(_ accounts: Set<AccountID>, of tenant: TenantID) {
+        state.withLock { state in
+            guard var tail = state.tails.removeValue(forKey: tenant) else { return }
+            for index in tail.events.indices {
+                let event = tail.events[index]
+                guard let about = event.recorded.accounts.first?.id, accounts.contains(about),
+                    event.disclosed.count > 0
+                else { continue }
+                tail.events[index] = DisclosedEvent(
+                    recorded: event.recorded, disclosed: DisclosedValues())
+            }
             state.tails[tenant] = tail
         }
     }

@@ -34,7 +34,16 @@ package struct UserProvidersFold {
         package var leavesNoRow: Bool { deletes && insert == nil }
     }
 
-    private(set) var changes: [Key: Change] = [:]
+    /// What a page comes to.
+    package struct Net: Hashable, Sendable {
+        /// The rows of accounts that live at the end of the page.
+        package fileprivate(set) var changes: [Key: Change] = [:]
+        /// The accounts that lose every row that they had before the page.
+        package fileprivate(set) var erased: Set<AccountID> = []
+    }
+
+    private(set) var net = Net()
+    var changes: [Key: Change] { net.changes }
 
     /// Takes one event in.
     ///
@@ -45,18 +54,24 @@ package struct UserProvidersFold {
         case .providerLinked(let fact): try link(fact, event)
         case .providerUnlinked(let fact): try unlink(fact, event)
         case .signedIn(let fact): try signIn(fact, event)
+        case .accountErased(let fact): erase(fact.account)
         case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
             .unlinkRejected,
-            .signedOut, .sessionRevoked:
+            .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted, .ledgerRestored:
             break
         }
+    }
+
+    private mutating func erase(_ account: AccountID) {
+        net.changes = net.changes.filter { $0.key.account != account }
+        net.erased.insert(account)
     }
 
     private mutating func link(
         _ fact: ProviderLinked, _ event: DisclosedEvent
     ) throws(LogDamage) {
         let key = Key(account: fact.account, identity: fact.identity)
-        var change = changes[key] ?? Change()
+        var change = net.changes[key] ?? Change()
         guard change.insert == nil, change.email == nil else {
             throw LogDamage(position: event.position, fault: "the identity is linked already")
         }
@@ -64,15 +79,15 @@ package struct UserProvidersFold {
             provider: fact.provider, providerID: event.disclosed.providerID,
             email: event.disclosed.email, linkedAt: event.recorded.recordedAt,
             linkedPosition: event.position)
-        changes[key] = change
+        net.changes[key] = change
     }
 
     private mutating func unlink(
         _ fact: ProviderUnlinked, _ event: DisclosedEvent
     ) throws(LogDamage) {
         let key = Key(account: fact.account, identity: fact.identity)
-        guard var change = changes[key] else {
-            changes[key] = Change(deletes: true)
+        guard var change = net.changes[key] else {
+            net.changes[key] = Change(deletes: true)
             return
         }
         guard !change.leavesNoRow else {
@@ -84,13 +99,13 @@ package struct UserProvidersFold {
             change.insert = nil
         }
         // A row that the page itself inserted and took away again leaves nothing to write.
-        changes[key] = change.deletes ? change : nil
+        net.changes[key] = change.deletes ? change : nil
     }
 
     private mutating func signIn(_ fact: SignedIn, _ event: DisclosedEvent) throws(LogDamage) {
         guard let email = event.disclosed.email else { return }
         let key = Key(account: fact.account, identity: fact.identity)
-        var change = changes[key] ?? Change()
+        var change = net.changes[key] ?? Change()
         guard !change.leavesNoRow else {
             throw LogDamage(position: event.position, fault: "the identity is not linked")
         }
@@ -99,6 +114,6 @@ package struct UserProvidersFold {
         } else {
             change.insert?.email = email
         }
-        changes[key] = change
+        net.changes[key] = change
     }
 }

@@ -13,6 +13,9 @@ struct UserProvidersLoad {
         var email: String?
     }
 
+    /// Accounts whose rows of earlier pages all go.
+    private var erased: Set<AccountID> = []
+
     private let table: String
     private let tenant: TenantID
     private var pending: [UserProvidersFold.Key: Pending] = [:]
@@ -24,7 +27,7 @@ struct UserProvidersLoad {
     }
 
     /// Whether it is time to ``settle(on:)``.
-    var isFull: Bool { pending.count >= Self.pendingMax }
+    var isFull: Bool { pending.count + erased.count >= Self.pendingMax }
 
     /// Folds a page; ends before the event that cannot be folded and names it.
     mutating func take(_ page: LogPage, adding rows: inout CopyRows) -> LogDamage? {
@@ -39,6 +42,7 @@ struct UserProvidersLoad {
             }
         }
         let tenant = tenant.description
+        erased.formUnion(fold.net.erased)
         for (key, change) in fold.changes {
             if change.deletes {
                 pending[key] = Pending(deletesBefore: page.from)
@@ -56,7 +60,7 @@ struct UserProvidersLoad {
     ///
     /// - Throws: `.server` when a row that the log unlinks or updates is not there.
     mutating func settle(on connection: Connection) throws(PostgresError) {
-        guard !pending.isEmpty else { return }
+        guard !pending.isEmpty || !erased.isEmpty else { return }
         let deleted = pending.filter { $0.value.deletesBefore != nil }
         let disclosed = pending.filter { $0.value.email != nil }
         // The keys are many and the table has no index: one pass over it.
@@ -78,8 +82,14 @@ struct UserProvidersLoad {
                     .int8(Int64(disclosed.count)),
                 ])
         }
+        if !erased.isEmpty {
+            // After the others, which want to find their rows.
+            _ = try connection.query(
+                erase, [.text(tenant.description), .uuids(erased.map(\.bits))])
+        }
         try connection.execute(
             "RESET enable_hashjoin; RESET enable_seqscan; RESET enable_nestloop")
+        erased.removeAll(keepingCapacity: true)
         pending.removeAll(keepingCapacity: true)
         deleteCount = 0
     }
@@ -96,6 +106,15 @@ struct UserProvidersLoad {
                     AND t.identity_id = k.identity_id AND t.linked_position < k.before
                 RETURNING 1)
             SELECT ledger_expect(count(*), $5::bigint, 'user_providers') FROM written
+            """)
+    }
+
+    private var erase: Statement {
+        Statement(
+            "\(table)_load_erase",
+            """
+            DELETE FROM \(table) t USING unnest($2::uuid[]) AS k (user_id)
+            WHERE t.tenant_id = $1 AND t.user_id = k.user_id
             """)
     }
 

@@ -36,6 +36,13 @@ struct UserProvidersTable {
             """)
     }
 
+    // An account without rows is none to worry about: what it had may have gone in a repair.
+    private var erase: Statement {
+        Statement(
+            "\(name)_erase",
+            "DELETE FROM \(name) WHERE tenant_id = $1 AND user_id = ANY ($2::uuid[])")
+    }
+
     // Most sign-ins disclose the e-mail that is there already: such a row is not written.
     private var updateEmails: Statement {
         Statement(
@@ -78,15 +85,15 @@ struct UserProvidersTable {
 
     /// Writes changes inside the transaction that is open; raises when a row is not there.
     func write(
-        _ changes: [UserProvidersFold.Key: UserProvidersFold.Change], of tenant: TenantID,
-        through rows: inout CopyRows, on connection: Connection
+        _ net: UserProvidersFold.Net, of tenant: TenantID, through rows: inout CopyRows,
+        on connection: Connection
     ) throws(PostgresError) {
         let tenant = tenant.description
         var deleted: [UserProvidersFold.Key] = []
         var disclosed: [UserProvidersFold.Key] = []
         var emails: [String] = []
         rows.removeAll()
-        for (key, change) in changes {
+        for (key, change) in net.changes {
             if change.deletes { deleted.append(key) }
             if let row = change.insert { Self.add(key, row, of: tenant, to: &rows) }
             if let email = change.email {
@@ -95,6 +102,9 @@ struct UserProvidersTable {
             }
         }
         var calls: [Call] = []
+        if !net.erased.isEmpty {
+            calls.append(Call(erase, [.text(tenant), .uuids(net.erased.map(\.bits))]))
+        }
         if !deleted.isEmpty {
             calls.append(
                 Call(

@@ -5,6 +5,9 @@ package struct AppendedEvents: Sendable {
     package let tenant: TenantID
     package let events: [DisclosedEvent]
 
+    /// Whether an account was erased.
+    package var hasErasure: Bool { events.contains { $0.erasedAccount != nil } }
+
     init(_ appended: TenantRecordings) {
         tenant = appended.tenant
         events = appended.recordings.map { recording in

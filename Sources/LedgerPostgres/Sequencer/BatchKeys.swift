@@ -24,6 +24,17 @@ struct BatchKeys {
         }
     }
 
+    /// Keys of accounts: parallel columns.
+    struct Accounts {
+        var tenants: [TenantID] = []
+        var ids: [UInt128] = []
+
+        mutating func add(_ tenant: TenantID, _ id: AccountID) {
+            tenants.append(tenant)
+            ids.append(id.bits)
+        }
+    }
+
     /// Keys of idempotency records: parallel columns.
     struct Scopes {
         var tenants: [TenantID] = []
@@ -39,6 +50,8 @@ struct BatchKeys {
     /// Sessions that commands come through; their accounts belong to them.
     private(set) var sessions = Sessions()
     private(set) var idempotency = Scopes()
+    /// Accounts that commands name; with their legal holds, and those that were erased.
+    private(set) var accounts = Accounts()
 
     init(_ commands: [Command]) {
         for command in commands {
@@ -70,6 +83,14 @@ struct BatchKeys {
             sessions.add(tenant, intent.caller.session)
         case .refreshSession(let intent):
             sessions.add(tenant, intent.session)
+        case .eraseAccount(let intent):
+            accounts.add(tenant, intent.account)
+        case .setLegalHold(let intent):
+            accounts.add(tenant, intent.account)
+        case .liftLegalHold(let intent):
+            accounts.add(tenant, intent.account)
+        case .recordRestore:
+            break
         }
     }
 

@@ -95,9 +95,12 @@ final class PostgresBatchStore: BatchStore {
         for batch in batches {
             try secrets.add(batch)
         }
+        // Erasures take away what the commands before them wrote; only then is the place of a subject
+        // free for the identity that it got anew.
         return EventWrites.calls(for: batches) + AccountWrites.calls(for: batches)
-            + IdentityWrites.calls(for: batches) + SessionWrites.calls(for: batches)
+            + IdentityWrites.moves(in: batches) + SessionWrites.calls(for: batches)
             + OperationalWrites.calls(for: batches, at: now) + secrets.calls
+            + ErasureWrites.calls(for: batches) + IdentityWrites.names(in: batches)
     }
 }
 

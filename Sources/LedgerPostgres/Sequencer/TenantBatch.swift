@@ -33,6 +33,7 @@ final class TenantBatch {
         for draft in decision.drafts {
             guard let account = draft.event.fact.accounts.first else { continue }
             if case .accountOpened = draft.event { opened.insert(account) }
+            guard draft.disclosesRequest || !draft.disclosures.isEmpty else { continue }
             guard opened.contains(account) || keys[account] != nil else { return false }
         }
         return true
@@ -73,6 +74,8 @@ struct BatchChanges {
     private(set) var openersEnded: [Opener: LogPosition] = [:]
     private(set) var sessionsRefreshed: Set<SessionID> = []
     private(set) var answers: [IdempotencyScope] = []
+    private(set) var accountsErased: [(account: AccountID, position: LogPosition)] = []
+    private(set) var accountsHeld: Set<AccountID> = []
 
     /// - Parameters:
     ///   - recorded: the event.
@@ -99,7 +102,13 @@ struct BatchChanges {
             }
         case .sessionRevoked(let fact):
             sessionsEnded.append((session: fact.session, position: position))
-        case .ledgerOpened, .keyRotated, .conflictRejected, .linkRejected, .unlinkRejected: break
+        case .accountErased(let fact):
+            accountsErased.append((account: fact.account, position: position))
+        case .legalHoldSet(let fact): accountsHeld.insert(fact.account)
+        case .legalHoldLifted(let fact): accountsHeld.insert(fact.account)
+        case .ledgerOpened, .keyRotated, .conflictRejected, .linkRejected, .unlinkRejected,
+            .ledgerRestored:
+            break
         }
     }
 
@@ -116,6 +125,8 @@ struct BatchChanges {
         case .attempted(let account, _, _): accountsTouched.insert(account)
         case .refreshTokens(let session, _): sessionsRefreshed.insert(session)
         case .answered(let scope, _): answers.append(scope)
+        // The erasure itself does it, with the rows.
+        case .forgotten: break
         }
     }
 }

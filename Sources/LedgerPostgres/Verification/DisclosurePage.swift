@@ -33,6 +33,12 @@ struct DisclosurePage {
         rest = try DisclosureReader.rows(result)[...]
     }
 
+    /// How many rows an event has that has not been opened yet.
+    func rowCount(of recorded: RecordedEvent) -> Int {
+        rest.drop { $0.position < recorded.position }
+            .prefix { $0.position == recorded.position }.count
+    }
+
     /// What an event discloses.
     ///
     /// - Throws: `LogDamage` for a disclosure that is not what the entry commits to.

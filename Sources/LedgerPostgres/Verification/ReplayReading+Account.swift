@@ -4,7 +4,11 @@ import Postgres
 extension ReplayReading {
     private static let known = Statement(
         "replay_account",
-        "SELECT next_seq FROM accounts WHERE tenant_id = $1 AND account_id = $2")
+        """
+        SELECT next_seq FROM accounts WHERE tenant_id = $1 AND account_id = $2
+        UNION ALL
+        SELECT next_seq FROM erasures WHERE tenant_id = $1 AND account_id = $2
+        """)
 
     private static let audited = Statement(
         "replay_positions",

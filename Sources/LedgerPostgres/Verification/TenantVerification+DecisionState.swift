@@ -30,12 +30,16 @@ extension TenantVerification {
     mutating func compareAccounts(on connection: Connection) throws(PostgresError) {
         var seen: Set<AccountID> = []
         try eachRow(
-            of: .accounts, "account_id, opened_position, next_seq, last_leaf, last_position",
+            of: .accounts,
+            """
+            account_id, opened_position, next_seq, last_leaf, last_position,
+            coalesce(legal_holds, '{}')
+            """,
             on: connection
         ) { check, result, row throws(PostgresError) in
             let id = AccountID(bits: try result.uuid(row, 0))
             seen.insert(id)
-            guard let account = check.state.accounts[id] else {
+            guard let account = check.state.accounts[id], account.erasedPosition == nil else {
                 return check.add(.accounts, nil, "the row of account \(id) is surplus")
             }
             let differing: String? =
@@ -47,6 +51,8 @@ extension TenantVerification {
                     "last_leaf"
                 } else if try result.int8(row, 4) != account.lastPosition.value {
                     "last_position"
+                } else if try result.uuidArray(row, 5) != account.holds.map({ $0.bits }) {
+                    "legal_holds"
                 } else {
                     nil
                 }
@@ -56,7 +62,9 @@ extension TenantVerification {
                     "\(differing) of account \(id) is not what the log says")
             }
         }
-        let missing = state.accounts.values.filter { !seen.contains($0.id) }
+        let missing = state.accounts.values.filter {
+            !seen.contains($0.id) && $0.erasedPosition == nil
+        }
         for account in missing.sorted(by: { $0.lastPosition < $1.lastPosition }) {
             add(.accounts, account.lastPosition, "the row of account \(account.id) is missing")
         }
@@ -74,7 +82,9 @@ extension TenantVerification {
             on: connection
         ) { check, result, row throws(PostgresError) in
             let id = IdentityID(bits: try result.uuid(row, 0))
-            guard let identity = check.state.identities[id] else {
+            guard let identity = check.state.identities[id],
+                !check.state.isForgotten(identity)
+            else {
                 return check.add(.identities, nil, "the row of identity \(id) is surplus")
             }
             guard seen.insert(id).inserted else {
@@ -106,7 +116,9 @@ extension TenantVerification {
                     "\(differing) of identity \(id) is not what the log says")
             }
         }
-        let missing = state.identities.values.filter { !seen.contains($0.id) }
+        let missing = state.identities.values.filter {
+            !seen.contains($0.id) && !state.isForgotten($0)
+        }
         for identity in missing.sorted(by: { $0.linkedPosition < $1.linkedPosition }) {
             add(
                 .identities, identity.linkedPosition,

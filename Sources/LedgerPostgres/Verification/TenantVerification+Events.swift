@@ -31,7 +31,7 @@ extension TenantVerification {
         try fold(event, disclosed, on: connection)
     }
 
-    /// Opens an event's disclosures: no event of today erases one, so each digest must have its own.
+    /// Opens an event's disclosures: each digest must have its own, unless the account was erased.
     private mutating func disclose(
         _ recorded: RecordedEvent, from opened: inout DisclosurePage
     ) -> DisclosedValues {
@@ -39,11 +39,22 @@ extension TenantVerification {
         let digests = recorded.disclosureDigests.count
         report.count(.disclosures, Int64(digests))
         do throws(LogDamage) {
+            let rows = opened.rowCount(of: recorded)
             let disclosed = try opened.open(recorded)
+            if let erasure = erased[recorded] {
+                report.erasedDisclosures += Int64(digests)
+                if erasure.isDestroyed, rows > 0 {
+                    add(.erasures, recorded.position, "disclosures of an erased account are left")
+                }
+                return disclosed
+            }
             let withheld = digests - disclosed.count
             if withheld > 0 {
                 report.withheldDisclosures += Int64(withheld)
-                add(.disclosures, recorded.position, "\(withheld) disclosures are missing")
+                add(
+                    .disclosures, recorded.position,
+                    "WITHHELD: \(withheld) disclosures are missing and no AccountErased covers them"
+                )
             }
             return disclosed
         } catch {
@@ -86,6 +97,9 @@ extension TenantVerification {
         }
         report.count(.fold)
         if case .accountOpened = recorded.event { report.count(.links) }
+        if case .accountErased(let fact) = recorded.event {
+            erasedAt[fact.account] = recorded.recordedAt
+        }
         command.take(recorded)
         personal.take(recorded, disclosed)
         for index in audits.indices {
@@ -146,7 +160,8 @@ struct PersonalColumns {
             if let email = disclosed.email { emails[fact.identity] = email }
         case .ledgerOpened, .keyRotated, .accountOpened, .providerUnlinked, .conflictRejected,
             .linkRejected,
-            .unlinkRejected, .signedOut, .sessionRevoked:
+            .unlinkRejected, .signedOut, .sessionRevoked, .accountErased, .legalHoldSet,
+            .legalHoldLifted, .ledgerRestored:
             break
         }
     }

@@ -92,7 +92,9 @@ extension TenantVerification {
                     .userProviders, position,
                     "the row of identity \(key.identity) of account \(key.account) is surplus")
             }
-            let opens = check.disclosures != nil
+            // Until the fold of the table comes to its erasure, an account has what is disclosed no more.
+            let opens =
+                check.disclosures != nil && check.erased.rows[key.account] == nil
             let differing: String? =
                 if try result.text(row, 2) != link.provider.description {
                     "provider"

@@ -30,6 +30,10 @@ struct TenantVerification {
     var audits: [AuditCheck] = []
     /// Every table that projectors fold into.
     var tables: [ProjectionTable] = []
+    /// What the table says of erased accounts.
+    var erased = ErasedAccounts()
+    /// When the log erased accounts.
+    var erasedAt: [AccountID: Timestamp] = [:]
     /// The next positions of the tables; 0 for one without a row.
     var checkpoints: [ProjectionTable: LogPosition] = [:]
     /// The tables of `user_providers` that have been compared.
@@ -59,12 +63,13 @@ struct TenantVerification {
 
     mutating func run(on connection: Connection) throws(PostgresError) {
         let head = try readHead(on: connection)
+        try readErasures(on: connection)
         try readCheckpoints(head: head?.nextPosition ?? LogPosition(0), on: connection)
         for table in tables(of: .accountAudit) {
             audits.append(
                 try AuditCheck(
                     tenant, table: table, checkpoint: checkpoints[table] ?? LogPosition(0),
-                    comparesClientIP: disclosures != nil, on: connection))
+                    comparesClientIP: disclosures != nil, erased: erased, on: connection))
         }
         try readLog(on: connection)
         compare(head)
@@ -77,6 +82,7 @@ struct TenantVerification {
         try compareAccounts(on: connection)
         try compareIdentities(on: connection)
         try compareSessions(on: connection)
+        try compareErasures(on: connection)
         try findStrayDisclosures(on: connection)
     }
 

@@ -12,13 +12,15 @@ package enum VerificationCheck: String, Sendable, CaseIterable {
     case fold
     /// Every account has a way to sign in at the end of each command.
     case links
-    /// Disclosures decrypt and are what the entries commit to.
+    /// Disclosures decrypt and are what the entries commit to; only an erasure leaves one out.
     case disclosures
     /// The head is the end of the log.
     case head
     case accounts
     case identities
     case sessions
+    /// Of erased accounts nothing is left but where their histories begin and end.
+    case erasures
     /// Checkpoints are inside the log and no projection has stopped.
     case projections
     case userProviders = "user_providers"
@@ -50,8 +52,10 @@ package struct VerificationReport: Sendable {
     package internal(set) var events: Int64 = 0
     /// How many events or rows each check looked at.
     package internal(set) var counts: [VerificationCheck: Int64] = [:]
-    /// Digests in entries without a disclosure: destroyed, or never given.
+    /// Digests in entries without a disclosure which no `AccountErased` covers; each is a finding.
     package internal(set) var withheldDisclosures: Int64 = 0
+    /// Digests in entries whose disclosures were destroyed with their account.
+    package internal(set) var erasedDisclosures: Int64 = 0
     /// Whether keys were there to decrypt disclosures; without them personal columns are not
     /// compared.
     package internal(set) var opensDisclosures = false

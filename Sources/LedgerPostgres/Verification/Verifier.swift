@@ -10,7 +10,7 @@ import Postgres
 package struct Verifier: Sendable {
     private static let tables = [
         "ledger_head", "events", "disclosures", "account_keys", "accounts", "identities",
-        "sessions",
+        "sessions", "erasures",
         "projections", "user_providers", "account_audit",
     ]
 

@@ -26,6 +26,11 @@ struct Subcommand: Sendable {
         Subcommand(syntax: APIKeyListCommand.syntax, body: APIKeyListCommand.run),
         Subcommand(syntax: APIKeyRevokeCommand.syntax, body: APIKeyRevokeCommand.run),
         Subcommand(syntax: AccessLogCommand.syntax, body: AccessLogCommand.run),
+        Subcommand(syntax: EraseCommand.syntax, body: EraseCommand.run),
+        Subcommand(syntax: HoldSetCommand.syntax, body: HoldSetCommand.run),
+        Subcommand(syntax: HoldLiftCommand.syntax, body: HoldLiftCommand.run),
+        Subcommand(syntax: HoldListCommand.syntax, body: HoldListCommand.run),
+        Subcommand(syntax: RestoreCheckCommand.syntax, body: RestoreCheckCommand.run),
         Subcommand(syntax: TenantCreateCommand.syntax, body: TenantCreateCommand.run),
         Subcommand(syntax: TenantListCommand.syntax, body: TenantListCommand.run),
     ]

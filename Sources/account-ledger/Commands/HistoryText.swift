@@ -45,6 +45,10 @@ extension ReplayedAccount {
         switch standing {
         case .unopened: return ["not opened yet: nobody could sign in"]
         case .open: lines.append("open since \(opened?.text ?? "?")")
+        case .erased:
+            lines.append(
+                "opened \(opened?.text ?? "?"), erased \(erased?.text ?? "?"): nothing touches it"
+                    + " any more")
         }
         lines.append(
             "\(eventCount) events touch it, seq 0 to \(eventCount - 1), each naming the one before"
@@ -57,6 +61,7 @@ extension ReplayedAccount {
         if sessionCount > Self.sessionsMax {
             lines.append("  and \(sessionCount - Self.sessionsMax) that were opened before")
         }
+        lines += holds.map { "legal hold \($0) keeps it from being erased" }
         return lines
     }
 }

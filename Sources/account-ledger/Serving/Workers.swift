@@ -10,6 +10,7 @@ struct Workers: Sendable {
     let sweeper: Sweeper
     /// Nil in a process that does not seal.
     let sealer: Sealer?
+    let erasure: ErasureWorker
 
     init(
         _ configuration: ServeConfiguration, keys: Keys,
@@ -31,6 +32,9 @@ struct Workers: Sendable {
         let sealer = configuration.sealerDirectory.map { directory in
             Sealer(url: url, directory: directory, log: log)
         }
+        let erasure = ErasureWorker(url: url, recent: recent) { text in
+            log.write(.warning, "erasure fault", ["detail": .text(text)])
+        }
         var sequencing = SequencerConfiguration(url: url)
         sequencing.queueLimit = configuration.queueLimit
         sequencer = Sequencer(
@@ -38,6 +42,7 @@ struct Workers: Sendable {
             onCommit: { appended in
                 for events in appended {
                     recent.add(events.events, of: events.tenant)
+                    if events.hasErasure { erasure.wake() }
                 }
                 projector.wake()
                 sealer?.wake()
@@ -54,6 +59,7 @@ struct Workers: Sendable {
         }
         self.projector = projector
         self.sealer = sealer
+        self.erasure = erasure
     }
 
     /// Works while the body runs, and then until everything that was accepted has been answered.
@@ -65,6 +71,7 @@ struct Workers: Sendable {
             group.addTask { await projector.run() }
             group.addTask { await sweeper.run() }
             if let sealer { group.addTask { await sealer.run() } }
+            group.addTask { await erasure.run() }
             defer {
                 sequencer.close()
                 reads.close()

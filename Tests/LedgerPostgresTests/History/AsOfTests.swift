@@ -151,5 +151,7 @@ import Testing
             $0.account == account.id && $0.endedPosition == nil
         }
         #expect(account.sessions == live.sorted { $0.openedPosition < $1.openedPosition })
+        #expect(account.erased?.position == known?.erasedPosition)
+        #expect(account.holds == known?.holds ?? [])
     }
 }

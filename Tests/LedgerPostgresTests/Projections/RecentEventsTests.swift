@@ -1,7 +1,6 @@
 import Ledger
 import LedgerTestSupport
 import Postgres
-import Synchronization
 import Testing
 
 @testable import LedgerPostgres
@@ -68,11 +67,13 @@ import Testing
 
     @Test func `is what the log says, event by event`() async throws {
         try await ScratchDatabase.with { database in
-            let appended = Mutex<[DisclosedEvent]>([])
+            let appended = RecentEvents()
             let sequencer = Sequencer(
                 configuration: SequencerConfiguration(url: database.runtimeURL),
                 policy: { _ in SequencerFixture.roomyPolicy }, keyring: SequencerFixture.keyring,
-                onCommit: { new in appended.withLock { $0 += new.flatMap(\.events) } },
+                onCommit: { new in
+                    for events in new { appended.add(events.events, of: events.tenant) }
+                },
                 onFault: { Issue.record("\($0)") })
             let running = Task { await sequencer.run() }
             var commands = RandomCommands(seed: 20_261_121)
@@ -88,7 +89,9 @@ import Testing
             sequencer.close()
             await running.value
 
-            let recent = appended.withLock(\.self)
+            let recent = try #require(
+                appended.page(of: .default, from: LogPosition(0), limit: 4_000)
+            ).events
             let session = Session(url: database.superuserURL, applicationName: "a test")
             let page = try await session.run { connection in
                 try LogPage.read(

@@ -74,7 +74,27 @@ struct Story {
         _ = try await submit(.signOut(SignOut(caller: guest.caller, scope: .session))).get()
     }
 
-    private mutating func submit(
+    @discardableResult mutating func erase(
+        _ account: AccountID, basis: AccountErased.Basis = .dataSubjectRequest
+    ) async throws -> Result<Reply, Refusal> {
+        try await submit(
+            .eraseAccount(EraseAccount(account: account, basis: basis, actor: .system)))
+    }
+
+    mutating func hold(_ account: AccountID) async throws -> Result<Reply, Refusal> {
+        try await submit(
+            .setLegalHold(
+                SetLegalHold(account: account, newHold: generator.id(), actor: .system)))
+    }
+
+    mutating func lift(
+        _ hold: HoldID, of account: AccountID
+    ) async throws -> Result<Reply, Refusal> {
+        try await submit(
+            .liftLegalHold(LiftLegalHold(account: account, hold: hold, actor: .system)))
+    }
+
+    mutating func submit(
         _ intent: Command.Intent
     ) async throws -> Result<Reply, Refusal> {
         try await sequencer.submit(

@@ -52,16 +52,37 @@ enum Examples {
         case .sessionRevoked:
             .sessionRevoked(
                 SessionRevoked(account: account, reason: .refreshTokenReused, session: session))
+        case .accountErased:
+            .accountErased(AccountErased(account: account, basis: .dataSubjectRequest))
+        case .legalHoldSet:
+            .legalHoldSet(LegalHoldSet(account: account, hold: id(8)))
+        case .legalHoldLifted:
+            .legalHoldLifted(LegalHoldLifted(account: account, hold: id(8)))
+        case .ledgerRestored:
+            .ledgerRestored(
+                LedgerRestored(
+                    origin: 2, root: digest(Array(repeating: 9, count: 32)), size: 1_790_000))
+        }
+    }
+
+    /// Who causes an event of a kind.
+    private static func actor(_ name: Event.Name, isSystem: Bool) -> Actor {
+        switch name {
+        case .accountErased, .legalHoldSet, .legalHoldLifted:
+            .apiKey(Principal(key: id(9), role: .admin))
+        default:
+            isSystem ? .system : .account(account, session: session)
         }
     }
 
     static func recorded(_ name: Event.Name) -> RecordedEvent {
         let event = event(name)
         let isSystem = event.fact.accounts.isEmpty || name == .sessionRevoked
+        let isAdministered = [.accountErased, .legalHoldSet, .legalHoldLifted].contains(name)
         return RecordedEvent(
             tenant: .default, position: LogPosition(isSystem ? 0 : 1041), id: id(5),
             recordedAt: Timestamp(microseconds: 1_790_000_000_123_456),
-            actor: isSystem ? .system : .account(account, session: session), command: id(6),
+            actor: actor(name, isSystem: isSystem), command: id(6),
             request: isSystem ? nil : id(7),
             accounts: event.fact.accounts.enumerated().map { index, account in
                 AccountReference(
@@ -69,7 +90,7 @@ enum Examples {
                     previous: name == .accountOpened ? nil : digest(Array(repeating: 7, count: 32)),
                     sequence: name == .accountOpened ? 0 : Int64(index) + 3)
             },
-            disclosureDigests: isSystem
+            disclosureDigests: isSystem || isAdministered
                 ? []
                 : [
                     digest(Array(repeating: 1, count: 32)), digest(Array(repeating: 2, count: 32)),

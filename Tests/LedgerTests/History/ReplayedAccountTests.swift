@@ -80,6 +80,8 @@ import Testing
             $0.account == account.id && $0.endedPosition == nil
         }
         #expect(account.sessions == live.sorted { $0.openedPosition < $1.openedPosition })
+        #expect(account.erased?.position == known?.erasedPosition)
+        #expect(account.holds == known?.holds ?? [])
     }
 
     /// The events of a random history with their leaf hashes, in order.

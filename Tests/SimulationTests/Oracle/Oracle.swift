@@ -115,7 +115,14 @@ struct Oracle {
         }
     }
 
-    /// Whether each idempotency key appended once and answered the same ever after.
+    /// Whether the account of a delivery's key was erased in the end.
+    private func isErased(_ delivery: Delivery) -> Bool {
+        guard let account = delivery.command.idempotencyKey?.scope.account else { return false }
+        let ledger = replays[delivery.command.tenant]?.state.ledger
+        return ledger?.accounts[account]?.erasedPosition != nil
+    }
+
+    /// Whether each idempotency key appended once and answered the same until its account was erased.
     private func keyContradictions() -> [String] {
         var byKey: [IdempotencyKey: [Int]] = [:]
         for (index, delivery) in deliveries.enumerated() {
@@ -136,7 +143,9 @@ struct Oracle {
                     guard decision.drafts.isEmpty else {
                         return "deliveries \(kept.delivery) and \(index) of one key have appended"
                     }
-                    guard decision.result == decided[kept.delivery]?.result else {
+                    let isForgotten =
+                        decision.result == .failure(.sessionEnded) && isErased(deliveries[index])
+                    guard isForgotten || decision.result == decided[kept.delivery]?.result else {
                         return "deliveries \(kept.delivery) and \(index) of one key differ"
                     }
                 } else if !decision.drafts.isEmpty {
@@ -160,7 +169,10 @@ extension Command {
         switch intent {
         case .linkProvider(let intent): intent.idempotency
         case .unlinkProvider(let intent): intent.idempotency
-        case .openLedger, .rotateKey, .signIn, .signOut, .refreshSession: nil
+        case .openLedger, .rotateKey, .signIn, .signOut, .refreshSession, .eraseAccount,
+            .setLegalHold,
+            .liftLegalHold, .recordRestore:
+            nil
         }
     }
 }

@@ -19,6 +19,7 @@ struct RowCheck {
             [
                 rows.nextPosition == replay.state.ledger.nextPosition ? nil : "ledger_head",
                 accountsDiffer ? "accounts" : nil,
+                erasuresDiffer ? "erasures" : nil,
                 identitiesDiffer ? "identities" : nil,
                 sessionsDiffer ? "sessions" : nil,
                 rows.attempts.filter { !$0.value.isEmpty } == replay.state.attempts
@@ -30,7 +31,12 @@ struct RowCheck {
 
     private var accountsDiffer: Bool {
         rows.accounts
-            != replay.state.ledger.accounts.mapValues { $0.with(links: []) }
+            != replay.state.ledger.accounts.filter { $0.value.erasedPosition == nil }
+            .mapValues { $0.with(links: [], holds: $0.holds) }
+    }
+
+    private var erasuresDiffer: Bool {
+        rows.erased != replay.state.ledger.accounts.compactMapValues(\.erasedPosition)
     }
 
     private var identitiesDiffer: Bool {
@@ -68,7 +74,7 @@ struct RowCheck {
                         TenantReplay.AuditLine(
                             position: $0.position, event: $0.event,
                             providersBefore: $0.providersBefore,
-                            providersAfter: $0.providersAfter)
+                            providersAfter: $0.providersAfter, clientIP: $0.clientIP)
                     }
                 }
                 return lines == replay.audit ? nil : "\(place) is not the fold of the log"

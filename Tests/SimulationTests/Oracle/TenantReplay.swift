@@ -11,6 +11,8 @@ struct TenantReplay {
         let event: EventID
         let providersBefore: [String]
         let providersAfter: [String]
+        /// Nil once the account is erased.
+        var clientIP: String?
     }
 
     let tenant: TenantID
@@ -64,7 +66,8 @@ struct TenantReplay {
             state.forgetAttempts(
                 of: account, upTo: now.adding(seconds: -policy.linkBudget.windowSeconds))
         }
-        for account in decision.drafts.flatMap(\.event.fact.accounts) {
+        for account in decision.drafts.flatMap(\.event.fact.accounts)
+        where state.ledger.accounts[account]?.erasedPosition == nil {
             let links = state.ledger.accounts[account]?.links ?? []
             guard links.contains(where: { policy.providers.contains($0.provider) }) else {
                 throw Contradiction("account \(short(account)) has no way to sign in")
@@ -121,7 +124,8 @@ struct TenantReplay {
             audit[reference.id, default: []].append(
                 AuditLine(
                     position: recorded.position, event: recorded.id,
-                    providersBefore: before[index], providersAfter: after[index]))
+                    providersBefore: before[index], providersAfter: after[index],
+                    clientIP: index == 0 ? disclosed.clientIP : nil))
         }
         switch recorded.event {
         case .providerLinked(let fact):
@@ -139,9 +143,15 @@ struct TenantReplay {
             let known = state.signIns[fact.identity]
             state.signIns[fact.identity] = DecisionState.SignInCount(
                 count: (known?.count ?? 0) + 1, earliest: known?.earliest ?? recorded.recordedAt)
+        case .accountErased(let fact):
+            userProviders = userProviders.filter { $0.key.account != fact.account }
+            for index in audit[fact.account, default: []].indices {
+                audit[fact.account]?[index].clientIP = nil
+            }
+            answers = answers.filter { $0.key.account != fact.account }
         case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
             .unlinkRejected,
-            .signedOut, .sessionRevoked:
+            .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted, .ledgerRestored:
             break
         }
     }

@@ -104,6 +104,8 @@ extension MemoryProjections.Shelf {
                             identity: row.identity, provider: row.provider ?? ""))
                 } else if row.type == Event.Name.providerUnlinked.rawValue {
                     links.removeAll { $0.identity == row.identity }
+                } else if row.type == Event.Name.accountErased.rawValue {
+                    links = []
                 }
             }
             return AccountAuditFold.Standing(nextSequence: Int64(rows.count), links: links)

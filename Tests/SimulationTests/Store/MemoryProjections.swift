@@ -147,11 +147,19 @@ extension MemoryProjections.Shelf {
     /// Writes rows, with the checks that the tables make.
     fileprivate mutating func write(_ rows: ProjectionRows) throws(ProjectionRefusal) {
         switch rows {
-        case .userProviders(let changes):
-            for (key, change) in changes {
+        case .userProviders(let net):
+            userProviders = userProviders.filter { !net.erased.contains($0.key.account) }
+            for (key, change) in net.changes {
                 try write(change, at: key)
             }
         case .accountAudit(let added):
+            for account in added.erasedAccounts {
+                audit[account] = audit[account]?.map { row in
+                    var row = row
+                    row.clientIP = nil
+                    return row
+                }
+            }
             for row in added {
                 guard audit[row.account, default: []].count == Int(row.sequence) else {
                     throw ProjectionRefusal(reason: "an audit row is there already")

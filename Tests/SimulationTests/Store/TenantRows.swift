@@ -23,6 +23,8 @@ struct TenantRows: Sendable {
     var sessions: [SessionID: SessionRow] = [:]
     var attempts: [AccountID: [DecisionState.Attempt: Timestamp]] = [:]
     var answers: [IdempotencyScope: AnswerRow] = [:]
+    /// Where accounts were erased; these have no row in ``accounts``.
+    var erased: [AccountID: LogPosition] = [:]
 
     /// An account's identities in linking order.
     func links(of account: AccountID) -> [(subject: ProviderIdentity, identity: Identity)] {
@@ -78,6 +80,19 @@ struct BatchLoading {
         for account in wanted {
             load(account, from: rows, into: batch)
         }
+        for (index, name) in keys.accounts.tenants.enumerated() where name == tenant {
+            let account = AccountID(bits: keys.accounts.ids[index])
+            if let position = rows.erased[account] {
+                batch.state.ledger.load(
+                    Account(
+                        id: account, openedPosition: LogPosition(0), nextSequence: 0,
+                        lastLeaf: .zero, lastPosition: position, links: [],
+                        erasedPosition: position))
+            } else {
+                load(account, from: rows, into: batch)
+                batch.state.ledger.load(rows.accounts[account]?.holds ?? [], on: account)
+            }
+        }
         guard !forgetsAnswers else { return }
         for (index, name) in keys.idempotency.tenants.enumerated() where name == tenant {
             let scope = keys.idempotency.scopes[index]
@@ -101,7 +116,7 @@ struct BatchLoading {
                     Account.Link(
                         identity: $0.identity.id, provider: $0.identity.provider,
                         linkedAt: $0.identity.linkedAt, position: $0.identity.linkedPosition)
-                }))
+                }, holds: []))
         batch.loadedSequences[id] = account.nextSequence
         if let key = Self.key { batch.keys.add(key, of: id) }
         if let attempts = rows.attempts[id] { batch.state.attempts[id] = attempts }
@@ -119,9 +134,9 @@ struct BatchLoading {
 }
 
 extension Account {
-    func with(links: [Account.Link]) -> Account {
+    func with(links: [Account.Link], holds: [HoldID]) -> Account {
         Account(
             id: id, openedPosition: openedPosition, nextSequence: nextSequence, lastLeaf: lastLeaf,
-            lastPosition: lastPosition, links: links)
+            lastPosition: lastPosition, links: links, holds: holds, erasedPosition: erasedPosition)
     }
 }

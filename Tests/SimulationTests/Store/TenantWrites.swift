@@ -20,6 +20,11 @@ struct TenantWrites: Sendable {
         let position: LogPosition
     }
 
+    struct ErasedAccount: Sendable {
+        let account: AccountID
+        let position: LogPosition
+    }
+
     struct EndedOpener: Sendable {
         let opener: Opener
         let position: LogPosition
@@ -39,6 +44,9 @@ struct TenantWrites: Sendable {
     let openersEnded: [EndedOpener]
     let attempts: [AccountID: [DecisionState.Attempt: Timestamp]]
     private(set) var answers: [IdempotencyScope: DecisionState.IdempotencyRecord] = [:]
+    let erased: [ErasedAccount]
+    /// The accounts whose legal holds are written.
+    let held: Set<AccountID>
 
     init(_ batch: TenantBatch) {
         let changes = batch.changes
@@ -53,9 +61,15 @@ struct TenantWrites: Sendable {
         }
         openersEnded = changes.openersEnded.map { EndedOpener(opener: $0.key, position: $0.value) }
         attempts = batch.state.attempts
+        erased = changes.accountsErased.map {
+            ErasedAccount(account: $0.account, position: $0.position)
+        }
+        held = changes.accountsHeld
         for id in changes.accountsTouched {
-            guard let account = ledger.accounts[id]?.with(links: []) else { continue }
+            guard let known = ledger.accounts[id] else { continue }
+            let account = known.with(links: [], holds: known.holds)
             if let loaded = batch.loadedSequences[id] {
+                guard account.erasedPosition == nil else { continue }
                 touched.append(TouchedAccount(account: account, loadedSequence: loaded))
             } else {
                 opened.append(account)
@@ -65,10 +79,10 @@ struct TenantWrites: Sendable {
             guard let identity = ledger.identities[id], let subject = batch.subjects[id] else {
                 continue
             }
+            let isNew = changes.identitiesNamed.contains(id)
+            if isNew, ledger.isForgotten(identity) { continue }
             identities.append(
-                WrittenIdentity(
-                    subject: subject, identity: identity,
-                    isNew: changes.identitiesNamed.contains(id)))
+                WrittenIdentity(subject: subject, identity: identity, isNew: isNew))
         }
         for id in changes.sessionsOpened {
             guard let session = ledger.sessions[id], let tokens = batch.state.refreshTokens[id]
@@ -102,11 +116,34 @@ extension TenantRows {
             lastRecordedAt = writes.lastRecordedAt
         }
         try writeAccounts(writes, comparesSequence: comparesHead)
-        try writeIdentities(writes)
+        try writeIdentities(writes.identities.filter { !$0.isNew })
         try writeSessions(writes)
         attempts.merge(writes.attempts) { _, new in new }
         for (scope, record) in writes.answers {
             answers[scope] = AnswerRow(record: record, answeredAt: now)
+        }
+        for erasure in writes.erased {
+            try erase(erasure.account, at: erasure.position)
+        }
+        try writeIdentities(writes.identities.filter(\.isNew))
+    }
+
+    /// What the function of the schema does, and the worker after it.
+    private mutating func erase(
+        _ account: AccountID, at position: LogPosition
+    ) throws(BrokenExpectation) {
+        guard accounts.removeValue(forKey: account) != nil else {
+            throw BrokenExpectation(table: "accounts erased")
+        }
+        erased[account] = position
+        identities = identities.filter { $0.value.lastAccount != account }
+        attempts[account] = nil
+        answers = answers.filter { $0.key.account != account }
+        for (id, row) in sessions where row.session.account == account {
+            if row.session.endedPosition == nil {
+                sessions[id]?.session = row.session.ended(at: position)
+            }
+            sessions[id]?.tokens = row.tokens.forgotten
         }
     }
 
@@ -122,12 +159,17 @@ extension TenantRows {
             let known = accounts[touched.account.id]
             guard let known, !comparesSequence || known.nextSequence == touched.loadedSequence
             else { throw BrokenExpectation(table: "accounts") }
-            accounts[touched.account.id] = touched.account
+            accounts[touched.account.id] = touched.account.with(
+                links: [],
+                holds: writes.held.contains(touched.account.id)
+                    ? touched.account.holds : known.holds)
         }
     }
 
-    private mutating func writeIdentities(_ writes: TenantWrites) throws(BrokenExpectation) {
-        for written in writes.identities {
+    private mutating func writeIdentities(
+        _ writes: [TenantWrites.WrittenIdentity]
+    ) throws(BrokenExpectation) {
+        for written in writes {
             let known = identities[written.subject]
             guard written.isNew ? known == nil : known?.id == written.identity.id else {
                 throw BrokenExpectation(table: "identities")
@@ -172,5 +214,13 @@ extension Ledger.Session {
         Ledger.Session(
             id: id, account: account, identity: identity, authenticatedAt: authenticatedAt,
             openedAt: openedAt, openedPosition: openedPosition, endedPosition: position)
+    }
+}
+
+extension RefreshTokenState {
+    /// Without any secret.
+    var forgotten: RefreshTokenState {
+        RefreshTokenState(
+            current: .zero, preceding: nil, generation: generation, expiresAt: expiresAt)
     }
 }

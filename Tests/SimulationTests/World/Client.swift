@@ -22,6 +22,8 @@ struct Client {
     private let world: World
     private var devices: [Device] = []
     private var lastKeyed: Sent?
+    /// The legal holds that it has set.
+    private var holds: [(account: AccountID, hold: HoldID, tenant: TenantID)] = []
 
     init(_ world: World) {
         self.world = world
@@ -74,6 +76,7 @@ struct Client {
                         device.caller, dice.chance(0.3) ? .everywhere : .session),
                     tenant: device.tenant)
             case ..<83: Sent(request: .rotateKey, tenant: device.tenant)
+            case ..<87: administer(device)
             default: refresh(device)
             }
         if sent.request.hasKey { lastKeyed = sent }
@@ -110,6 +113,17 @@ struct Client {
             tenant: device.tenant)
     }
 
+    /// What an administrator does about the device's account, or about one that it has held.
+    private mutating func administer(_ device: Device) -> Sent {
+        let account = device.caller.account
+        if dice.chance(0.05) { return Sent(request: .recordRestore, tenant: device.tenant) }
+        if dice.chance(0.4) { return Sent(request: .hold(account), tenant: device.tenant) }
+        guard dice.chance(0.6), let held = holds.popLast() else {
+            return Sent(request: .erase(account), tenant: device.tenant)
+        }
+        return Sent(request: .lift(held.account, held.hold), tenant: held.tenant)
+    }
+
     private func refresh(_ device: Device) -> Sent {
         let isStale = dice.chance(0.08)
         let token = device.tokens[isStale ? 0 : device.tokens.count - 1]
@@ -131,6 +145,8 @@ struct Client {
             case .fresh: devices[index].tokens.append(intent.successor)
             case .repeated(let successor): devices[index].tokens.append(digest(successor))
             }
+        case (.success(.holdSet(let hold)), .setLegalHold(let intent)):
+            holds.append((account: intent.account, hold: hold, tenant: command.tenant))
         case (.failure(.sessionEnded), _):
             // Mostly it goes away; sometimes it keeps trying.
             guard let caller = command.caller, dice.chance(0.7) else { return }
@@ -163,7 +179,10 @@ extension Command {
         case .linkProvider(let intent): intent.caller
         case .unlinkProvider(let intent): intent.caller
         case .signOut(let intent): intent.caller
-        case .openLedger, .rotateKey, .signIn, .refreshSession: nil
+        case .openLedger, .rotateKey, .signIn, .refreshSession, .eraseAccount, .setLegalHold,
+            .liftLegalHold,
+            .recordRestore:
+            nil
         }
     }
 }
@@ -172,7 +191,8 @@ extension Request {
     var key: IdempotencyKey? {
         switch self {
         case .link(_, _, _, let key, _), .unlink(_, _, let key): key
-        case .open, .rotateKey, .signIn, .signOut, .refresh: nil
+        case .open, .rotateKey, .signIn, .signOut, .refresh, .erase, .hold, .lift, .recordRestore:
+            nil
         }
     }
 

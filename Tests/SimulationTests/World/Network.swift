@@ -12,6 +12,10 @@ enum Request: Sendable {
     case unlink(Caller, ProviderName, key: IdempotencyKey?)
     case signOut(Caller, SignedOut.Scope)
     case refresh(SessionID, presented: Digest)
+    case erase(AccountID)
+    case hold(AccountID)
+    case lift(AccountID, HoldID)
+    case recordRestore
 }
 
 extension World {
@@ -111,6 +115,15 @@ extension World {
             .signOut(SignOut(caller: caller, scope: scope))
         case .refresh(let session, let presented):
             refresh(session, presented: presented)
+        case .erase(let account):
+            .eraseAccount(
+                EraseAccount(account: account, basis: .dataSubjectRequest, actor: .system))
+        case .hold(let account):
+            .setLegalHold(SetLegalHold(account: account, newHold: dice.id(), actor: .system))
+        case .lift(let account, let hold):
+            .liftLegalHold(LiftLegalHold(account: account, hold: hold, actor: .system))
+        case .recordRestore:
+            .recordRestore(RecordRestore(LedgerRestored(origin: 2, root: dice.digest(), size: 1)))
         }
     }
 
@@ -146,6 +159,11 @@ extension Command {
             return start + "sign-out \(intent.scope) of \(short(intent.caller.account))"
         case .refreshSession(let intent):
             return start + "refresh \(short(intent.session))"
+        case .eraseAccount(let intent): return start + "erase \(short(intent.account))"
+        case .setLegalHold(let intent): return start + "hold \(short(intent.account))"
+        case .liftLegalHold(let intent):
+            return start + "lift \(short(intent.hold)) of \(short(intent.account))"
+        case .recordRestore: return start + "restored"
         }
     }
 }

@@ -71,6 +71,13 @@ struct BatchLoad {
                     try SubjectLoad.read(result, of: load.keys.subjects, into: load.tenants)
                 })
         }
+        // After the others: it adds to accounts that they have loaded.
+        if !keys.accounts.ids.isEmpty {
+            steps.append(
+                Step(call: AccountLoad.call(keys.accounts)) { load, result in
+                    try AccountLoad.read(result, of: load.keys.accounts, into: load.tenants)
+                })
+        }
         return steps + operationalSteps
     }
 

@@ -33,6 +33,16 @@ enum AccountWrites {
         SELECT ledger_expect(count(*), $8::bigint, 'accounts') FROM written
         """)
 
+    private static let setHolds = Statement(
+        "set_legal_holds",
+        """
+        WITH written AS (
+            UPDATE accounts SET legal_holds = nullif($3::uuid[], '{}')
+            WHERE tenant_id = $1::text AND account_id = $2::uuid
+            RETURNING 1)
+        SELECT ledger_expect(count(*), 1, 'legal holds') FROM written
+        """)
+
     private struct Columns {
         var tenants: [String] = []
         var ids: [UInt128] = []
@@ -68,6 +78,8 @@ enum AccountWrites {
             for id in batch.changes.accountsTouched {
                 guard let account = batch.state.ledger.accounts[id] else { continue }
                 if let loaded = batch.loadedSequences[id] {
+                    // The row of an account that was erased goes as it is.
+                    guard account.erasedPosition == nil else { continue }
                     touched.add(batch, account, origin: loaded)
                 } else {
                     opened.add(batch, account, origin: account.openedPosition.value)
@@ -80,6 +92,21 @@ enum AccountWrites {
             calls.append(
                 Call(updateAccounts, touched.parameters + [.int8(Int64(touched.ids.count))]))
         }
-        return calls
+        return calls + batches.flatMap(holdCalls)
+    }
+
+    private static func holdCalls(for batch: TenantBatch) -> [Call] {
+        batch.changes.accountsHeld.compactMap { id in
+            guard let account = batch.state.ledger.accounts[id], account.erasedPosition == nil
+            else {
+                return nil
+            }
+            return Call(
+                setHolds,
+                [
+                    .text(batch.tenant.description), .uuid(id.bits),
+                    .uuids(account.holds.map { $0.bits }),
+                ])
+        }
     }
 }

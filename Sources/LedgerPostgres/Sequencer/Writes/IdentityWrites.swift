@@ -56,27 +56,36 @@ enum IdentityWrites {
         }
     }
 
-    static func calls(for batches: [TenantBatch]) -> [Call] {
-        var named = Columns()
-        var moved = Columns()
+    /// Moves identities that had a row, those that go with an account in the same batch included.
+    static func moves(in batches: [TenantBatch]) -> [Call] {
+        let moved = columns(of: batches) { batch, identity in
+            !batch.changes.identitiesNamed.contains(identity.id)
+        }
+        guard !moved.identities.isEmpty else { return [] }
+        return [Call(updateIdentities, moved.parameters + [.int8(Int64(moved.identities.count))])]
+    }
+
+    /// Adds identities that the batch named.
+    static func names(in batches: [TenantBatch]) -> [Call] {
+        let named = columns(of: batches) { batch, identity in
+            batch.changes.identitiesNamed.contains(identity.id)
+                && !batch.state.ledger.isForgotten(identity)
+        }
+        return named.identities.isEmpty ? [] : [Call(insertIdentities, named.parameters)]
+    }
+
+    private static func columns(
+        of batches: [TenantBatch], where isWanted: (TenantBatch, Identity) -> Bool
+    ) -> Columns {
+        var columns = Columns()
         for batch in batches {
             for id in batch.changes.identitiesTouched {
                 guard let identity = batch.state.ledger.identities[id],
-                    let subject = batch.subjects[id]
+                    let subject = batch.subjects[id], isWanted(batch, identity)
                 else { continue }
-                if batch.changes.identitiesNamed.contains(id) {
-                    named.add(batch.tenant, subject, identity)
-                } else {
-                    moved.add(batch.tenant, subject, identity)
-                }
+                columns.add(batch.tenant, subject, identity)
             }
         }
-        var calls: [Call] = []
-        if !named.identities.isEmpty { calls.append(Call(insertIdentities, named.parameters)) }
-        if !moved.identities.isEmpty {
-            calls.append(
-                Call(updateIdentities, moved.parameters + [.int8(Int64(moved.identities.count))]))
-        }
-        return calls
+        return columns
     }
 }

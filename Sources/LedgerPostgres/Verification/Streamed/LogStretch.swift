@@ -15,6 +15,8 @@ struct LogStretch: Sendable {
     var events: [Event] = []
     /// Digests of disclosures, each of which was opened; 0 without keys.
     var disclosureCount: Int64 = 0
+    /// Those among them whose disclosures were destroyed with their account.
+    var erasedCount: Int64 = 0
 }
 
 /// Reads stretches of the log: everything about an event that the events before it do not matter
@@ -22,6 +24,7 @@ struct LogStretch: Sendable {
 struct StretchReader {
     let tenant: TenantID
     let disclosures: DisclosureReader?
+    let erased: ErasedAccounts
     let key: RowHashKey
 
     /// Reads the events at these positions; nil when anything is not as it was written.
@@ -59,7 +62,9 @@ struct StretchReader {
                 return
             }
             if disclosures != nil {
-                stretch.disclosureCount += Int64(event.recorded.disclosureDigests.count)
+                let count = Int64(event.recorded.disclosureDigests.count)
+                stretch.disclosureCount += count
+                if erased[event.recorded] != nil { stretch.erasedCount += count }
             }
             stretch.events.append(
                 LogStretch.Event(
@@ -70,7 +75,8 @@ struct StretchReader {
         return isSound && rest.isEmpty && stretch.events.count == positions.count ? stretch : nil
     }
 
-    /// What an event discloses; nil unless each of its digests has the disclosure it stands for.
+    /// What an event discloses; nil unless each of its digests has the disclosure it stands for, or the
+    /// account was erased and none has.
     private func open(
         _ recorded: RecordedEvent, from rest: inout ArraySlice<DisclosureReader.Row>,
         keys: inout DisclosureReader.KeyCache
@@ -78,8 +84,10 @@ struct StretchReader {
         guard let disclosures else { return DisclosedValues() }
         let own = rest.prefix { $0.position == recorded.position }
         rest = rest.dropFirst(own.count)
+        let erasure = erased[recorded]
+        if erasure?.isDestroyed == true, !own.isEmpty { return nil }
         guard let disclosed = try? disclosures.open(own, of: recorded, keys: &keys),
-            disclosed.count == recorded.disclosureDigests.count
+            disclosed.count == (erasure == nil ? recorded.disclosureDigests.count : 0)
         else { return nil }
         return disclosed
     }

@@ -5,10 +5,14 @@ import Postgres
 ///
 /// Where a row's columns become known at different events, its parts are summed apart.
 struct RowSums: Equatable, Sendable {
-    /// `account_id`, `opened_position`.
+    /// `account_id`, `opened_position`; of erased accounts, too, which have them in `erasures`.
     var accountsOpened = RowMultiset()
-    /// `account_id` and everything that each event of the account moves.
+    /// `account_id` and everything that each event of the account moves; of erased accounts, too.
     var accountStandings = RowMultiset()
+    /// `account_id` and `legal_holds` of the accounts that have some.
+    var holds = RowMultiset()
+    /// `account_id`, `position`, `erased_at`.
+    var erasures = RowMultiset()
     var identities = RowMultiset()
     /// Everything but `ended_position`.
     var sessionsOpened = RowMultiset()
@@ -48,6 +52,19 @@ struct RowSummer {
         image.bytes(account.lastLeaf.bytes)
         image.int8(account.lastPosition.value)
         sums.accountStandings.add(image.hash(key))
+        guard !account.holds.isEmpty else { return }
+        image.clear()
+        image.uuid(account.id.bits)
+        image.textArray(account.holds.map(\.description))
+        sums.holds.add(image.hash(key))
+    }
+
+    mutating func erase(_ account: AccountID, _ recorded: RecordedEvent, _ sums: inout RowSums) {
+        image.clear()
+        image.uuid(account.bits)
+        image.int8(recorded.position.value)
+        image.timestamp(recorded.recordedAt.microseconds)
+        sums.erasures.add(image.hash(key))
     }
 
     mutating func add(_ identity: Identity, providerID: UInt64?, _ sums: inout RowSums) {

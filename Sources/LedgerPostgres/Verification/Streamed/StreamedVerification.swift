@@ -40,8 +40,11 @@ struct StreamedVerification {
             try !Self.hasStrays(tenant, head: head.nextPosition, on: connection)
         else { return nil }
 
+        guard try ErasedAccounts.keyed(of: tenant, on: connection).isEmpty else { return nil }
         let key = RowHashKey()
-        let reader = PieceReader(tenant: tenant, disclosures: disclosures, key: key)
+        let reader = PieceReader(
+            tenant: tenant, disclosures: disclosures,
+            erased: try ErasedAccounts(of: tenant, on: connection), key: key)
         let tables = first.tables.filter(\.isKnown)
         let pieces = pieces(through: head.nextPosition.value, tables)
         var fold = VerificationFold(

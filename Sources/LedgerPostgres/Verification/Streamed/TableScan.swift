@@ -8,13 +8,14 @@ enum TableScan: Sendable {
     case sessions
     case identities
     case accounts
+    case erasures
 
     /// Every table, the longest first, so that it is not what everybody waits for.
     static func all(projections tables: [ProjectionTable]) -> [TableScan] {
         tables.filter { $0.projection == .accountAudit }.map { .accountAudit($0) }
             + [.sessions, .identities]
             + tables.filter { $0.projection == .userProviders }.map { .userProviders($0) }
-            + [.accounts]
+            + [.accounts, .erasures]
     }
 
     /// Adds the table's rows to the sums; false when two rows have one name.
@@ -53,6 +54,13 @@ enum TableScan: Sendable {
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
                 sums.accountStandings.add(summer.hash($0, 0..<4))
                 sums.accountsOpened.add(summer.hash($0, 0, 4))
+                if !$0.isNull(5) { sums.holds.add(summer.hash($0, 0, 5)) }
+            }
+        case .erasures:
+            try copy(of: tenant, isPersonal: isPersonal, on: connection) {
+                sums.accountStandings.add(summer.hash($0, 0..<4))
+                sums.accountsOpened.add(summer.hash($0, 0, 4))
+                sums.erasures.add(summer.hash($0, 5..<8))
             }
         }
         return isSound
@@ -92,8 +100,15 @@ enum TableScan: Sendable {
                 """
             case .accounts:
                 """
-                SELECT account_id, next_seq, last_leaf, last_position, opened_position
+                SELECT account_id, next_seq, last_leaf, last_position, opened_position,
+                    legal_holds::text[]
                 FROM accounts \(place)
+                """
+            case .erasures:
+                """
+                SELECT account_id, next_seq, last_leaf, position, opened_position,
+                    account_id, position, erased_at
+                FROM erasures \(place)
                 """
             }
         try connection.copyRows("COPY (\(query)) TO STDOUT (FORMAT binary)", body)

@@ -25,6 +25,7 @@ struct VerificationFold {
     private var openedCount: Int64 = 0
     private var auditCount: Int64 = 0
     private var disclosureCount: Int64 = 0
+    private var erasedCount: Int64 = 0
 
     init(
         _ tenant: TenantID, report: VerificationReport,
@@ -48,6 +49,7 @@ struct VerificationFold {
     /// Folds a stretch; false when it cannot follow on what came before.
     mutating func take(_ stretch: LogStretch) -> Bool {
         disclosureCount += stretch.disclosureCount
+        erasedCount += stretch.erasedCount
         for event in stretch.events {
             addLinksAtCheckpoint()
             guard take(event) else { return false }
@@ -110,9 +112,11 @@ struct VerificationFold {
                 let number = state.number(of: fact.identity)
             else { break }
             personal[number].email = email
+        case .accountErased(let fact):
+            summer.erase(fact.account, event.recorded, &expected)
         case .ledgerOpened, .keyRotated, .providerUnlinked, .conflictRejected, .linkRejected,
             .unlinkRejected,
-            .signedOut, .sessionRevoked:
+            .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted, .ledgerRestored:
             break
         }
     }
@@ -125,10 +129,11 @@ struct VerificationFold {
         for (index, reference) in event.recorded.accounts.enumerated() {
             let after =
                 switch event.recorded.event {
-                case .providerLinked, .providerUnlinked:
+                case .providerLinked, .providerUnlinked, .accountErased:
                     state.linkedProviders(of: reference.id).map(\.description)
                 case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
-                    .unlinkRejected, .signedIn, .signedOut, .sessionRevoked:
+                    .unlinkRejected, .signedIn, .signedOut, .sessionRevoked, .legalHoldSet,
+                    .legalHoldLifted, .ledgerRestored:
                     before[index]
                 }
             let row = AuditRow(
@@ -167,8 +172,7 @@ struct VerificationFold {
             inout RowSummer, inout RowSums, Identity, (providerID: UInt64?, email: UInt64?)?
         ) -> Void
     ) {
-        var number = 0
-        state.eachIdentity { identity in
+        state.eachIdentity { number, identity in
             var own: (providerID: UInt64?, email: UInt64?)?
             if isPersonal {
                 let known = personal[number]
@@ -178,7 +182,6 @@ struct VerificationFold {
                 )
             }
             body(&summer, &expected, identity, own)
-            number += 1
         }
     }
 
@@ -189,7 +192,9 @@ struct VerificationFold {
         }
         report.count(.links, openedCount)
         if isPersonal { report.count(.disclosures, disclosureCount) }
-        report.count(.accounts, stored.accountStandings.count)
+        report.erasedDisclosures += erasedCount
+        report.count(.accounts, stored.accountStandings.count - stored.erasures.count)
+        report.count(.erasures, stored.erasures.count)
         report.count(.identities, stored.identities.count)
         report.count(.sessions, stored.sessionsOpened.count)
         for (table, rows) in stored.projections where table.projection == .userProviders {
@@ -204,6 +209,8 @@ extension RowSums {
     mutating func merge(_ other: RowSums) {
         accountsOpened.merge(other.accountsOpened)
         accountStandings.merge(other.accountStandings)
+        holds.merge(other.holds)
+        erasures.merge(other.erasures)
         identities.merge(other.identities)
         sessionsOpened.merge(other.sessionsOpened)
         sessionsEnded.merge(other.sessionsEnded)

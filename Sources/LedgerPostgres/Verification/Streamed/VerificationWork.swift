@@ -21,13 +21,15 @@ enum VerifiedPiece: Sendable {
 struct PieceReader: Sendable {
     let tenant: TenantID
     let disclosures: DisclosureReader?
+    let erased: ErasedAccounts
     let key: RowHashKey
 
     func read(_ piece: VerificationPiece, on connection: Connection) throws -> VerifiedPiece {
         do {
             switch piece {
             case .stretch(let positions):
-                let reader = StretchReader(tenant: tenant, disclosures: disclosures, key: key)
+                let reader = StretchReader(
+                    tenant: tenant, disclosures: disclosures, erased: erased, key: key)
                 return try reader.read(positions, on: connection).map { .stretch($0) } ?? .unsound
             case .table(let table):
                 var sums = RowSums()

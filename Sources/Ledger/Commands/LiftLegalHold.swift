@@ -1,0 +1,22 @@
+/// Ends a hold on an account.
+package struct LiftLegalHold: Sendable {
+    package let account: AccountID
+    package let hold: HoldID
+    package let actor: Actor
+
+    /// Asks for a hold to end.
+    package init(account: AccountID, hold: HoldID, actor: Actor) {
+        self.account = account
+        self.hold = hold
+        self.actor = actor
+    }
+
+    func decide(given state: DecisionState) -> Decision {
+        guard let known = state.ledger.accounts[account] else { return .refused(.unknownAccount) }
+        guard known.erasedPosition == nil else { return .refused(.accountErased) }
+        guard known.holds.contains(hold) else { return .refused(.unknownHold) }
+        let fact = LegalHoldLifted(account: account, hold: hold)
+        return Decision(
+            .success(.holdLifted), drafts: [.administered(.legalHoldLifted(fact), by: actor)])
+    }
+}

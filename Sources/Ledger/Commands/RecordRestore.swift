@@ -1,0 +1,16 @@
+/// States in the log that its end was lost in a restore; asked for once for each lost end.
+package struct RecordRestore: Sendable {
+    package let fact: LedgerRestored
+
+    /// Asks for the statement.
+    package init(_ fact: LedgerRestored) {
+        self.fact = fact
+    }
+
+    func decide(given state: DecisionState) -> Decision {
+        guard state.ledger.nextPosition > LogPosition(0) else { return .refused(.unknownTenant) }
+        return Decision(
+            .success(.restoreRecorded(at: state.ledger.nextPosition)),
+            drafts: [.init(.ledgerRestored(fact), actor: .system)])
+    }
+}

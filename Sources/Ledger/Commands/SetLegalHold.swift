@@ -1,0 +1,27 @@
+/// Keeps an account from being erased until the hold is lifted.
+package struct SetLegalHold: Sendable {
+    /// The most holds that an account may have at once.
+    package static let holdsMax = 16
+
+    package let account: AccountID
+    /// The name that the hold gets.
+    package let newHold: HoldID
+    package let actor: Actor
+
+    /// Asks for a hold.
+    package init(account: AccountID, newHold: HoldID, actor: Actor) {
+        self.account = account
+        self.newHold = newHold
+        self.actor = actor
+    }
+
+    func decide(given state: DecisionState) -> Decision {
+        guard let known = state.ledger.accounts[account] else { return .refused(.unknownAccount) }
+        guard known.erasedPosition == nil else { return .refused(.accountErased) }
+        guard known.holds.count < Self.holdsMax else { return .refused(.tooManyHolds) }
+        let fact = LegalHoldSet(account: account, hold: newHold)
+        return Decision(
+            .success(.holdSet(newHold)),
+            drafts: [.administered(.legalHoldSet(fact), by: actor)])
+    }
+}

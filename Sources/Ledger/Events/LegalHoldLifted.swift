@@ -1,0 +1,25 @@
+/// A hold on an account ended; another one may still keep the account from being erased.
+package struct LegalHoldLifted: EventFact {
+    package let account: AccountID
+    package let hold: HoldID
+
+    /// States which hold was lifted from which account.
+    package init(account: AccountID, hold: HoldID) {
+        self.account = account
+        self.hold = hold
+    }
+
+    package var outcome: Event.Outcome { .accepted }
+    package var accounts: [AccountID] { [account] }
+
+    package var details: EntryDetails {
+        EntryDetails([("hold", hold.description)])
+    }
+
+    package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
+        account = try onlyAccount(accounts)
+        var reader = details.reader
+        hold = try reader.id("hold")
+        try reader.end()
+    }
+}

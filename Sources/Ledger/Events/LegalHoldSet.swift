@@ -1,0 +1,27 @@
+/// An account must not be erased from here on, until the hold is lifted.
+///
+/// An account may have several holds at once; each of them keeps it.
+package struct LegalHoldSet: EventFact {
+    package let account: AccountID
+    package let hold: HoldID
+
+    /// States which hold was set on which account.
+    package init(account: AccountID, hold: HoldID) {
+        self.account = account
+        self.hold = hold
+    }
+
+    package var outcome: Event.Outcome { .accepted }
+    package var accounts: [AccountID] { [account] }
+
+    package var details: EntryDetails {
+        EntryDetails([("hold", hold.description)])
+    }
+
+    package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
+        account = try onlyAccount(accounts)
+        var reader = details.reader
+        hold = try reader.id("hold")
+        try reader.end()
+    }
+}

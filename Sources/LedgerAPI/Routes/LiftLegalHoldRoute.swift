@@ -1,0 +1,28 @@
+internal import HTTP
+internal import Ledger
+
+/// `DELETE /v1/accounts/{id}/holds/{hold}`: ends a legal hold, for an administrator and with a reason.
+struct LiftLegalHoldRoute: Route {
+    static let method = "DELETE"
+    static let path = "/v1/accounts/{id}/holds/{hold}"
+
+    private static let done = Array("{}".utf8)
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let visit = try await call.visit(
+            .liftLegalHold, by: .administrators, account: call.namedAccount)
+        _ = try QueryParameters(call.request, [])
+        let account = try call.account()
+        _ = try visit.requiredReason()
+        guard let hold = call.captures["hold"].flatMap({ HoldID($0) }) else {
+            throw .refused(.unknownHold)
+        }
+        try await visit.record(details: ["hold": hold.description])
+        let command = LiftLegalHold(
+            account: account, hold: hold, actor: .apiKey(visit.principal))
+        guard case .holdLifted = try await call.submit(.liftLegalHold(command)) else {
+            throw .faulted(.internalFailure)
+        }
+        return .json(bytes: Self.done)
+    }
+}

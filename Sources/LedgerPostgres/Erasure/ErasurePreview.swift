@@ -1,0 +1,54 @@
+package import Ledger
+package import Postgres
+
+/// What an erasure would destroy.
+package enum ErasurePreview: Sendable {
+    /// What there is of an account.
+    package struct Rows: Sendable {
+        /// Events that touch it.
+        package let events: Int64
+        package let identities: Int64
+        package let liveSessions: Int64
+        package let hasKey: Bool
+        package let holds: [HoldID]
+    }
+
+    /// No account ever had this name.
+    case unknown
+    /// There is nothing left.
+    case erased(at: LogPosition)
+    case living(Rows)
+
+    private static let rows = Statement(
+        "erasure_preview",
+        """
+        SELECT x.position, a.next_seq, coalesce(a.legal_holds, '{}'),
+            (SELECT count(*) FROM identities
+             WHERE tenant_id = $1 AND last_account_id = $2),
+            (SELECT count(*) FROM identities i JOIN sessions s ON s.tenant_id = $1
+                AND s.identity_id = i.identity_id AND s.account_id = $2
+                AND s.ended_position IS NULL
+             WHERE i.tenant_id = $1 AND i.last_account_id = $2),
+            EXISTS (SELECT FROM account_keys WHERE tenant_id = $1 AND account_id = $2)
+        FROM (SELECT) one
+        LEFT JOIN erasures x ON x.tenant_id = $1 AND x.account_id = $2
+        LEFT JOIN accounts a ON a.tenant_id = $1 AND a.account_id = $2
+        """)
+
+    /// Looks what there is of an account.
+    ///
+    /// - Throws: `PostgresError`.
+    package static func read(
+        _ account: AccountID, in tenant: TenantID, on connection: Connection
+    ) throws(PostgresError) -> ErasurePreview {
+        let row = try connection.query(
+            rows, [.text(tenant.description), .uuid(account.bits)])
+        if let position = try row.optionalInt8(0, 0) { return .erased(at: LogPosition(position)) }
+        guard let events = try row.optionalInt8(0, 1) else { return .unknown }
+        return .living(
+            Rows(
+                events: events, identities: try row.int8(0, 3), liveSessions: try row.int8(0, 4),
+                hasKey: try row.bool(0, 5),
+                holds: try row.uuidArray(0, 2).map { HoldID(bits: $0) }))
+    }
+}

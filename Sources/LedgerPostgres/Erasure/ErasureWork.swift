@@ -1,0 +1,188 @@
+import Ledger
+import Postgres
+
+/// How much one transaction of an erasure does at the most.
+package struct ErasureLimits: Sendable {
+    /// Events of the account.
+    package var events: Int64 = 1_000
+    /// Positions of the log that are searched.
+    package var positions: Int64 = 5_000
+    /// How long the read model may be behind, in seconds, before the log is searched instead.
+    package var patienceSeconds: Int64 = 60
+
+    /// The usual limits.
+    package init() {}
+}
+
+/// The destruction of what one erased account has left, a bounded part in each transaction.
+///
+/// `account_audit` names the account's events. Where it cannot, because it has stopped or has a gap, the
+/// log is searched.
+struct ErasureWork {
+    /// What a transaction came to.
+    enum Outcome: Sendable {
+        /// Nothing is left, or another process is at it.
+        case ended
+        /// There is more to do.
+        case partly
+        /// The read model has not folded the account's events yet.
+        case waits
+    }
+
+    let tenant: TenantID
+    let account: AccountID
+    var limits = ErasureLimits()
+
+    private struct Progress {
+        let position: Int64
+        let nextSequence: Int64
+        let destroyedSequence: Int64
+        let searchedPosition: Int64
+        let isOld: Bool
+    }
+
+    /// An event of the account, and the session that it opened, if it did.
+    private struct Place {
+        let position: Int64
+        let session: UInt128?
+    }
+
+    private static let lock = Statement(
+        "erasure_lock",
+        """
+        SELECT position, next_seq, destroyed_seq, searched_position,
+            erased_at < statement_timestamp() - make_interval(secs => $3::bigint)
+        FROM erasures WHERE tenant_id = $1 AND account_id = $2 AND destroyed_at IS NULL
+        FOR UPDATE SKIP LOCKED
+        """)
+
+    private static let checkpoint = Statement(
+        "erasure_checkpoint",
+        """
+        SELECT p.position, p.failure IS NOT NULL FROM projection_tables t
+        JOIN projections p ON p.tenant_id = $1 AND p.name = t.name AND p.generation = t.generation
+        WHERE t.name = 'account_audit' AND t.state = 'served'
+        """)
+
+    private static let audited = Statement(
+        "erasure_audited",
+        """
+        SELECT account_seq, position, session_id FROM account_audit
+        WHERE tenant_id = $1 AND account_id = $2 AND account_seq >= $3
+        ORDER BY account_seq LIMIT $4
+        """)
+
+    private static let searched = Statement(
+        "erasure_searched",
+        """
+        SELECT position, entry FROM events
+        WHERE tenant_id = $1 AND position >= $2 AND position < $3 AND account_id = $4
+        ORDER BY position
+        """)
+
+    private static let destroy = Statement(
+        "erasure_destroy", "SELECT ledger_destroy_disclosures($1::text, $2::uuid, $3::bigint[])")
+
+    private static let forgetTokens = Statement(
+        "erasure_forget_tokens",
+        """
+        UPDATE sessions s
+        SET refresh_current = decode(repeat('00', 32), 'hex'), refresh_preceding = NULL,
+            refresh_sealed_successor = NULL, refresh_exchanged_at = NULL
+        FROM unnest($3::uuid[]) AS k (session_id)
+        CROSS JOIN LATERAL (
+            SELECT ctid FROM sessions
+            WHERE tenant_id = $1 AND session_id = k.session_id AND account_id = $2
+            OFFSET 0) place
+        WHERE s.ctid = place.ctid
+        """)
+
+    private static let note = Statement(
+        "erasure_note",
+        """
+        UPDATE erasures SET destroyed_seq = $3, searched_position = $4,
+            destroyed_at = CASE WHEN $5::boolean THEN clock_timestamp() END
+        WHERE tenant_id = $1 AND account_id = $2
+        """)
+
+    /// Does one part in a transaction of its own.
+    func step(on connection: Connection) throws -> Outcome {
+        try connection.transaction { try work(on: connection) }
+    }
+
+    private func work(on connection: Connection) throws -> Outcome {
+        guard let progress = try lock(on: connection) else { return .ended }
+        let checkpoint = try connection.query(Self.checkpoint, [.text(tenant.description)])
+        let isFolded =
+            try checkpoint.rowCount == 1 && checkpoint.int8(0, 0) > progress.position
+        let hasStopped = try checkpoint.rowCount != 1 || checkpoint.bool(0, 1)
+        guard isFolded || hasStopped || progress.isOld else { return .waits }
+        if isFolded, let places = try audited(progress, on: connection) {
+            let next = progress.destroyedSequence + Int64(places.count)
+            return try destroy(
+                places, sequence: next, searched: progress.searchedPosition,
+                isEnd: next >= progress.nextSequence, on: connection)
+        }
+        let end = min(progress.searchedPosition + limits.positions, progress.position + 1)
+        return try destroy(
+            try searched(progress.searchedPosition..<end, on: connection),
+            sequence: progress.destroyedSequence, searched: end, isEnd: end > progress.position,
+            on: connection)
+    }
+
+    private func lock(on connection: Connection) throws -> Progress? {
+        let row = try connection.query(Self.lock, key + [.int8(limits.patienceSeconds)])
+        guard row.rowCount == 1 else { return nil }
+        return Progress(
+            position: try row.int8(0, 0), nextSequence: try row.int8(0, 1),
+            destroyedSequence: try row.int8(0, 2), searchedPosition: try row.int8(0, 3),
+            isOld: try row.bool(0, 4))
+    }
+
+    /// The account's next events by the read model; nil when one of them is not there.
+    private func audited(_ progress: Progress, on connection: Connection) throws -> [Place]? {
+        let rows = try connection.query(
+            Self.audited, key + [.int8(progress.destroyedSequence), .int8(limits.events)])
+        var places: [Place] = []
+        for row in 0..<rows.rowCount {
+            guard try rows.int8(row, 0) == progress.destroyedSequence + Int64(row) else {
+                return nil
+            }
+            places.append(
+                Place(position: try rows.int8(row, 1), session: try rows.optionalUUID(row, 2)))
+        }
+        let isWhole = progress.destroyedSequence + Int64(places.count) >= progress.nextSequence
+        return isWhole || places.count == limits.events ? places : nil
+    }
+
+    private func searched(
+        _ positions: Range<Int64>, on connection: Connection
+    ) throws -> [Place] {
+        let rows = try connection.query(
+            Self.searched,
+            [
+                .text(tenant.description), .int8(positions.lowerBound),
+                .int8(positions.upperBound), .uuid(account.bits),
+            ])
+        return try (0..<rows.rowCount).map { row in
+            // An entry that cannot be read is for verify to report; what it disclosed goes all the same.
+            let recorded = try? EntryEncoding.decode(try rows.bytes(row, 1))
+            var session: UInt128?
+            if case .signedIn(let fact) = recorded?.event { session = fact.session.bits }
+            return Place(position: try rows.int8(row, 0), session: session)
+        }
+    }
+
+    private func destroy(
+        _ places: [Place], sequence: Int64, searched: Int64, isEnd: Bool, on connection: Connection
+    ) throws -> Outcome {
+        _ = try connection.pipeline([
+            Call(Self.destroy, key + [.int8s(places.map(\.position))]),
+            Call(Self.forgetTokens, key + [.uuids(places.compactMap(\.session))]),
+            Call(Self.note, key + [.int8(sequence), .int8(searched), .bool(isEnd)]),
+        ])
+        return isEnd ? .ended : .partly
+    }
+
+    private var key: [Parameter] { [.text(tenant.description), .uuid(account.bits)] }
+}

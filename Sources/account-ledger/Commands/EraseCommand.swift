@@ -1,0 +1,99 @@
+import Ledger
+import LedgerPostgres
+
+/// `erase`: destroys what is kept about the person of an account.
+enum EraseCommand {
+    /// How long the command waits for the read models before it leaves the rest to `serve`.
+    private static let patience = Duration.seconds(5)
+
+    static let syntax = Syntax(
+        words: ["erase"],
+        summary: "destroy what is kept about the person of an account",
+        operands: [.init(placeholder: "ACCOUNT", meaning: "the account's id")],
+        options: [
+            AdministeredCommand.reasonOption,
+            .init(
+                name: "basis", placeholder: "WORD",
+                meaning: "data_subject_request, retention or operator; default: operator"),
+            APIKeyCommands.tenantOption,
+            .init(name: "dry-run", meaning: "say what would be destroyed, and change nothing"),
+        ],
+        settings: [.databaseURL],
+        details: """
+            Appends AccountErased and, in the same transaction, destroys the account's key, its identities
+            and its row, and ends its sessions. The disclosures, which no key opens any more, follow at once
+            or when serve comes to them. The log and its proofs stay as they are. Refused while the account
+            is under a legal hold. Repeating it is harmless.
+            """)
+
+    static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
+        let account = try AdministeredCommand.account(arguments)
+        let basis =
+            try arguments.value(of: "basis", as: "data_subject_request, retention or operator") {
+                AccountErased.Basis(rawValue: $0).flatMap { $0.canBeAsked ? $0 : nil }
+            } ?? .operator
+        if arguments.has("dry-run") {
+            let command = try AdministeredCommand(arguments, environment)
+            return try preview(of: account, command)
+        }
+        let reason = try AdministeredCommand.reason(arguments)
+        let command = try AdministeredCommand(arguments, environment)
+        var access = AccessRecord(by: nil, .eraseAccount)
+        access.account = account
+        access.reason = reason
+        access.details = ["basis": basis.rawValue]
+        try await command.record(access)
+        let intent = EraseAccount(account: account, basis: basis, actor: .system)
+        let replies = try await command.carryOut([.eraseAccount(intent)])
+        guard case .erased(let position, let isNew) = replies.first else {
+            throw Fault("the ledger gave another answer than to an erasure")
+        }
+        let before = isNew ? "is erased" : "was erased before"
+        Terminal.print("account \(account) \(before), at position \(position)\n")
+        Terminal.print(try await destroy(command.url) + "\n")
+        return .success
+    }
+
+    /// Destroys what the erasures have left, as `serve` does.
+    static func destroy(_ url: String) async throws -> String {
+        let faults = FaultNote()
+        let worker = ErasureWorker(url: url) { faults.note($0) }
+        let deadline = ContinuousClock.now + patience
+        while ContinuousClock.now < deadline {
+            guard let waiting = try? await worker.round() else { break }
+            if waiting == 0 { return "nothing of it is left" }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        return
+            "its disclosures, which no key opens any more, go as soon as serve has folded the log"
+    }
+
+    private static func preview(
+        of account: AccountID, _ command: AdministeredCommand
+    ) throws -> ExitCode {
+        let preview = try SchemaCheck.withConnection(to: command.url) {
+            try ErasurePreview.read(account, in: command.tenant, on: $0)
+        }
+        switch preview {
+        case .unknown: throw Fault("tenant \(command.tenant) has no account \(account)")
+        case .erased(let position):
+            Terminal.print("account \(account) was erased before, at position \(position)\n")
+            return .success
+        case .living(let rows):
+            Terminal.print(
+                """
+                account \(account) would be erased:
+                  events with disclosures about it, at most: \(rows.events)
+                  identities that would be forgotten: \(rows.identities)
+                  sessions that would end: \(rows.liveSessions)
+                  key: \(rows.hasKey ? "would be destroyed" : "is not there")
+                  legal holds: \(rows.holds.count)
+
+                """)
+            guard rows.holds.isEmpty else {
+                throw Fault("refused while the legal holds stand: nothing would be done")
+            }
+            return .success
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import Cryptography
+import Ledger
+import LedgerTestSupport
+import Testing
+
+/// Erasures and legal holds over HTTP.
+@Suite struct ErasureTests {
+    private static let reason = [(name: "Ledger-Reason", value: "case 4711")]
+
+    @Test func `an administrator erases an account, and the reason is written down first`()
+        async throws
+    {
+        let service = try TestService()
+        let key = try service.audit.key(.admin)
+        let ada = try await service.signIn("google", "ada")
+        let path = "/v1/accounts/\(ada.userID)?basis=retention"
+        let answer = try await service.send("DELETE", path, token: key, headers: Self.reason)
+        #expect(answer.summary == "200 OK")
+        #expect(answer.text("account") == ada.userID)
+        #expect(answer.json["erased_before"] == .bool(false))
+        let line = try #require(service.audit.access.accesses().last)
+        #expect(line.action == "account.erase" && line.reason == "case 4711")
+        #expect(line.account?.description == ada.userID)
+        let recording = try #require(service.ledger.recordings().last)
+        guard case .accountErased(let fact) = recording.recorded.event else {
+            throw Failure("no erasure is at the end of the log")
+        }
+        #expect(fact.basis == .retention)
+        #expect(recording.recorded.actor.columnText == line.principal)
+        #expect(recording.recorded.request?.description == answer["X-Request-Id"])
+        #expect(recording.disclosed.isEmpty, "the administrator's address is not the account's")
+
+        let again = try await service.send("DELETE", path, token: key, headers: Self.reason)
+        #expect(again.json["erased_before"] == .bool(true))
+        #expect(again.text("position") == answer.text("position"))
+        #expect(try await service.account(ada.accessToken).summary == "401 INVALID_ACCESS_TOKEN")
+        let back = try await service.signIn("google", "ada")
+        #expect(back.isNew && back.userID != ada.userID)
+    }
+
+    @Test func `a hold refuses an erasure until it is lifted`() async throws {
+        let service = try TestService()
+        let key = try service.audit.key(.admin)
+        let ada = try await service.signIn("google", "ada")
+        let account = "/v1/accounts/\(ada.userID)"
+        let held = try await service.send(
+            "POST", account + "/holds", token: key, headers: Self.reason)
+        let hold = try #require(held.text("hold"))
+        let refused = try await service.send("DELETE", account, token: key, headers: Self.reason)
+        #expect(refused.summary == "409 LEGAL_HOLD")
+        let other = try await service.send(
+            "DELETE", account + "/holds/\(ada.userID)", token: key, headers: Self.reason)
+        #expect(other.summary == "404 HOLD_NOT_FOUND")
+        let lifted = try await service.send(
+            "DELETE", account + "/holds/\(hold)", token: key, headers: Self.reason)
+        #expect(lifted.summary == "200 OK" && lifted.body == "{}")
+        let erased = try await service.send("DELETE", account, token: key, headers: Self.reason)
+        #expect(erased.summary == "200 OK")
+        let late = try await service.send(
+            "POST", account + "/holds", token: key, headers: Self.reason)
+        #expect(late.summary == "410 ACCOUNT_ERASED")
+        let actions = service.audit.access.accesses().map(\.action)
+        #expect(
+            actions == [
+                "account.hold", "account.erase", "account.lift_hold", "account.lift_hold",
+                "account.erase", "account.hold",
+            ])
+    }
+
+    @Test func `nobody else, and nobody without a reason, changes anything`() async throws {
+        let service = try TestService()
+        let ada = try await service.signIn("google", "ada")
+        let account = "/v1/accounts/\(ada.userID)"
+        let count = service.ledger.recordings().count
+        let calls = [
+            ("DELETE", account), ("POST", account + "/holds"),
+            ("DELETE", account + "/holds/\(ada.userID)"),
+        ]
+        for (method, path) in calls {
+            for role in [Role.auditor, .support] {
+                let answer = try await service.send(
+                    method, path, token: try service.audit.key(role), headers: Self.reason)
+                #expect(answer.summary == "403 FORBIDDEN")
+            }
+            let admin = try service.audit.key(.admin)
+            #expect(
+                try await service.send(method, path, token: admin).summary == "400 INVALID_REQUEST")
+            #expect(
+                try await service.send(method, path, token: ada.accessToken, headers: Self.reason)
+                    .summary == "401 INVALID_API_KEY")
+            service.audit.access.failRecords(with: .unavailable)
+            let unwritten = try await service.send(
+                method, path, token: admin, headers: Self.reason)
+            #expect(unwritten.summary == "503 UNAVAILABLE")
+            service.audit.access.failRecords(with: nil)
+        }
+        #expect(service.ledger.recordings().count == count)
+    }
+
+    @Test func `an unknown account is 404, and another ground 400`() async throws {
+        let service = try TestService()
+        let key = try service.audit.key(.admin)
+        for name in ["0190a1b2-c3d4-7000-8000-000000000001", "nobody"] {
+            let answer = try await service.send(
+                "DELETE", "/v1/accounts/\(name)", token: key, headers: Self.reason)
+            #expect(answer.summary == "404 ACCOUNT_NOT_FOUND")
+        }
+        let ada = try await service.signIn("google", "ada")
+        for query in ["basis=restored", "basis=", "basis=x", "base=retention"] {
+            let answer = try await service.send(
+                "DELETE", "/v1/accounts/\(ada.userID)?\(query)", token: key, headers: Self.reason)
+            #expect(answer.summary == "400 INVALID_REQUEST", "\(query)")
+        }
+    }
+
+    private struct Failure: Error {
+        let what: String
+        init(_ what: String) { self.what = what }
+    }
+}

@@ -1,0 +1,118 @@
+import Ledger
+import LedgerTestSupport
+import Postgres
+import Testing
+
+@testable import LedgerPostgres
+
+/// The worker comes to its end however often it is stopped, and whatever the read model knows.
+@Suite struct ErasureWorkerTests {
+    @Test(arguments: [true, false])
+    func `a worker that is stopped after every step comes to its end`(
+        isFolded: Bool
+    ) async throws {
+        try await ErasureFixture.with { fixture in
+            var story = fixture.story
+            try await story.erase(fixture.ada.account)
+            if isFolded {
+                try await fixture.database.fold()
+            } else {
+                // A read model that has stopped names no events: the log is searched.
+                try await fixture.database.asSuperuser.execute(
+                    "UPDATE projections SET failure = 'a test' WHERE name = 'account_audit'")
+            }
+            var limits = ErasureLimits()
+            limits.events = 2
+            limits.positions = 3
+            let work = ErasureWork(
+                tenant: .default, account: fixture.ada.account, limits: limits)
+            var steps = 0
+            var left = try await disclosures(of: fixture)
+            #expect(left > 5)
+            var outcome = ErasureWork.Outcome.partly
+            while outcome == .partly {
+                // A connection a step: what is done is done, and what is not leaves no trace.
+                let session = Session(
+                    url: fixture.database.runtimeURL, applicationName: "a step")
+                outcome = try await session.run { try work.step(on: $0) }
+                await session.close()
+                steps += 1
+                let now = try await disclosures(of: fixture)
+                #expect(now <= left)
+                left = now
+                if isFolded { #expect(try await fixture.verify().holds) }
+            }
+            #expect(outcome == .ended && left == 0 && steps > 3)
+            let done = try await fixture.database.rows(
+                "account_id::text]) FROM erasures WHERE destroyed_at IS NOT NULL")
+            #expect(done == [fixture.ada.account.description])
+            let secrets = try await fixture.database.rows(
+                """
+                session_id::text]) FROM sessions
+                WHERE account_id = '\(fixture.ada.account)'
+                    AND refresh_current <> decode(repeat('00', 32), 'hex')
+                """)
+            #expect(secrets.isEmpty)
+        }
+    }
+
+    @Test func `a worker waits for a read model that is behind, and searches the log in the end`()
+        async throws
+    {
+        try await ErasureFixture.with { fixture in
+            var story = fixture.story
+            try await story.erase(fixture.ada.account)
+            let patient = ErasureWorker(url: fixture.database.runtimeURL) { _ in }
+            #expect(try await patient.round() == 1, "the erasure is not folded yet")
+            var limits = ErasureLimits()
+            limits.patienceSeconds = 0
+            let impatient = ErasureWorker(url: fixture.database.runtimeURL, limits: limits) { _ in }
+            #expect(try await impatient.round() == 0)
+            #expect(try await disclosures(of: fixture) == 0)
+            #expect(try await fixture.verify().holds)
+        }
+    }
+
+    @Test func `a read model with a gap is not believed`() async throws {
+        try await ErasureFixture.with { fixture in
+            var story = fixture.story
+            try await story.erase(fixture.ada.account)
+            try await fixture.database.fold()
+            try await fixture.database.asSuperuser.execute(
+                "DELETE FROM account_audit_1 WHERE account_id = '\(fixture.ada.account)' AND account_seq = 3"
+            )
+            try await fixture.database.destroy()
+            #expect(try await disclosures(of: fixture) == 0)
+        }
+    }
+
+    @Test func `a process forgets what it appended last about an erased account`() async throws {
+        try await ErasureFixture.with { fixture in
+            var story = fixture.story
+            let recent = RecentEvents()
+            let log = try await fixture.sequencer.log()
+            let events = log.map { event in
+                var values = DisclosedValues()
+                _ = values.add(Disclosure(.email, "somebody@example.org"))
+                return DisclosedEvent(recorded: event.recorded, disclosed: values)
+            }
+            recent.add(events, of: .default)
+            try await story.erase(fixture.ada.account)
+            // Another process has erased; this one hears of it from the database.
+            let worker = ErasureWorker(url: fixture.database.runtimeURL, recent: recent) { _ in }
+            _ = try await worker.round()
+            let page = try #require(
+                recent.page(of: .default, from: LogPosition(0), limit: events.count))
+            for event in page.events {
+                let isAdas = event.recorded.accounts.first?.id == fixture.ada.account
+                #expect((event.disclosed.email == nil) == isAdas)
+            }
+        }
+    }
+
+    private func disclosures(of fixture: ErasureFixture) async throws -> Int {
+        try await fixture.database.rows(
+            "position::text]) FROM disclosures WHERE account_id = '\(fixture.ada.account)'"
+        ).count
+    }
+}
