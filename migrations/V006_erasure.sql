@@ -31,6 +31,9 @@ CREATE TABLE erasures (
 );
 CREATE INDEX erasures_pending ON erasures (erased_at) WHERE destroyed_at IS NULL;
 CREATE INDEX erasures_by_time ON erasures (erased_at);
+CREATE TRIGGER erasures_no_truncate BEFORE TRUNCATE ON erasures
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
+ALTER TABLE erasures ENABLE ALWAYS TRIGGER erasures_no_truncate;
 
 -- Destruction ------------------------------------------------------------------------------------------
 --

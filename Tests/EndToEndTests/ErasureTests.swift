@@ -1,0 +1,126 @@
+import LedgerTestSupport
+import Postgres
+import Testing
+
+/// Erasures as an operator and an administrator do them, and with a server that is killed on the way.
+@Suite struct ErasureTests {
+    @Test func `an operator holds, lifts, erases, and everything still verifies`() async throws {
+        try await Deployment.with { deployment in
+            let server = try await deployment.serve()
+            var ada = Device(server.client)
+            try await ada.signIn(deployment.apple, as: "ada-s", email: "ada@private.example")
+            let tool = deployment.tool
+            let why = ["--reason", "case 4711"]
+            let held = try await tool.run(["hold", "set", ada.userID] + why)
+            #expect(held.status == 0, "\(held.errors)")
+            let hold = String(held.output.dropLast())
+            #expect(
+                try await tool.run(["hold", "list"]).output.contains("\(ada.userID)\t\(hold)\t"))
+            let refused = try await tool.run(["erase", ada.userID] + why)
+            #expect(refused.status == 1 && refused.errors.contains("legal hold"))
+            let dry = try await tool.run(["erase", ada.userID, "--dry-run"])
+            #expect(dry.status == 1 && dry.output.contains("legal holds: 1"), "\(dry.output)")
+            let lifted = try await tool.run(["hold", "lift", ada.userID, hold] + why)
+            #expect(lifted.status == 0, "\(lifted.errors)")
+            let erased = try await tool.run(["erase", ada.userID] + why)
+            #expect(erased.status == 0, "\(erased.errors)")
+            #expect(erased.output.contains("is erased, at position"), "\(erased.output)")
+            #expect(try await ada.account().status == 401)
+            let again = try await tool.run(["erase", ada.userID] + why)
+            #expect(again.status == 0 && again.output.contains("was erased before"))
+            let old = ada.userID
+            try await ada.signIn(deployment.apple, as: "ada-s", email: "ada@private.example")
+            #expect(ada.userID != old)
+
+            let verified = try await tool.run(["verify"])
+            #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
+            let account = try await tool.run(["account", old])
+            #expect(account.status == 0 && account.output.contains(", erased #"), "\(account)")
+            let replayed = try await tool.run(["replay", "--account", old])
+            #expect(replayed.status == 0 && replayed.output.contains("AccountErased"))
+            let accesses = try await tool.run(["access-log"])
+            for action in ["account.hold", "account.lift_hold", "account.erase"] {
+                #expect(accesses.output.contains(action), "\(accesses.output)")
+            }
+            #expect(accesses.output.contains("case 4711"))
+        }
+    }
+
+    @Test(arguments: [
+        ["erase"], ["erase", "x", "--reason", "r"], ["erase", someID],
+        ["erase", someID, "--reason", "r", "--basis", "restored"],
+        ["hold", "set", someID], ["hold", "lift", someID, "x", "--reason", "r"],
+        ["hold", "lift", someID],
+    ])
+    func `a usage error is one clear line`(arguments: [String]) async throws {
+        let tool = CommandLineTool(environment: ["DATABASE_URL": "postgresql://x@127.0.0.1:1/x"])
+        let outcome = try await tool.run(arguments)
+        #expect(outcome.status == 64)
+        #expect(outcome.errors.split(separator: "\n").count == 1)
+    }
+
+    private static let someID = "01234567-89ab-7cde-8f01-23456789abcd"
+
+    /// What the server waits for when it is killed: before the erasure is committed, while the read models
+    /// are to fold it, and while what is left is to be destroyed.
+    @Test(arguments: [
+        "account_keys", "accounts", "user_providers_1", "account_audit_1", "disclosures",
+    ])
+    func `a server that is killed on the way leaves nothing behind in the end`(
+        table: String
+    ) async throws {
+        try await Deployment.with { deployment in
+            let first = try await deployment.serve()
+            let key = try await deployment.apiKey("admin")
+            var ada = Device(first.client)
+            try await ada.signIn(deployment.apple, as: "subject-of-ada", email: "ada@priv.example")
+            #expect(try await ada.link(deployment.google, as: "google-of-ada").status == 200)
+            let path = "/v1/accounts/\(ada.userID)"
+            let reason = ["Authorization": "Bearer \(key)", "Ledger-Reason": "case 4711"]
+            let database = Session(url: deployment.superuserURL, applicationName: "erasure test")
+            let blocker = Session(url: deployment.superuserURL, applicationName: "blocker")
+            try await blocker.step { connection in
+                try connection.execute("BEGIN; LOCK TABLE \(table) IN SHARE MODE")
+            }
+            async let answer = try? first.client.send("DELETE", path, headers: reason)
+            try await eventually("the server to wait for \(table)") {
+                try await Self.number(
+                    """
+                    SELECT count(*) FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
+                    WHERE NOT l.granted AND c.relname = '\(table)'
+                    """, on: database) > 0 ? true : nil
+            }
+            try await first.kill()
+            _ = await answer
+            try await blocker.step { $0.rollBack() }
+            await blocker.close()
+
+            let second = try await deployment.serve()
+            let repeated = try await second.client.send("DELETE", path, headers: reason)
+            #expect(repeated.status == 200, "\(repeated.json)")
+            try await eventually("nothing to be left") {
+                let left = try await Self.number(
+                    """
+                    SELECT (SELECT count(*) FROM erasures WHERE destroyed_at IS NULL)
+                        + (SELECT count(*) FROM disclosures) + (SELECT count(*) FROM account_keys)
+                        + (SELECT count(*) FROM user_providers)
+                        + (SELECT count(*) FROM account_audit WHERE client_ip IS NOT NULL)
+                    """, on: database)
+                return left == 0 ? true : nil
+            }
+            let erasures = try await Self.number(
+                "SELECT count(*) FROM events WHERE type = 'AccountErased'", on: database)
+            #expect(erasures == 1)
+            await database.close()
+            try await second.stop()
+            let verified = try await deployment.tool.run(["verify"])
+            #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
+        }
+    }
+
+    private static func number(_ sql: String, on session: Session) async throws -> Int64 {
+        try await session.run { connection in
+            try connection.query(Statement(sql, sql)).int8(0, 0)
+        }
+    }
+}
