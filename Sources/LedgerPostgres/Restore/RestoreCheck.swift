@@ -48,16 +48,26 @@ package struct RestoreCheck {
         let signed = try directory.lastSigned(of: tenant)
         let erasures = try directory.erasures(of: tenant)
         return try connection.transaction(Self.begin) {
-            let row = try connection.query(Self.head, [.text(tenant.description)])
-            let size = row.rowCount == 1 ? try row.int8(0, 0) : 0
-            let loss = try signed.flatMap { try loss($0.checkpoint, size: size, on: connection) }
-            return RestoreReport(
-                tenant: tenant, size: size, signed: signed,
-                originNumber: try directory.originNumber(of: tenant), loss: loss,
-                recordedAt: loss == nil
-                    ? nil : try signed.flatMap { try recorded($0.checkpoint, on: connection) },
-                returned: try returned(erasures, on: connection), erasureCount: erasures.count)
+            try report(signed, erasures, on: connection)
         }
+    }
+
+    private func report(
+        _ signed: LastSigned?, _ erasures: [SeenErasure], on connection: Connection
+    ) throws -> RestoreReport {
+        let row = try connection.query(Self.head, [.text(tenant.description)])
+        let size = row.rowCount == 1 ? try row.int8(0, 0) : 0
+        var loss: RestoreReport.Loss?
+        var recordedAt: LogPosition?
+        if let signed {
+            loss = try self.loss(signed.checkpoint, size: size, on: connection)
+            if loss != nil { recordedAt = try recorded(signed.checkpoint, on: connection) }
+        }
+        return RestoreReport(
+            tenant: tenant, size: size, signed: signed,
+            originNumber: try directory.originNumber(of: tenant), loss: loss,
+            recordedAt: recordedAt, returned: try returned(erasures, on: connection),
+            erasureCount: erasures.count)
     }
 
     private func loss(
@@ -120,10 +130,12 @@ package struct RestoreCheck {
             for row in 0..<result.rowCount {
                 let account = AccountID(bits: try result.uuid(row, 0))
                 guard let time = erasedAt[account] else { continue }
+                let holds = try result.uuidArray(row, 1).map { HoldID(bits: $0) }
                 returned.append(
                     RestoreReport.Returned(
                         account: account, erasedAt: time,
-                        holds: try result.uuidArray(row, 1).map { HoldID(bits: $0) }))
+                        formerHolds: holds.filter { $0.madeAt <= time },
+                        newHolds: holds.filter { $0.madeAt > time }))
             }
         }
         return returned

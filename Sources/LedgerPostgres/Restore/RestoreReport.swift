@@ -1,4 +1,5 @@
 package import Ledger
+import TransparencyLog
 
 /// How a tenant's log in the database stands to what a sealer keeps outside of it.
 package struct RestoreReport: Sendable {
@@ -16,7 +17,9 @@ package struct RestoreReport: Sendable {
         /// When it had been erased.
         package let erasedAt: Timestamp
         /// The legal holds that were lifted before it was erased, and stand again.
-        package let holds: [HoldID]
+        package let formerHolds: [HoldID]
+        /// The legal holds that were set since: they keep it, until somebody lifts them.
+        package let newHolds: [HoldID]
     }
 
     package let tenant: TenantID
@@ -48,10 +51,10 @@ package struct RestoreReport: Sendable {
 
     /// The commands that destroy again whom the restore has brought back.
     ///
-    /// Each hold that stands again was lifted before the account was erased.
+    /// Not those whom somebody has put under a legal hold since.
     package var erasures: [Command.Intent] {
-        returned.flatMap { returned in
-            returned.holds.map { hold in
+        returned.filter(\.newHolds.isEmpty).flatMap { returned in
+            returned.formerHolds.map { hold in
                 Command.Intent.liftLegalHold(
                     LiftLegalHold(account: returned.account, hold: hold, actor: .system))
             } + [

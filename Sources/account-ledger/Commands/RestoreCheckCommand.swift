@@ -85,7 +85,7 @@ enum RestoreCheckCommand {
             let origin = try directory.beginNewOrigin(of: report.tenant)
             Terminal.print("  the log goes on as \(origin)\n")
         }
-        for returned in report.returned {
+        for returned in report.returned where returned.newHolds.isEmpty {
             Terminal.print("  account \(returned.account) is erased again\n")
         }
         if !report.returned.isEmpty {
@@ -116,7 +116,8 @@ enum RestoreCheckCommand {
         for returned in report.returned {
             lines.append(
                 "  UNDONE: account \(returned.account) was erased \(returned.erasedAt)"
-                    + (returned.holds.isEmpty ? "" : ", and is under a hold that was lifted"))
+                    + (returned.newHolds.isEmpty
+                        ? "" : ", and is under a hold that was set since: lift it first"))
         }
         return lines.map { $0 + "\n" }.joined()
     }

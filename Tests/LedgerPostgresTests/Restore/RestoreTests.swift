@@ -45,7 +45,8 @@ import Testing
             let report = try await check(sealing)
             #expect(report.loss == (hasGrown ? .contents : .end))
             #expect(report.returned.map(\.account) == [fixture.ada.account])
-            #expect(report.returned.first?.holds == [hold])
+            #expect(report.returned.first?.formerHolds == [hold])
+            #expect(report.returned.first?.newHolds == [])
 
             let fact = try #require(report.fact)
             #expect(fact.origin == 2 && fact.size == signed.checkpoint.size)
@@ -67,6 +68,23 @@ import Testing
             #expect(try await check(sealing).isWhole)
             let verified = try await fixture.verify()
             #expect(verified.holds, "\(verified.findings)")
+        }
+    }
+
+    @Test func `who came back and is held since is not erased again`() async throws {
+        try await with { fixture, sealing in
+            var story = fixture.story
+            try await fixture.database.backUp()
+            _ = try await story.erase(fixture.ada.account).get()
+            try await fixture.settle()
+            try await sealing.sealOnce()
+            try await fixture.database.restore()
+            let later = Timestamp(seconds: 10_000_000_000)
+            _ = try await story.hold(fixture.ada.account, madeAt: later).get()
+            let report = try await check(sealing)
+            #expect(report.returned.first?.newHolds.count == 1)
+            #expect(report.returned.first?.formerHolds == [])
+            #expect(report.erasures.isEmpty)
         }
     }
 
