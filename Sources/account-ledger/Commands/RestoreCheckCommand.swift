@@ -1,5 +1,6 @@
 import Ledger
 import LedgerPostgres
+import TransparencyLog
 
 /// `restore-check`: compares the database with what the sealer keeps outside of it.
 enum RestoreCheckCommand {

@@ -1,6 +1,7 @@
 import Ledger
 import LedgerTestSupport
 import Testing
+import TransparencyLog
 
 @testable import LedgerPostgres
 
