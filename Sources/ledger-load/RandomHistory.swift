@@ -200,7 +200,8 @@ struct RandomHistory {
         switch recorded.event {
         case .providerLinked(let fact): emails[fact.identity] = email
         case .signedIn(let fact): if let email { emails[fact.identity] = email }
-        case .ledgerOpened, .keyRotated, .accountOpened, .providerUnlinked, .conflictRejected, .linkRejected,
+        case .ledgerOpened, .keyRotated, .accountOpened, .providerUnlinked, .conflictRejected,
+            .linkRejected,
             .unlinkRejected, .signedOut, .sessionRevoked, .accountErased, .legalHoldSet,
             .legalHoldLifted, .ledgerRestored:
             break

@@ -88,7 +88,8 @@ package struct StoredAnswer: Hashable, Sendable {
             "linked:" + providers.map(\.description).joined(separator: ",")
         case .success(.unlinked(let providers)):
             "unlinked:" + providers.map(\.description).joined(separator: ",")
-        case .success(.opened), .success(.keyRotated), .success(.signedIn), .success(.signedOut), .success(.refreshed),
+        case .success(.opened), .success(.keyRotated), .success(.signedIn), .success(.signedOut),
+            .success(.refreshed),
             .success(.erased), .success(.holdSet), .success(.holdLifted),
             .success(.restoreRecorded):
             nil

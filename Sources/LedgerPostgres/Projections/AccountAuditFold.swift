@@ -119,7 +119,8 @@ package struct AccountAuditFold {
             }
         case .accountErased:
             standing.removeAll()
-        case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected, .unlinkRejected,
+        case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
+            .unlinkRejected,
             .signedIn, .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted,
             .ledgerRestored:
             break

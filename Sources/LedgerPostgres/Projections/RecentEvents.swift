@@ -58,8 +58,11 @@ package final class RecentEvents: Sendable {
             state.count += tail.events.count
             state.tails[tenant] = tail
         }
-        let erased = events.compactMap(\.erasedAccount)
-        if !erased.isEmpty { forget(Set(erased), of: tenant) }
+        var erased: Set<AccountID> = []
+        for event in events {
+            if case .accountErased(let fact) = event.recorded.event { erased.insert(fact.account) }
+        }
+        if !erased.isEmpty { forget(erased, of: tenant) }
     }
 
     /// Forgets what events disclose about accounts.

@@ -55,7 +55,8 @@ package struct UserProvidersFold {
         case .providerUnlinked(let fact): try unlink(fact, event)
         case .signedIn(let fact): try signIn(fact, event)
         case .accountErased(let fact): erase(fact.account)
-        case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected, .unlinkRejected,
+        case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
+            .unlinkRejected,
             .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted, .ledgerRestored:
             break
         }

@@ -6,7 +6,11 @@ package struct AppendedEvents: Sendable {
     package let events: [DisclosedEvent]
 
     /// Whether an account was erased.
-    package var hasErasure: Bool { events.contains { $0.erasedAccount != nil } }
+    package var hasErasure: Bool {
+        events.contains { event in
+            if case .accountErased = event.recorded.event { true } else { false }
+        }
+    }
 
     init(_ appended: TenantRecordings) {
         tenant = appended.tenant

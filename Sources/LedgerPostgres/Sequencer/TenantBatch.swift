@@ -106,7 +106,8 @@ struct BatchChanges {
             accountsErased.append((account: fact.account, position: position))
         case .legalHoldSet(let fact): accountsHeld.insert(fact.account)
         case .legalHoldLifted(let fact): accountsHeld.insert(fact.account)
-        case .ledgerOpened, .keyRotated, .conflictRejected, .linkRejected, .unlinkRejected, .ledgerRestored:
+        case .ledgerOpened, .keyRotated, .conflictRejected, .linkRejected, .unlinkRejected,
+            .ledgerRestored:
             break
         }
     }

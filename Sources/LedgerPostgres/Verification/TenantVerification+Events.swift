@@ -158,7 +158,8 @@ struct PersonalColumns {
             emails[fact.identity] = disclosed.email
         case .signedIn(let fact):
             if let email = disclosed.email { emails[fact.identity] = email }
-        case .ledgerOpened, .keyRotated, .accountOpened, .providerUnlinked, .conflictRejected, .linkRejected,
+        case .ledgerOpened, .keyRotated, .accountOpened, .providerUnlinked, .conflictRejected,
+            .linkRejected,
             .unlinkRejected, .signedOut, .sessionRevoked, .accountErased, .legalHoldSet,
             .legalHoldLifted, .ledgerRestored:
             break

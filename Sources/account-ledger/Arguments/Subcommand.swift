@@ -31,6 +31,7 @@ struct Subcommand: Sendable {
         Subcommand(syntax: HoldSetCommand.syntax, body: HoldSetCommand.run),
         Subcommand(syntax: HoldLiftCommand.syntax, body: HoldLiftCommand.run),
         Subcommand(syntax: HoldListCommand.syntax, body: HoldListCommand.run),
+        Subcommand(syntax: RestoreCheckCommand.syntax, body: RestoreCheckCommand.run),
         Subcommand(syntax: TenantCreateCommand.syntax, body: TenantCreateCommand.run),
         Subcommand(syntax: TenantListCommand.syntax, body: TenantListCommand.run),
     ]

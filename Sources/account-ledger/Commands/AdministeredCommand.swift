@@ -16,6 +16,11 @@ struct AdministeredCommand: Sendable {
     let url: String
     let tenant: TenantID
 
+    init(url: String, tenant: TenantID) {
+        self.url = url
+        self.tenant = tenant
+    }
+
     /// - Throws: `Fault` when the database is away or has no such tenant.
     init(_ arguments: Arguments, _ environment: Environment) throws {
         url = try environment.databaseURL

@@ -55,7 +55,7 @@ enum EraseCommand {
     }
 
     /// Destroys what the erasures have left, as `serve` does.
-    private static func destroy(_ url: String) async throws -> String {
+    static func destroy(_ url: String) async throws -> String {
         let faults = FaultNote()
         let worker = ErasureWorker(url: url) { faults.note($0) }
         let deadline = ContinuousClock.now + patience

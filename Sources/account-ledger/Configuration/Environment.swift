@@ -13,6 +13,12 @@ struct Environment: Sendable {
         self.variables = variables
     }
 
+    /// The same with another text for a setting, where there is one.
+    func setting(_ setting: Setting, to text: String?) -> Environment {
+        guard let text else { return self }
+        return Environment(variables.merging([setting.name: text]) { $1 })
+    }
+
     /// The text of a setting: its default when it is unset or empty, nil when it has none.
     func text(_ setting: Setting) -> String? {
         given(setting) ?? setting.defaultText

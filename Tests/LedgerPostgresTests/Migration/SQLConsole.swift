@@ -21,6 +21,12 @@ struct SQLConsole: Sendable {
         }
     }
 
+    func with<Value: Sendable>(
+        _ body: @escaping @Sendable (Connection) throws -> Value
+    ) async throws -> Value {
+        try await session.run(body)
+    }
+
     func execute(_ sql: String) async throws {
         try await session.run { try $0.execute(sql) }
     }

@@ -81,10 +81,14 @@ struct Story {
             .eraseAccount(EraseAccount(account: account, basis: basis, actor: .system)))
     }
 
-    mutating func hold(_ account: AccountID) async throws -> Result<Reply, Refusal> {
+    mutating func hold(
+        _ account: AccountID, madeAt time: Timestamp = Timestamp(seconds: 1)
+    ) async throws -> Result<Reply, Refusal> {
         try await submit(
             .setLegalHold(
-                SetLegalHold(account: account, newHold: generator.id(), actor: .system)))
+                SetLegalHold(
+                    account: account, newHold: HoldID(at: time, random: UInt128(generator.next())),
+                    actor: .system)))
     }
 
     mutating func lift(
@@ -94,7 +98,7 @@ struct Story {
             .liftLegalHold(LiftLegalHold(account: account, hold: hold, actor: .system)))
     }
 
-    private mutating func submit(
+    mutating func submit(
         _ intent: Command.Intent
     ) async throws -> Result<Reply, Refusal> {
         try await sequencer.submit(

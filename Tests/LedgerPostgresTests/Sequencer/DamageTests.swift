@@ -70,6 +70,7 @@ import Testing
                 _ = try await fixture.signIn(subject("apple", "ada"))
                 try await database.attack(
                     """
+                    ALTER EVENT TRIGGER ledger_guard_drop DISABLE;
                     ALTER TABLE accounts DROP CONSTRAINT accounts_next_seq_check;
                     UPDATE accounts SET next_seq = \(value);
                     """)

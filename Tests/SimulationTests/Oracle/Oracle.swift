@@ -169,7 +169,8 @@ extension Command {
         switch intent {
         case .linkProvider(let intent): intent.idempotency
         case .unlinkProvider(let intent): intent.idempotency
-        case .openLedger, .rotateKey, .signIn, .signOut, .refreshSession, .eraseAccount, .setLegalHold,
+        case .openLedger, .rotateKey, .signIn, .signOut, .refreshSession, .eraseAccount,
+            .setLegalHold,
             .liftLegalHold, .recordRestore:
             nil
         }

@@ -149,7 +149,8 @@ struct TenantReplay {
                 audit[fact.account]?[index].clientIP = nil
             }
             answers = answers.filter { $0.key.account != fact.account }
-        case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected, .unlinkRejected,
+        case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
+            .unlinkRejected,
             .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted, .ledgerRestored:
             break
         }

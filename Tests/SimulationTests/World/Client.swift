@@ -179,7 +179,8 @@ extension Command {
         case .linkProvider(let intent): intent.caller
         case .unlinkProvider(let intent): intent.caller
         case .signOut(let intent): intent.caller
-        case .openLedger, .rotateKey, .signIn, .refreshSession, .eraseAccount, .setLegalHold, .liftLegalHold,
+        case .openLedger, .rotateKey, .signIn, .refreshSession, .eraseAccount, .setLegalHold,
+            .liftLegalHold,
             .recordRestore:
             nil
         }
@@ -190,7 +191,8 @@ extension Request {
     var key: IdempotencyKey? {
         switch self {
         case .link(_, _, _, let key, _), .unlink(_, _, let key): key
-        case .open, .rotateKey, .signIn, .signOut, .refresh, .erase, .hold, .lift, .recordRestore: nil
+        case .open, .rotateKey, .signIn, .signOut, .refresh, .erase, .hold, .lift, .recordRestore:
+            nil
         }
     }
 

@@ -123,7 +123,8 @@ struct VerificationFold {
             personal[number].email = email
         case .accountErased(let fact):
             summer.erase(fact.account, event.recorded, &expected)
-        case .ledgerOpened, .keyRotated, .providerUnlinked, .conflictRejected, .linkRejected, .unlinkRejected,
+        case .ledgerOpened, .keyRotated, .providerUnlinked, .conflictRejected, .linkRejected,
+            .unlinkRejected,
             .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted, .ledgerRestored:
             break
         }

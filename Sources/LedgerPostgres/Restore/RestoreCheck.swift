@@ -1,0 +1,143 @@
+package import Ledger
+package import Postgres
+import TransparencyLog
+
+/// Compares a database with what a sealer keeps outside of it: what a restore has lost, and whom it has
+/// brought back.
+package struct RestoreCheck {
+    /// Accounts that are looked up at a time.
+    private static let accountsMax = 1_000
+
+    private static let begin = Statement(
+        "restore_begin", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+    private static let head = Statement(
+        "restore_head", "SELECT next_position FROM ledger_head WHERE tenant_id = $1")
+
+    // Whoever records a restore does it soon after; the last events come first.
+    private static let recorded = Statement(
+        "restore_recorded",
+        """
+        SELECT position, entry FROM events
+        WHERE tenant_id = $1 AND type = 'LedgerRestored' ORDER BY position DESC
+        """)
+
+    private static let living = Statement(
+        "restore_living",
+        """
+        SELECT a.account_id, coalesce(a.legal_holds, '{}')
+        FROM unnest($2::uuid[]) AS k (account_id)
+        CROSS JOIN LATERAL (
+            SELECT account_id, legal_holds FROM accounts
+            WHERE tenant_id = $1 AND account_id = k.account_id OFFSET 0) a
+        """)
+
+    private let tenant: TenantID
+    private let directory: SealerDirectory
+
+    /// Describes what is to be compared.
+    package init(of tenant: TenantID, with directory: SealerDirectory) {
+        self.tenant = tenant
+        self.directory = directory
+    }
+
+    /// Compares, in one snapshot; changes nothing.
+    ///
+    /// - Throws: `SealerRecordFault` when the record can't be read, `PostgresError`.
+    package func run(on connection: Connection) throws -> RestoreReport {
+        let signed = try directory.lastSigned(of: tenant)
+        let erasures = try directory.erasures(of: tenant)
+        return try connection.transaction(Self.begin) {
+            try report(signed, erasures, on: connection)
+        }
+    }
+
+    private func report(
+        _ signed: LastSigned?, _ erasures: [SeenErasure], on connection: Connection
+    ) throws -> RestoreReport {
+        let row = try connection.query(Self.head, [.text(tenant.description)])
+        let size = row.rowCount == 1 ? try row.int8(0, 0) : 0
+        var loss: RestoreReport.Loss?
+        var recordedAt: LogPosition?
+        if let signed {
+            loss = try self.loss(signed.checkpoint, size: size, on: connection)
+            if loss != nil { recordedAt = try recorded(signed.checkpoint, on: connection) }
+        }
+        return RestoreReport(
+            tenant: tenant, size: size, signed: signed,
+            originNumber: try directory.originNumber(of: tenant), loss: loss,
+            recordedAt: recordedAt, returned: try returned(erasures, on: connection),
+            erasureCount: erasures.count)
+    }
+
+    private func loss(
+        _ signed: Checkpoint, size: Int64, on connection: Connection
+    ) throws -> RestoreReport.Loss? {
+        guard size >= signed.size else { return .end }
+        return try root(of: signed.size, on: connection) == signed.root ? nil : .contents
+    }
+
+    /// The root of the first events, from their stored bytes; nil when one of them is missing.
+    private func root(of size: Int64, on connection: Connection) throws -> TreeHash? {
+        var tree = CompactRange()
+        while tree.size < size {
+            let limit = Int(min(Int64(LogReader.pageMax), size - tree.size))
+            let results = try connection.pipeline([
+                LogReader.entriesCall(from: LogPosition(tree.size), in: tenant, limit: limit)
+            ])
+            guard let page = results.first, page.rowCount == limit else { return nil }
+            for row in 0..<page.rowCount {
+                guard try page.int8(row, 0) == tree.size else { return nil }
+                _ = tree.append(TreeHash.leaf(try page.bytes(row, 1)))
+            }
+        }
+        return tree.root
+    }
+
+    /// Where the log states that it was cut off behind a checkpoint.
+    private func recorded(
+        _ signed: Checkpoint, on connection: Connection
+    ) throws -> LogPosition? {
+        let result = try connection.query(Self.recorded, [.text(tenant.description)])
+        for row in 0..<result.rowCount {
+            guard let recorded = try? EntryEncoding.decode(try result.bytes(row, 1)),
+                case .ledgerRestored(let fact) = recorded.event
+            else { continue }
+            if fact.size == signed.size, fact.root.bytes == signed.root.bytes {
+                return LogPosition(try result.int8(row, 0))
+            }
+        }
+        return nil
+    }
+
+    /// The accounts of erasures that the database has as if they lived.
+    private func returned(
+        _ erasures: [SeenErasure], on connection: Connection
+    ) throws -> [RestoreReport.Returned] {
+        var erasedAt: [AccountID: Timestamp] = [:]
+        for erasure in erasures {
+            erasedAt[erasure.account] = erasedAt[erasure.account] ?? erasure.recordedAt
+        }
+        let accounts = erasedAt.keys.sorted()
+        var returned: [RestoreReport.Returned] = []
+        for start in stride(from: 0, to: accounts.count, by: Self.accountsMax) {
+            let result = try connection.query(
+                Self.living,
+                [
+                    .text(tenant.description),
+                    .uuids(accounts[start...].prefix(Self.accountsMax).map(\.bits)),
+                ])
+            for row in 0..<result.rowCount {
+                let account = AccountID(bits: try result.uuid(row, 0))
+                guard let time = erasedAt[account] else { continue }
+                let holds = try result.uuidArray(row, 1).map { HoldID(bits: $0) }
+                returned.append(
+                    RestoreReport.Returned(
+                        account: account, erasedAt: time,
+                        formerHolds: holds.filter { $0.madeAt <= time },
+                        newHolds: holds.filter { $0.madeAt > time }))
+            }
+        }
+        return returned
+    }
+}

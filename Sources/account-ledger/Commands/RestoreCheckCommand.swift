@@ -1,0 +1,125 @@
+import Ledger
+import LedgerPostgres
+import TransparencyLog
+
+/// `restore-check`: compares the database with what the sealer keeps outside of it.
+enum RestoreCheckCommand {
+    static let syntax = Syntax(
+        words: ["restore-check"],
+        summary: "after a restore: say what was lost and who came back, and mend it",
+        options: [
+            .init(name: "accept", meaning: "take the loss, and erase again who came back"),
+            .init(
+                name: "state", placeholder: "DIRECTORY",
+                meaning: "the sealer's directory; default: LEDGER_SEALER_STATE"),
+            LedgerReading.tenantOption,
+        ],
+        settings: [.databaseURL, .sealerState, .origin, .mode],
+        details: """
+            Compares the log with the checkpoint that the sealer signed last, and the accounts with the
+            erasures that it saw. Exits with 1 when something differs. With --accept the log states the loss
+            (LedgerRestored) and goes on under another name, /2 and so on, so that no checkpoint is ever
+            contradicted; and accounts that had been erased are erased again. To be run while no server and
+            no sealer runs. Repeating it is harmless.
+            """)
+
+    static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
+        let url = try environment.databaseURL
+        let only = try LedgerReading.tenant(arguments, url: url)
+        let directory = try SealingSetup.directory(
+            environment.setting(.sealerState, to: arguments["state"]), mode: try environment.mode)
+        guard let directory else {
+            throw arguments.misuse("--state is missing, and LEDGER_SEALER_STATE is not set")
+        }
+        let tenants =
+            if let only { [only] } else { try await Tenants(url: url).list().map(\.tenant) }
+        var isWhole = true
+        for tenant in tenants {
+            let report = try check(tenant, directory, url: url)
+            Terminal.print(text(of: report))
+            guard !report.isWhole else { continue }
+            guard arguments.has("accept") else {
+                isWhole = false
+                continue
+            }
+            try await accept(
+                report, directory, AdministeredCommand(url: url, tenant: tenant))
+            let after = try check(tenant, directory, url: url)
+            guard after.isWhole else {
+                throw Fault("tenant \(tenant) still differs: \(text(of: after))")
+            }
+        }
+        if !isWhole {
+            Terminal.complain(
+                "nothing was changed: \(Syntax.program) restore-check --accept takes the loss")
+        }
+        return isWhole ? .success : .fault
+    }
+
+    private static func check(
+        _ tenant: TenantID, _ directory: SealerDirectory, url: String
+    ) throws(Fault) -> RestoreReport {
+        try SchemaCheck.withConnection(to: url) { connection in
+            do {
+                return try RestoreCheck(of: tenant, with: directory).run(on: connection)
+            } catch let fault as SealerRecordFault {
+                throw Fault("\(Setting.sealerState.name): \(fault)")
+            }
+        }
+    }
+
+    /// The log's statement comes before the new name: were it the other way round, a crash in between
+    /// would leave a break that nothing explains.
+    private static func accept(
+        _ report: RestoreReport, _ directory: SealerDirectory, _ command: AdministeredCommand
+    ) async throws {
+        var access = AccessRecord(by: nil, .acceptRestore)
+        access.details = [
+            "events": String(report.size), "returned": String(report.returned.count),
+            "signed": String(report.signed?.checkpoint.size ?? 0),
+        ]
+        try await command.record(access)
+        var intents = report.erasures
+        if let fact = report.fact { intents.insert(.recordRestore(RecordRestore(fact)), at: 0) }
+        _ = try await command.carryOut(intents)
+        if report.loss != nil {
+            let origin = try directory.beginNewOrigin(of: report.tenant)
+            Terminal.print("  the log goes on as \(origin)\n")
+        }
+        for returned in report.returned where returned.newHolds.isEmpty {
+            Terminal.print("  account \(returned.account) is erased again\n")
+        }
+        if !report.returned.isEmpty {
+            Terminal.print("  \(try await EraseCommand.destroy(command.url))\n")
+        }
+    }
+
+    private static func text(of report: RestoreReport) -> String {
+        var lines = ["tenant \(report.tenant): \(report.size) events"]
+        switch (report.signed?.checkpoint, report.loss) {
+        case (nil, _):
+            lines.append("  nothing was signed under the log's present name")
+        case (let signed?, nil):
+            lines.append(
+                "  everything that was signed as \(signed.origin) is there: \(signed.size)")
+        case (let signed?, .end):
+            lines.append(
+                "  LOST: \(signed.size) events were signed as \(signed.origin), the last"
+                    + " \(signed.size - report.size) are not there")
+        case (let signed?, .contents):
+            lines.append(
+                "  LOST: the first \(signed.size) events are not those that were signed as"
+                    + " \(signed.origin)")
+        }
+        if report.returned.isEmpty {
+            lines.append("  none of \(report.erasureCount) erasures has come undone")
+        }
+        for returned in report.returned {
+            lines.append(
+                "  UNDONE: account \(returned.account) was erased \(returned.erasedAt)"
+                    + (returned.newHolds.isEmpty
+                        ? "" : ", and is under a hold that was set since: lift it first"))
+        }
+        return lines.map { $0 + "\n" }.joined()
+    }
+}

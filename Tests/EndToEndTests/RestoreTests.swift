@@ -1,0 +1,84 @@
+import LedgerTestSupport
+import Postgres
+import Testing
+
+/// What an operator does after a restore.
+@Suite struct RestoreTests {
+    private static let origin = "ledger.example.com/accounts"
+
+    @Test func `a restore is noticed, taken, and mended`() async throws {
+        try await Deployment.with { deployment in
+            let settings = [
+                "LEDGER_SEALER_STATE": deployment.path("sealer"), "LEDGER_ORIGIN": Self.origin,
+            ]
+            let tool = CommandLineTool(
+                environment: deployment.tool.environment.merging(settings) { $1 })
+            var server = try await deployment.serve()
+            var ada = Device(server.client)
+            try await ada.signIn(deployment.apple, as: "subject-of-ada", email: "a@priv.example")
+            try await server.stop()
+            #expect(try await tool.run(["seal", "--once"]).status == 0)
+            let whole = try await tool.run(["restore-check"])
+            #expect(whole.status == 0, "\(whole.output)\(whole.errors)")
+
+            try await run(Self.backUp, on: deployment)
+            server = try await deployment.serve()
+            var bob = Device(server.client)
+            try await bob.signIn(deployment.google, as: "bob")
+            try await server.stop()
+            #expect(try await tool.run(["erase", ada.userID, "--reason", "r"]).status == 0)
+            #expect(try await tool.run(["seal", "--once"]).status == 0)
+            try await run(Self.restore, on: deployment)
+
+            let refused = try await tool.run(["seal", "--once"])
+            #expect(refused.status == 1, "the sealer signs nothing over it")
+            let found = try await tool.run(["restore-check"])
+            #expect(found.status == 1)
+            #expect(found.output.contains("LOST: 8 events were signed"), "\(found.output)")
+            #expect(found.output.contains("UNDONE: account \(ada.userID)"), "\(found.output)")
+            let accepted = try await tool.run(["restore-check", "--accept"])
+            #expect(accepted.status == 0, "\(accepted.output)\(accepted.errors)")
+            #expect(accepted.output.contains("goes on as \(Self.origin)/default/2"))
+            let again = try await tool.run(["restore-check", "--accept"])
+            #expect(again.status == 0 && again.output.contains("none of 1 erasures"))
+
+            let sealed = try await tool.run(["seal", "--once"])
+            #expect(sealed.status == 0, "\(sealed.errors)")
+            let verified = try await tool.run(["verify"])
+            #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
+            server = try await deployment.serve()
+            ada = Device(server.client)
+            try await ada.signIn(deployment.apple, as: "subject-of-ada")
+            #expect(try await ada.account().status == 200)
+        }
+    }
+
+    private func run(_ sql: String, on deployment: Deployment) async throws {
+        let session = Session(url: deployment.superuserURL, applicationName: "restore test")
+        try await session.run { try $0.execute(sql) }
+        await session.close()
+    }
+
+    private static let backUp = """
+        CREATE SCHEMA backup;
+        DO $$ DECLARE place text; BEGIN
+            FOR place IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
+                EXECUTE format('CREATE TABLE backup.%I AS TABLE public.%I', place, place);
+            END LOOP;
+        END $$
+        """
+
+    private static let restore = """
+        ALTER EVENT TRIGGER ledger_guard_ddl DISABLE;
+        DO $$ DECLARE place text; BEGIN
+            FOR place IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
+                EXECUTE format('ALTER TABLE public.%I DISABLE TRIGGER USER', place);
+                EXECUTE format('DELETE FROM public.%I', place);
+                EXECUTE format('INSERT INTO public.%I SELECT * FROM backup.%I', place, place);
+                EXECUTE format('ALTER TABLE public.%I ENABLE TRIGGER USER', place);
+            END LOOP;
+        END $$;
+        DROP SCHEMA backup CASCADE;
+        ALTER EVENT TRIGGER ledger_guard_ddl ENABLE ALWAYS
+        """
+}

@@ -1,0 +1,138 @@
+import Ledger
+import LedgerTestSupport
+import Testing
+import TransparencyLog
+
+@testable import LedgerPostgres
+
+/// What a restore loses and brings back, and how the ledger goes on.
+@Suite struct RestoreTests {
+    @Test func `a whole log is called whole`() async throws {
+        try await with { fixture, sealing in
+            #expect(try await check(sealing).signed == nil)
+            try await sealing.sealOnce()
+            let report = try await check(sealing)
+            #expect(report.isWhole && report.signed?.checkpoint.size == report.size)
+            var story = fixture.story
+            _ = try await story.signIn("apple", "later")
+            #expect(try await check(sealing).isWhole, "what is not signed yet is no loss")
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a restore is taken under another name, and erases again who came back`(
+        hasGrown: Bool
+    ) async throws {
+        try await with { fixture, sealing in
+            var story = fixture.story
+            guard case .holdSet(let hold) = try await story.hold(fixture.ada.account).get() else {
+                throw Unexpected(what: "no hold")
+            }
+            try await sealing.sealOnce()
+            try await fixture.database.backUp()
+            _ = try await story.lift(hold, of: fixture.ada.account).get()
+            _ = try await story.erase(fixture.ada.account).get()
+            _ = try await story.signIn("apple", "lost")
+            try await fixture.settle()
+            try await sealing.sealOnce()
+            let signed = try #require(try await check(sealing).signed)
+
+            try await fixture.database.restore()
+            if hasGrown {
+                for number in 0..<4 { _ = try await story.signIn("apple", "new-\(number)") }
+            }
+            let refused = try await sealing.sealOnce()
+            #expect(refused.refusals[.default] != nil, "the sealer signs nothing over it")
+            let report = try await check(sealing)
+            #expect(report.loss == (hasGrown ? .contents : .end))
+            #expect(report.returned.map(\.account) == [fixture.ada.account])
+            #expect(report.returned.first?.formerHolds == [hold])
+            #expect(report.returned.first?.newHolds == [])
+
+            let fact = try #require(report.fact)
+            #expect(fact.origin == 2 && fact.size == signed.checkpoint.size)
+            for intent in [.recordRestore(RecordRestore(fact))] + report.erasures {
+                _ = try await story.submit(intent).get()
+            }
+            // A crash here is mended by the next run, which states nothing twice.
+            let again = try await check(sealing)
+            #expect(again.loss != nil && again.fact == nil && again.returned.isEmpty)
+            let origin = try sealing.record.beginNewOrigin(of: .default)
+            #expect(origin.description == SealingFixture.origin + "/2")
+
+            try await fixture.settle()
+            for text in ErasureFixture.adasData.dropLast(2) {
+                #expect(try await fixture.database.tables(holding: text) == [], "\(text) is back")
+            }
+            let round = try await sealing.sealOnce()
+            #expect(round.refusals.isEmpty, "\(round.refusals)")
+            #expect(try await check(sealing).isWhole)
+            let verified = try await fixture.verify()
+            #expect(verified.holds, "\(verified.findings)")
+        }
+    }
+
+    @Test func `who came back and is held since is not erased again`() async throws {
+        try await with { fixture, sealing in
+            var story = fixture.story
+            try await fixture.database.backUp()
+            _ = try await story.erase(fixture.ada.account).get()
+            try await fixture.settle()
+            try await sealing.sealOnce()
+            try await fixture.database.restore()
+            let later = Timestamp(seconds: 10_000_000_000)
+            _ = try await story.hold(fixture.ada.account, madeAt: later).get()
+            let report = try await check(sealing)
+            #expect(report.returned.first?.newHolds.count == 1)
+            #expect(report.returned.first?.formerHolds == [])
+            #expect(report.erasures.isEmpty)
+        }
+    }
+
+    private func with(
+        _ body: @Sendable (ErasureFixture, SealingFixture) async throws -> Void
+    ) async throws {
+        try await ErasureFixture.with(owner: .plain) { fixture in
+            try await SealingFixture.with(fixture.database) { sealing in
+                try await body(fixture, sealing)
+            }
+        }
+    }
+
+    private func check(_ sealing: SealingFixture) async throws -> RestoreReport {
+        try await sealing.database.asSuperuser.with { connection in
+            try RestoreCheck(of: .default, with: sealing.record).run(on: connection)
+        }
+    }
+}
+
+extension ScratchDatabase {
+    /// Keeps every table as it is, as a backup would.
+    func backUp() async throws {
+        try await asSuperuser.execute(
+            """
+            CREATE SCHEMA backup;
+            DO $$ DECLARE place text; BEGIN
+                FOR place IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
+                    EXECUTE format('CREATE TABLE backup.%I AS TABLE public.%I', place, place);
+                END LOOP;
+            END $$
+            """)
+    }
+
+    /// Puts every table back to what it was, as a restore does, and drops the backup.
+    func restore() async throws {
+        try await asSuperuser.execute(
+            """
+            DO $$ DECLARE place text; BEGIN
+                FOR place IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
+                    EXECUTE format('ALTER TABLE public.%I DISABLE TRIGGER USER', place);
+                    EXECUTE format('DELETE FROM public.%I', place);
+                    EXECUTE format('INSERT INTO public.%I SELECT * FROM backup.%I', place, place);
+                    EXECUTE format('ALTER TABLE public.%I ENABLE TRIGGER USER', place);
+                END LOOP;
+            END $$;
+            DROP SCHEMA backup CASCADE
+            """)
+    }
+}
