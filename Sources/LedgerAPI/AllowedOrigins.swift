@@ -9,7 +9,7 @@ package struct AllowedOrigins: Sendable {
     /// The most origins that may be listed.
     package static let countMax = 100
     private static let requestHeaders =
-        "Authorization, Content-Type, Idempotency-Key, X-Request-Id"
+        "Authorization, Content-Type, Idempotency-Key, Ledger-Reason, X-Request-Id"
     private static let exposedHeaders = "X-Request-Id, Retry-After, WWW-Authenticate"
     private static let maxAgeSeconds = 600
 

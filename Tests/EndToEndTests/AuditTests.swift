@@ -78,13 +78,13 @@ import TransparencyLog
                 }
             }
             var seen: [String] = []
-            var path = "/v1/events?limit=3"
+            var path = "/v1/events?limit=50"
             try await eventually("every event to be seen", within: .seconds(60)) {
                 let page = try await servers[seen.count % 2].client.call("GET", path, token: key)
                 #expect(page.status == 200)
                 let events = page.json["events"] as? [[String: any Sendable]] ?? []
                 seen += events.compactMap { $0["position"] as? String }
-                path = "/v1/events?limit=3" + (page.text("next").map { "&after=\($0)" } ?? "")
+                path = "/v1/events?limit=50" + (page.text("next").map { "&after=\($0)" } ?? "")
                 // LedgerOpened, and three events of each first sign-in.
                 return seen.count >= 1 + 3 * people ? true : nil
             }

@@ -70,15 +70,21 @@ import Testing
 
     private static let restore = """
         ALTER EVENT TRIGGER ledger_guard_ddl DISABLE;
-        DO $$ DECLARE place text; BEGIN
+        ALTER EVENT TRIGGER ledger_guard_drop DISABLE;
+        DO $$ DECLARE place text; guard text; BEGIN
             FOR place IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
                 EXECUTE format('ALTER TABLE public.%I DISABLE TRIGGER USER', place);
                 EXECUTE format('DELETE FROM public.%I', place);
                 EXECUTE format('INSERT INTO public.%I SELECT * FROM backup.%I', place, place);
-                EXECUTE format('ALTER TABLE public.%I ENABLE TRIGGER USER', place);
+                FOR guard IN SELECT tgname FROM pg_trigger
+                    WHERE tgrelid = format('public.%I', place)::regclass AND NOT tgisinternal
+                LOOP
+                    EXECUTE format('ALTER TABLE public.%I ENABLE ALWAYS TRIGGER %I', place, guard);
+                END LOOP;
             END LOOP;
         END $$;
         DROP SCHEMA backup CASCADE;
+        ALTER EVENT TRIGGER ledger_guard_drop ENABLE ALWAYS;
         ALTER EVENT TRIGGER ledger_guard_ddl ENABLE ALWAYS
         """
 }

@@ -16,6 +16,7 @@ struct TenantVerification {
     let tenant: TenantID
     var report: VerificationReport
     let disclosures: DisclosureReader?
+    private let trust: SealTrust
     private let progress: @Sendable (VerificationProgress) -> Void
 
     /// The fold of the log; stands still once ``foldFault`` is set.
@@ -41,11 +42,12 @@ struct TenantVerification {
 
     init(
         _ tenant: TenantID, report: VerificationReport, disclosures: DisclosureReader?,
-        progress: @escaping @Sendable (VerificationProgress) -> Void
+        trust: SealTrust, progress: @escaping @Sendable (VerificationProgress) -> Void
     ) {
         self.tenant = tenant
         self.report = report
         self.disclosures = disclosures
+        self.trust = trust
         self.progress = progress
         state = LedgerState(tenant: tenant)
     }
@@ -74,6 +76,7 @@ struct TenantVerification {
         }
         try readLog(size: head?.nextPosition.value ?? 0, on: connection)
         compare(head)
+        try compareSeals(on: connection)
         guard foldFault == nil else { return }
         command.end(state: state, position: state.nextPosition).map { add(.links, $0.0, $0.1) }
         for index in audits.indices {
@@ -140,6 +143,17 @@ struct TenantVerification {
                 add(.disclosures, position, "a disclosure belongs to no event")
             }
         }
+    }
+
+    /// Holds the log against what was sealed of it, wherever the fold had to end.
+    private mutating func compareSeals(on connection: Connection) throws(PostgresError) {
+        let seals = try SealStanding(of: tenant, trust: trust, on: connection)
+        var search = MerkleSearch(tenant, seals)
+        try search.run(on: connection)
+        for finding in search.findings { add(finding.check, finding.position, finding.text) }
+        report.count(.nodes, search.hashCount)
+        report.count(.checkpoints, search.checkpointCount)
+        report.signedEvents += search.signedSize
     }
 
     private mutating func compare(_ head: Head?) {

@@ -16,6 +16,10 @@ package enum VerificationCheck: String, Sendable, CaseIterable {
     case disclosures
     /// The head is the end of the log.
     case head
+    /// Stored hashes are those of the tree over the entries.
+    case nodes = "merkle_nodes"
+    /// Checkpoints are signed, and their roots are those of the log at their sizes.
+    case checkpoints
     case accounts
     case identities
     case sessions
@@ -63,6 +67,8 @@ package struct VerificationReport: Sendable {
     package internal(set) var events: Int64 = 0
     /// How many events or rows each check looked at.
     package internal(set) var counts: [VerificationCheck: Int64] = [:]
+    /// How many events the last checkpoint of each tenant covers, together.
+    package internal(set) var signedEvents: Int64 = 0
     /// Accounts whose events are all there: `seq` 0 to the last, each naming the one before it, and
     /// decision state naming the last.
     package internal(set) var completeAccounts: Int64 = 0

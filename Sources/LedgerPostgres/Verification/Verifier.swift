@@ -11,7 +11,8 @@ package struct Verifier: Sendable {
     private static let tables = [
         "ledger_head", "events", "disclosures", "account_keys", "accounts", "identities",
         "sessions", "erasures",
-        "projections", "user_providers", "account_audit",
+        "projections", "user_providers", "account_audit", "merkle_nodes", "checkpoints",
+        "checkpoint_keys",
     ]
 
     private static let begin = Statement(
@@ -23,6 +24,7 @@ package struct Verifier: Sendable {
     private let session: Postgres.Session
     private let disclosures: DisclosureReader?
     private let layout: StreamedVerification.Layout
+    private let trust: SealTrust
 
     /// Describes where the ledger is.
     ///
@@ -30,10 +32,15 @@ package struct Verifier: Sendable {
     ///   - url: of a role that may read every table.
     ///   - keyring: unwraps the keys of accounts; nil leaves disclosures and personal columns
     ///     unchecked.
+    ///   - trust: what the Merkle log is held against that is not in the database.
     ///   - stretchEvents: how many events each of the connections reads at a time; a log of no
     ///     more is read over one connection.
-    package init(url: String, keyring: WrappingKeyring?, stretchEvents: Int64 = 2_000) {
+    package init(
+        url: String, keyring: WrappingKeyring?, trust: SealTrust = SealTrust(),
+        stretchEvents: Int64 = 2_000
+    ) {
         self.url = url
+        self.trust = trust
         disclosures = keyring.map { DisclosureReader(keyring: $0) }
         layout = StreamedVerification.Layout(stretchEvents: stretchEvents)
         session = Postgres.Session(
@@ -71,7 +78,8 @@ package struct Verifier: Sendable {
                         return whole
                     }
                     var verification = TenantVerification(
-                        tenant, report: report, disclosures: self.disclosures, progress: progress)
+                        tenant, report: report, disclosures: self.disclosures, trust: self.trust,
+                        progress: progress)
                     verification.report.isSearched = true
                     try verification.run(on: connection)
                     return verification.report
@@ -93,7 +101,7 @@ package struct Verifier: Sendable {
         _ tenant: TenantID, _ progress: @escaping @Sendable (VerificationProgress) -> Void
     ) -> StreamedVerification {
         StreamedVerification(
-            tenant: tenant, disclosures: disclosures, layout: layout,
+            tenant: tenant, disclosures: disclosures, layout: layout, trust: trust,
             connect: { [url] in
                 let connection = try Connection(
                     url: url, applicationName: Self.applicationName,

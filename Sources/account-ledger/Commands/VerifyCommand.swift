@@ -1,5 +1,7 @@
+import Foundation
 import Ledger
 import LedgerPostgres
+import TransparencyLog
 
 /// `verify`: folds the whole log and compares everything that is kept beside it.
 enum VerifyCommand {
@@ -10,27 +12,37 @@ enum VerifyCommand {
             .init(
                 name: "progress",
                 meaning: "say on standard error how far it has come; by default on a terminal only"),
+            .init(
+                name: "checkpoint", placeholder: "FILE",
+                meaning: "a signed checkpoint that was kept elsewhere; the log has to agree with it"
+            ),
         ] + OfflineVerification.options,
         settings: [.databaseURL, .keys],
         details: """
-            Folds the log with the pure model and compares the result with the head, the decision state and
-            the read models, in one snapshot, while the ledger goes on. Prints what was checked and what was
-            found, ids and positions only. Without LEDGER_KEYS, disclosures and what is derived from them
-            are left out. Exits with 0 only when everything holds. With --offline nothing but the bundle
-            is read.
+            Folds the log with the pure model and compares the result with the head, the decision state, the
+            read models, the stored hashes of the Merkle log and every signed checkpoint, in one snapshot,
+            while the ledger goes on. What is not as it was signed is named by its position, or by the two
+            checkpoints it lies between. Prints what was checked and what was found, ids and positions only.
+            Without LEDGER_KEYS, disclosures and what is derived from them are left out. Exits with 0 only
+            when everything holds. With --offline nothing but the bundle is read.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         if let bundle = try OfflineVerification.bundle(arguments) {
             return try OfflineVerification.run(bundle, arguments)
         }
+        var trust = SealTrust()
+        trust.verifiers = try verifiers(arguments)
         let url = try environment.databaseURL
         let tenant = try LedgerReading.tenant(arguments, url: url)
         let keyring = try LedgerReading.keyring(environment)
+        if let checkpoint = try checkpoint(arguments, trusting: trust.verifiers) {
+            trust.anchors[tenant ?? .default] = [checkpoint]
+        }
         let guards = try SchemaCheck.withConnection(to: url) {
             try AppendOnlyGuards.inspect($0, login: nil).sentence
         }
-        let verifier = Verifier(url: url, keyring: keyring)
+        let verifier = Verifier(url: url, keyring: keyring, trust: trust)
         let isTold = arguments.has("progress") || Terminal.isWatched
         let report = try await verifier.run(tenant: tenant) { progress in
             guard isTold else { return }
@@ -43,6 +55,33 @@ enum VerifyCommand {
             text(of: report) + "\(guards)\n" + summary(report).joined(separator: ", ") + "\n"
                 + verdict(report))
         return report.holds ? .success : .fault
+    }
+
+    /// The keys that the auditor brings along; none for those that the database names.
+    private static func verifiers(_ arguments: Arguments) throws(UsageError) -> [NoteVerifier] {
+        var verifiers: [NoteVerifier] = []
+        for vkey in (arguments["vkey"] ?? "").split(separator: ",") {
+            guard let verifier = NoteVerifier(String(vkey)) else {
+                throw arguments.misuse("--vkey wants keys such as NAME+ID+KEY, comma-separated")
+            }
+            verifiers.append(verifier)
+        }
+        return verifiers
+    }
+
+    /// The checkpoint that the auditor brings along.
+    private static func checkpoint(
+        _ arguments: Arguments, trusting verifiers: [NoteVerifier]
+    ) throws(Fault) -> Checkpoint? {
+        guard let path = arguments["checkpoint"] else { return nil }
+        guard let data = FileManager.default.contents(atPath: path),
+            let note = try? SignedNote(parsing: Array(data)),
+            let checkpoint = Checkpoint(text: note.text)
+        else { throw Fault("\(path) is no signed checkpoint") }
+        if !verifiers.isEmpty, (try? Checkpoint.open(note, verifiers)) == nil {
+            throw Fault("\(path) is not signed by a key of --vkey")
+        }
+        return checkpoint
     }
 
     private static func text(of report: VerificationReport) -> String {
@@ -64,7 +103,10 @@ enum VerifyCommand {
     private static func summary(_ report: VerificationReport) -> [String] {
         guard report.holds else { return ["\(report.events) entries looked at"] }
         var parts = [
-            "\(report.events) entries", "\(report.completeAccounts) accounts complete",
+            "\(report.events) entries",
+            "\(report.counts[.checkpoints] ?? 0) checkpoints consistent"
+                + " over the first \(report.signedEvents)",
+            "\(report.completeAccounts) accounts complete",
         ]
         if report.tenants == 1 {
             parts += report.equalTables.map {

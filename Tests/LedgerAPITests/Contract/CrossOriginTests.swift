@@ -19,7 +19,7 @@ struct CrossOriginTests {
         #expect(answer["Access-Control-Allow-Methods"] == "DELETE, POST")
         #expect(
             answer["Access-Control-Allow-Headers"]
-                == "Authorization, Content-Type, Idempotency-Key, X-Request-Id")
+                == "Authorization, Content-Type, Idempotency-Key, Ledger-Reason, X-Request-Id")
         #expect(answer["Access-Control-Max-Age"] == "600")
         #expect(answer["Vary"] == "Origin")
         #expect(answer["Access-Control-Allow-Credentials"] == nil)

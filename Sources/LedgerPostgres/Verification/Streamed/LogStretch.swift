@@ -13,6 +13,8 @@ struct LogStretch: Sendable {
     }
 
     var events: [Event] = []
+    /// What was sealed over these events.
+    let seals: SealStretch
     /// Digests of disclosures, each of which was opened; 0 without keys.
     var disclosureCount: Int64 = 0
     /// Those among them whose disclosures were destroyed with their account.
@@ -26,6 +28,7 @@ struct StretchReader {
     let disclosures: DisclosureReader?
     let erased: ErasedAccounts
     let key: RowHashKey
+    let seals: SealStanding
 
     /// Reads the events at these positions; nil when anything is not as it was written.
     func read(_ positions: Range<Int64>, on connection: Connection) throws -> LogStretch? {
@@ -34,7 +37,8 @@ struct StretchReader {
             rest = try DisclosureReader.rows(at: positions, in: tenant, on: connection)[...]
         }
         var keys = DisclosureReader.KeyCache()
-        var stretch = LogStretch()
+        var stretch = LogStretch(
+            seals: try SealStretch(positions, of: tenant, seals, on: connection))
         stretch.events.reserveCapacity(positions.count)
         var isSound = true
         var expected = RowImage()

@@ -22,6 +22,7 @@ struct StreamedVerification {
     let tenant: TenantID
     let disclosures: DisclosureReader?
     let layout: Layout
+    let trust: SealTrust
     /// Opens a connection of a reader, outside of any transaction.
     let connect: @Sendable () throws -> Connection
     let progress: @Sendable (VerificationProgress) -> Void
@@ -31,7 +32,7 @@ struct StreamedVerification {
         _ report: VerificationReport, on connection: Connection
     ) throws -> VerificationReport? {
         var first = TenantVerification(
-            tenant, report: report, disclosures: disclosures, progress: progress)
+            tenant, report: report, disclosures: disclosures, trust: trust, progress: progress)
         guard let head = try first.readHead(on: connection), head.nextPosition.value >= 0 else {
             return nil
         }
@@ -41,10 +42,14 @@ struct StreamedVerification {
         else { return nil }
 
         guard try ErasedAccounts.keyed(of: tenant, on: connection).isEmpty else { return nil }
+        let seals = try SealStanding(of: tenant, trust: trust, on: connection)
+        guard seals.faults.isEmpty, seals.leaves <= head.nextPosition.value,
+            seals.signed <= head.nextPosition.value
+        else { return nil }
         let key = RowHashKey()
         let reader = PieceReader(
             tenant: tenant, disclosures: disclosures,
-            erased: try ErasedAccounts(of: tenant, on: connection), key: key)
+            erased: try ErasedAccounts(of: tenant, on: connection), key: key, seals: seals)
         let tables = first.tables.filter(\.isKnown)
         let pieces = pieces(through: head.nextPosition.value, tables)
         var fold = VerificationFold(

@@ -23,6 +23,7 @@ struct VerificationFold {
     var stored = RowSums()
     /// Digests of `provider_id` and `email`, by the numbers of identities; 0 for none.
     private var personal: ContiguousArray<(providerID: UInt64, email: UInt64)> = []
+    private var merkle = MerkleFold()
     private var command: CommandID?
     private var openedByCommand: [AccountID] = []
     private var foldedCount: Int64 = 0
@@ -60,7 +61,7 @@ struct VerificationFold {
             addLinksAtCheckpoint()
             guard take(event) else { return false }
         }
-        return true
+        return merkle.take(stretch)
     }
 
     /// Compares; false when something differs.
@@ -201,6 +202,9 @@ struct VerificationFold {
         }
         report.count(.links, openedCount)
         if isPersonal { report.count(.disclosures, disclosureCount) }
+        report.count(.nodes, merkle.hashCount)
+        report.count(.checkpoints, merkle.checkpointCount)
+        report.signedEvents += merkle.signedSize
         report.erasedDisclosures += erasedCount
         report.count(.accounts, stored.accountStandings.count - stored.erasures.count)
         report.count(.erasures, stored.erasures.count)

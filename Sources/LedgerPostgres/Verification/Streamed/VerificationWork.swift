@@ -23,13 +23,15 @@ struct PieceReader: Sendable {
     let disclosures: DisclosureReader?
     let erased: ErasedAccounts
     let key: RowHashKey
+    let seals: SealStanding
 
     func read(_ piece: VerificationPiece, on connection: Connection) throws -> VerifiedPiece {
         do {
             switch piece {
             case .stretch(let positions):
                 let reader = StretchReader(
-                    tenant: tenant, disclosures: disclosures, erased: erased, key: key)
+                    tenant: tenant, disclosures: disclosures, erased: erased, key: key,
+                    seals: seals)
                 return try reader.read(positions, on: connection).map { .stretch($0) } ?? .unsound
             case .table(let table):
                 var sums = RowSums()

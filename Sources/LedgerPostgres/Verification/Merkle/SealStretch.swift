@@ -1,0 +1,126 @@
+import Ledger
+import Postgres
+import TransparencyLog
+
+/// What was sealed over a stretch of the log: stored hashes, and the checkpoints that end in it.
+struct SealStretch: Sendable {
+    /// What a checkpoint says of the log.
+    struct Signed: Sendable {
+        let size: Int64
+        /// Nil when it says nothing that could be compared.
+        let root: TreeHash?
+        /// Why it is not to be trusted; nil when it is.
+        let fault: String?
+        /// Whether it is one that was kept elsewhere.
+        let isAnchor: Bool
+    }
+
+    /// The hashes that the stretch must have stored, in their order; nil where there is none.
+    private(set) var hashes: [TreeHash?] = []
+    /// Whether the rows of the hashes follow on each other as they were written.
+    private(set) var isRegular = true
+    /// The checkpoints of sizes above the first position, the smallest first.
+    private(set) var signed: [Signed] = []
+
+    /// Reads what belongs to the events at some positions.
+    init(
+        _ positions: Range<Int64>, of tenant: TenantID, _ seals: SealStanding,
+        on connection: Connection
+    ) throws {
+        try readHashes(
+            StoredHashIndex.count(
+                leaves: min(positions.lowerBound, seals.leaves))..<StoredHashIndex.count(
+                    leaves: min(positions.upperBound, seals.leaves)),
+            of: tenant, on: connection)
+        try readCheckpoints(positions, of: tenant, seals.verifiers, on: connection)
+        for anchor in seals.anchors
+        where anchor.size > positions.lowerBound && anchor.size <= positions.upperBound {
+            signed.append(
+                Signed(size: anchor.size, root: anchor.root, fault: nil, isAnchor: true))
+        }
+        signed.sort { $0.size < $1.size }
+    }
+
+    private mutating func readHashes(
+        _ indexes: Range<Int64>, of tenant: TenantID, on connection: Connection
+    ) throws {
+        guard !indexes.isEmpty else { return }
+        var found = [TreeHash?](repeating: nil, count: indexes.count)
+        var isRegular = true
+        var next = Int64?.none
+        try connection.copyRows(
+            """
+            COPY (SELECT first_index, hashes FROM merkle_nodes
+            WHERE tenant_id = \(quoteLiteral(tenant.description))
+                AND first_index > \(indexes.lowerBound - Self.rowHashesMax)
+                AND first_index < \(indexes.upperBound)
+            ORDER BY first_index) TO STDOUT (FORMAT binary)
+            """
+        ) { row in
+            let first = try row.int8(0)
+            let bytes = row.bytes(1)
+            let count = Int64(bytes.count / TreeHash.byteCount)
+            if bytes.count % TreeHash.byteCount != 0 || count == 0 || next ?? first != first {
+                isRegular = false
+            }
+            next = first + count
+            for index in max(
+                first, indexes.lowerBound)..<max(first, min(first + count, indexes.upperBound))
+            where index >= indexes.lowerBound {
+                found[Int(index - indexes.lowerBound)] = TreeHash(
+                    bytes, at: Int(index - first) * TreeHash.byteCount)
+            }
+        }
+        hashes = found
+        self.isRegular = isRegular
+    }
+
+    /// The most hashes of a row.
+    private static let rowHashesMax: Int64 = 56
+
+    private mutating func readCheckpoints(
+        _ positions: Range<Int64>, of tenant: TenantID, _ verifiers: [NoteVerifier],
+        on connection: Connection
+    ) throws {
+        var found: [Signed] = []
+        try connection.copyRows(
+            """
+            COPY (SELECT size, origin, root, note FROM checkpoints
+            WHERE tenant_id = \(quoteLiteral(tenant.description))
+                AND size > \(positions.lowerBound) AND size <= \(positions.upperBound)
+            ORDER BY size, origin) TO STDOUT (FORMAT binary)
+            """
+        ) { row in
+            let size = try row.int8(0)
+            let root = TreeHash(row.bytes(2))
+            found.append(
+                Signed(
+                    size: size, root: root,
+                    fault: Self.fault(
+                        try row.text(3), size: size, origin: try row.text(1), root: root, verifiers),
+                    isAnchor: false))
+        }
+        signed = found
+    }
+
+    /// Why a note is not what its row says, signed by a key that is known; nil when it is.
+    private static func fault(
+        _ note: String, size: Int64, origin: String, root: TreeHash?, _ verifiers: [NoteVerifier]
+    ) -> String? {
+        do throws(NoteFault) {
+            let checkpoint = try Checkpoint.open(try SignedNote(parsing: note), verifiers)
+            guard checkpoint.size == size, checkpoint.root == root,
+                checkpoint.origin.description == origin
+            else { return "does not say what its row says" }
+            return nil
+        } catch {
+            return switch error {
+            case .noKnownSignature: "is signed by no key that is known"
+            case .wrongSignature: "has a signature that its key did not make"
+            case .tooLong, .notText, .noSignatures, .malformedSignature, .tooManySignatures,
+                .malformedCheckpoint, .malformedProof:
+                "is no signed checkpoint"
+            }
+        }
+    }
+}

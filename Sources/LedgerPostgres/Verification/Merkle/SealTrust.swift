@@ -1,0 +1,13 @@
+package import Ledger
+package import TransparencyLog
+
+/// What a verification of the Merkle log may rely on that does not come from the database.
+package struct SealTrust: Sendable {
+    /// Keys that checkpoints have to be signed with; without any, those that the database names count.
+    package var verifiers: [NoteVerifier] = []
+    /// Checkpoints that somebody kept elsewhere, by tenant: the log has to agree with them.
+    package var anchors: [TenantID: [Checkpoint]] = [:]
+
+    /// Relies on nothing from outside.
+    package init() {}
+}

@@ -1,0 +1,238 @@
+import Cryptography
+import Ledger
+import LedgerTestSupport
+import Postgres
+import Testing
+import TransparencyLog
+
+@testable import LedgerPostgres
+
+/// Whether a verification holds the log against what was sealed of it.
+@Suite struct SealedVerifierTests {
+    /// A log of 25 events with checkpoints of sizes 7, 13, 19 and 25, and nothing folded or amiss.
+    private static func with(
+        _ body: (SealingFixture) async throws -> Void
+    ) async throws {
+        try await SealingFixture.with { fixture, ledger in
+            var story = Story(ledger.sequencer)
+            for part in [1...2, 3...4, 5...6, 7...8] {
+                try await story.people(part.lowerBound..<part.upperBound + 1)
+                try await fixture.sealOnce()
+            }
+            try await fixture.database.fold()
+            try await body(fixture)
+        }
+    }
+
+    private static func verify(
+        _ fixture: SealingFixture, _ trust: SealTrust = SealTrust(), stretchEvents: Int64 = 5
+    ) async throws -> VerificationReport {
+        let verifier = Verifier(
+            url: fixture.database.runtimeURL, keyring: SequencerFixture.keyring, trust: trust,
+            stretchEvents: stretchEvents)
+        let report = try await verifier.run()
+        await verifier.close()
+        return report
+    }
+
+    @Test(arguments: [Int64(2_000), 5, 1])
+    func `a sealed log holds, and every hash and checkpoint was looked at`(
+        stretchEvents: Int64
+    ) async throws {
+        try await Self.with { fixture in
+            let report = try await Self.verify(fixture, stretchEvents: stretchEvents)
+            #expect(report.holds && !report.isSearched, "\(report.findings)")
+            #expect(report.events == 25)
+            #expect(report.counts[.checkpoints] == 4)
+            #expect(report.counts[.nodes] == StoredHashIndex.count(leaves: 25))
+            #expect(report.signedEvents == 25)
+        }
+    }
+
+    @Test func `what is not sealed yet is no finding`() async throws {
+        try await SealingFixture.with { fixture, ledger in
+            var story = Story(ledger.sequencer)
+            try await story.people(1..<3)
+            try await fixture.sealOnce()
+            try await story.people(3..<5)
+            try await fixture.database.fold()
+            let report = try await Self.verify(fixture)
+            #expect(report.holds && !report.isSearched, "\(report.findings)")
+            #expect(report.signedEvents == 7 && report.events == 13)
+        }
+    }
+
+    struct Tampering: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let sql: String
+        let check: VerificationCheck
+        let position: Int64?
+        let says: String
+    }
+
+    /// Another id in an entry and in its column, and all that follows from the entry as it must be then.
+    private static let rewritten = """
+        UPDATE events SET
+            entry = convert_to(replace(convert_from(entry, 'UTF8'), event_id::text,
+                '00000000-0000-7000-8000-000000000000'), 'UTF8'),
+            event_id = '00000000-0000-7000-8000-000000000000'
+        WHERE position = 15;
+        UPDATE accounts a SET last_leaf = sha256('\\x00'::bytea || e.entry)
+        FROM events e WHERE e.position = 15 AND a.last_position = 15;
+        UPDATE account_audit_1 SET event_id = '00000000-0000-7000-8000-000000000000'
+        WHERE position = 15
+        """
+    /// Another stored hash of the leaf at position 15, or of the node over it and the one before.
+    private static func hash(_ index: Int, is value: String) -> String {
+        """
+        UPDATE merkle_nodes SET hashes = overlay(hashes placing \(value)
+            from (32 * (\(index) - first_index) + 1)::int for 32)
+        WHERE first_index <= \(index) AND first_index + octet_length(hashes) / 32 > \(index)
+        """
+    }
+    private static let ownHash = hash(
+        26, is: "(SELECT sha256('\\x00'::bytea || entry) FROM events WHERE position = 15)")
+
+    static let tamperings = [
+        Tampering(
+            testDescription: "an entry rewritten with everything that follows from it",
+            sql: rewritten, check: .checkpoints, position: 15, says: "between 13 and 18"),
+        Tampering(
+            testDescription: "the same and its stored hash", sql: rewritten + ";" + ownHash,
+            check: .checkpoints, position: 13, says: "between 13 and 18"),
+        Tampering(
+            testDescription: "a deleted tail",
+            sql: "DELETE FROM events WHERE position >= 22", check: .checkpoints, position: 22,
+            says: "missing between 22 and 24"),
+        Tampering(
+            testDescription: "a deleted tail and its hashes",
+            sql: "DELETE FROM events WHERE position >= 22; DELETE FROM merkle_nodes",
+            check: .checkpoints, position: 22, says: "a checkpoint of size 25 was signed"),
+        Tampering(
+            testDescription: "swapped rows",
+            sql: """
+                UPDATE events SET position = position + 100 WHERE position IN (9, 10);
+                UPDATE events SET position = CASE position WHEN 109 THEN 10 ELSE 9 END
+                WHERE position > 100
+                """, check: .checkpoints, position: 9, says: "between 7 and 12"),
+        Tampering(
+            testDescription: "an entry that is none",
+            sql: "UPDATE events SET entry = '\\xdead' WHERE position = 3", check: .checkpoints,
+            position: 3, says: "between 0 and 6"),
+        Tampering(
+            testDescription: "a stored hash", sql: hash(27, is: "sha256('')"), check: .nodes,
+            position: 15,
+            says: "agrees with the log"),
+        Tampering(
+            testDescription: "missing hashes",
+            sql: "DELETE FROM merkle_nodes WHERE first_index = 0",
+            check: .nodes, position: 0, says: "agrees with the log"),
+        Tampering(
+            testDescription: "hashes of no length",
+            sql: """
+                ALTER TABLE merkle_nodes DROP CONSTRAINT merkle_nodes_hashes_check;
+                UPDATE merkle_nodes SET hashes = substr(hashes, 1, 33) WHERE first_index = 0
+                """, check: .nodes, position: 0, says: "do not follow on each other"),
+        Tampering(
+            testDescription: "a surplus hash",
+            sql: "INSERT INTO merkle_nodes VALUES ('default', 1000, sha256(''))", check: .nodes,
+            position: nil, says: "not those of a whole tree"),
+        Tampering(
+            testDescription: "a checkpoint of another root",
+            sql: "UPDATE checkpoints SET root = sha256('') WHERE size = 13", check: .checkpoints,
+            position: 12, says: "does not say what its row says"),
+        Tampering(
+            testDescription: "a forged checkpoint",
+            sql: """
+                UPDATE checkpoints SET note = replace(note, E'\\n13\\n', E'\\n12\\n'), size = 12
+                WHERE size = 13
+                """, check: .checkpoints, position: 11, says: "signature that its key did not make"),
+        Tampering(
+            testDescription: "a checkpoint of an unknown key",
+            sql: "DELETE FROM checkpoint_keys", check: .checkpoints, position: 6,
+            says: "signed by no key that is known"),
+        Tampering(
+            testDescription: "a note that is none",
+            sql: "UPDATE checkpoints SET note = repeat('x', 4096) WHERE size = 19",
+            check: .checkpoints, position: 18, says: "is no signed checkpoint"),
+        Tampering(
+            testDescription: "a key that is none",
+            sql: "INSERT INTO checkpoint_keys VALUES ('default', '+', now())", check: .checkpoints,
+            position: nil, says: "is none"),
+    ]
+
+    @Test(arguments: tamperings)
+    func `what was sealed and is not so is found where it is`(tampering: Tampering) async throws {
+        try await Self.with { fixture in
+            try await fixture.tamper(tampering.sql)
+            let report = try await Self.verify(fixture)
+            #expect(!report.holds && report.isSearched)
+            let position = tampering.position.map { LogPosition($0) }
+            let found = report.findings.contains {
+                $0.check == tampering.check && $0.position == position
+                    && $0.text.contains(tampering.says)
+            }
+            #expect(found, "\(report.findings)")
+        }
+    }
+
+    /// Every table as it was: nothing in the database can tell that something else was there after it.
+    @Test func `a database that was set back agrees with itself, and not with what was kept`()
+        async throws
+    {
+        try await SealingFixture.with { fixture, ledger in
+            var story = Story(ledger.sequencer)
+            try await story.people(1..<3)
+            try await fixture.sealOnce()
+            try await fixture.database.fold()
+            try await fixture.tamper(Self.forEachTable("CREATE TABLE kept_%1$s AS TABLE %1$I"))
+            try await story.people(3..<5)
+            try await fixture.sealOnce()
+            try await fixture.database.fold()
+            let last = try #require(try await fixture.checkpoints().last)
+            let note = try SignedNote(parsing: last.note)
+            var trust = SealTrust()
+            trust.anchors[.default] = [try #require(Checkpoint(text: note.text))]
+            let before = try await Self.verify(fixture, trust)
+            #expect(before.holds && before.counts[.checkpoints] == 3, "\(before.findings)")
+
+            try await fixture.tamper(
+                Self.forEachTable("DELETE FROM %1$I")
+                    + ";" + Self.forEachTable("INSERT INTO %1$I TABLE kept_%1$s"))
+            #expect(try await Self.verify(fixture).holds, "it agrees with itself")
+            let report = try await Self.verify(fixture, trust)
+            let finding = try #require(report.findings.first)
+            #expect(finding.position == LogPosition(7), "\(finding)")
+            #expect(finding.text.contains("events are missing between 7 and 12"), "\(finding)")
+        }
+    }
+
+    @Test func `keys that the auditor brings are the only ones that count`() async throws {
+        try await Self.with { fixture in
+            let standing = try fixture.record.standing(of: .default, mayBegin: false)
+            var trust = SealTrust()
+            trust.verifiers = standing.verifiers
+            let report = try await Self.verify(fixture, trust)
+            #expect(report.holds, "\(report.findings)")
+            let name = try #require(NoteKeyName(SealingFixture.origin))
+            trust.verifiers = [
+                NoteVerifier(name: name, publicKey: Ed25519PrivateKey.generate().publicKey)
+            ]
+            let distrusted = try await Self.verify(fixture, trust)
+            #expect(distrusted.findingCount == 4, "\(distrusted.findings)")
+        }
+    }
+
+    /// Runs a statement for each table of the ledger that holds rows of a tenant.
+    private static func forEachTable(_ statement: String) -> String {
+        """
+        DO $each$ DECLARE place text; BEGIN
+            FOR place IN SELECT table_name FROM information_schema.columns c
+                JOIN information_schema.tables t USING (table_schema, table_name)
+                WHERE c.table_schema = 'public' AND c.column_name = 'tenant_id'
+                    AND t.table_type = 'BASE TABLE' AND table_name NOT LIKE 'kept\\_%'
+            LOOP EXECUTE format('\(statement)', place); END LOOP;
+        END $each$
+        """
+    }
+}
