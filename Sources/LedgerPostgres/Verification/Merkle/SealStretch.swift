@@ -64,9 +64,9 @@ struct SealStretch: Sendable {
                 isRegular = false
             }
             next = first + count
-            for index in max(
-                first, indexes.lowerBound)..<max(first, min(first + count, indexes.upperBound))
-            where index >= indexes.lowerBound {
+            let start = max(first, indexes.lowerBound)
+            // A row may end before the stretch begins.
+            for index in start..<max(start, min(first + count, indexes.upperBound)) {
                 found[Int(index - indexes.lowerBound)] = TreeHash(
                     bytes, at: Int(index - first) * TreeHash.byteCount)
             }
