@@ -16,8 +16,8 @@ package final class HistoryReads: HistoryReader {
     /// Describes where the ledger is.
     ///
     /// - Parameters:
-    ///   - url: of a role that may read `events`, `accounts`, `account_audit` and `checkpoints`, and for
-    ///     disclosures also `disclosures` and `account_keys`.
+    ///   - url: of a role that may read `events`, `accounts`, `erasures`, `account_audit` and
+    ///     `checkpoints`, and for disclosures also `disclosures` and `account_keys`.
     ///   - keyring: unwraps the keys of accounts; nil when nothing is to be disclosed.
     ///   - connections: how many questions are answered at a time.
     ///   - searchesWholeLog: whether an account that neither decision state nor read model knows is looked

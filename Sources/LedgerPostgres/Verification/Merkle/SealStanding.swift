@@ -20,7 +20,7 @@ struct SealStanding: Sendable {
     private static let lastHashes = Statement(
         "verify_last_hashes",
         """
-        SELECT first_index, octet_length(hashes)::bigint FROM merkle_nodes
+        SELECT first_index, coalesce(octet_length(hashes), 0)::bigint FROM merkle_nodes
         WHERE tenant_id = $1 ORDER BY first_index DESC LIMIT 1
         """)
     private static let stray = Statement(
@@ -35,7 +35,7 @@ struct SealStanding: Sendable {
     private static let keys = Statement(
         "verify_checkpoint_keys",
         """
-        SELECT vkey FROM checkpoint_keys WHERE tenant_id = $1 ORDER BY added_at, vkey
+        SELECT coalesce(vkey, '') FROM checkpoint_keys WHERE tenant_id = $1 ORDER BY added_at, vkey
         LIMIT \(keysMax)
         """)
 

@@ -65,8 +65,9 @@ struct SealStretch: Sendable {
             }
             next = first + count
             let start = max(first, indexes.lowerBound)
-            // A row may end before the stretch begins.
-            for index in start..<max(start, min(first + count, indexes.upperBound)) {
+            let end = min(first + count, indexes.upperBound)
+            guard start < end else { return }
+            for index in start..<end {
                 found[Int(index - indexes.lowerBound)] = TreeHash(
                     bytes, at: Int(index - first) * TreeHash.byteCount)
             }
@@ -93,12 +94,11 @@ struct SealStretch: Sendable {
         ) { row in
             let size = try row.int8(0)
             let root = TreeHash(row.bytes(2))
-            found.append(
-                Signed(
-                    size: size, root: root,
-                    fault: Self.fault(
-                        try row.text(3), size: size, origin: try row.text(1), root: root, verifiers),
-                    isAnchor: false))
+            // Whatever the texts are: an error would cost the connection.
+            let fault = Self.fault(
+                String(decoding: row.bytes(3), as: UTF8.self), size: size,
+                origin: String(decoding: row.bytes(1), as: UTF8.self), root: root, verifiers)
+            found.append(Signed(size: size, root: root, fault: fault, isAnchor: false))
         }
         signed = found
     }
