@@ -108,8 +108,8 @@ let package = Package(
         .executableTarget(
             name: "ledger-fuzz",
             dependencies: [
-                "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerTestSupport", "Postgres",
-                "RawSockets", "TransparencyLog",
+                "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerExport", "LedgerTestSupport",
+                "Postgres", "RawSockets", "TransparencyLog",
             ]),
 
         // One test target per module, the whole from outside, and the rules of the house.

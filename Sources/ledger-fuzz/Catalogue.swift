@@ -11,6 +11,7 @@ enum Catalogue {
         ("entries", 120), ("disclosures", 40), ("rows", 80), ("id-token", 50),
         ("id-token-claims", 20), ("access-token", 40), ("refresh-token", 20), ("api-key", 20),
         ("key-set", 20),
+        ("signed-note", 40), ("bundle", 10),
         ("key-file", 8), ("api", 20), ("socket", 10), ("command-line", 1),
     ]
 
@@ -24,6 +25,7 @@ enum Catalogue {
         case "entries": return try StoredTargets.entries()
         case "disclosures": return StoredTargets.disclosures
         case "rows": return StoredTargets.rows
+        case "bundle": return try LogTargets.bundles(directory: options.directory)
         case "api": return APITarget.target(service)
         case "socket":
             let served =
@@ -37,7 +39,9 @@ enum Catalogue {
             return CommandLineTarget.target(
                 executable: options.executable, directory: options.directory)
         default:
-            let others = TextTargets.all + TokenTargets.all(service) + PlantedTargets.all
+            let others =
+                TextTargets.all + TokenTargets.all(service) + PlantedTargets.all
+                + [LogTargets.notes]
             guard let target = others.first(where: { $0.name == name }) else {
                 throw UsageError("there is no target '\(name)'")
             }

@@ -24,8 +24,8 @@ import Testing
         ],
         "ledger-load": ["Cryptography", "Ledger", "LedgerPostgres", "LedgerTestSupport"],
         "ledger-fuzz": [
-            "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerTestSupport", "Postgres",
-            "RawSockets", "TransparencyLog",
+            "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerExport", "LedgerTestSupport",
+            "Postgres", "RawSockets", "TransparencyLog",
         ],
     ]
     private static let ours: Set<String> = Set(imports.keys).union(["Migrations"])

@@ -8,7 +8,7 @@ package struct ExportBasis: Sendable {
     package let checkpoint: Checkpoint
     /// The checkpoint as it was signed.
     package let note: String
-    /// The verifier keys that the ledger states, the newest first.
+    /// The verifier keys that the ledger states, those first that signed the checkpoint.
     package let keys: [String]
     /// Older checkpoints, each with the proof that this one continues it.
     package let older: [OlderCheckpoint]
@@ -17,17 +17,19 @@ package struct ExportBasis: Sendable {
     ///
     /// - Throws: `ExportFailure`, or `PostgresError`.
     init(of tenant: TenantID, since: Int64?, on connection: Connection) throws {
-        keys = try ExportStatements.keys(of: tenant, on: connection)
+        let stated = try ExportStatements.keys(of: tenant, on: connection)
         guard let note = try ExportStatements.newest(of: tenant, on: connection) else {
             throw ExportFailure.nothingSigned
         }
-        let verifiers = keys.compactMap { NoteVerifier($0) }
+        let verifiers = stated.compactMap { NoteVerifier($0) }
         guard
             let signed = try? SignedNote(parsing: note),
-            let checkpoint = try? Checkpoint.open(signed, verifiers)
+            let checkpoint = try? Checkpoint.open(signed, verifiers),
+            let signers = try? signed.verify(verifiers).map(\.vkey)
         else {
             throw ExportFailure.damaged("the last checkpoint is not one that its key has signed")
         }
+        keys = signers + stated.filter { !signers.contains($0) }
         self.note = note
         self.checkpoint = checkpoint
         older = try Self.older(than: checkpoint, of: tenant, since: since, on: connection)

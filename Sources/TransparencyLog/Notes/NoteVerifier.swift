@@ -22,14 +22,14 @@ package struct NoteVerifier: Sendable {
         keyID = UInt32(bigEndianBytes: digest.prefix(4))
     }
 
-    /// Reads `name+id+key`: eight hexadecimal digits, then base64 of the type and the key.
+    /// Reads `name+id+key`: eight lower-case hexadecimal digits, then base64 of the type and the key.
     ///
     /// Nil when it is none, the id is another key's, or the key is none for Ed25519.
     package init?(_ vkey: String) {
         let parts = vkey.split(separator: "+", maxSplits: 2, omittingEmptySubsequences: false)
         guard
             parts.count == 3, let name = NoteKeyName(String(parts[0])),
-            parts[1].utf8.count == 8, let id = Hex.decode(parts[1]),
+            let id = Hex.decode(parts[1]), id.count == 4, Hex.encode(id) == parts[1],
             let key = Base64.decode(parts[2]), key.first == NoteVerifier.ed25519,
             let publicKey = Ed25519PublicKey(bytes: Array(key.dropFirst()))
         else {
