@@ -82,7 +82,8 @@ import Testing
             let verify = try await deployment.tool.run(["verify"])
             #expect(verify.errors.isEmpty)
             #expect(
-                verify.output.contains("\n9 entries, 2 accounts complete, account_audit "),
+                verify.output.contains(
+                    "\n9 entries, 0 checkpoints consistent, 2 accounts complete, account_audit "),
                 "\(verify.output)")
         }
     }

@@ -6,15 +6,15 @@ enum OfflineVerification {
     static let options: [Syntax.Option] = [
         .init(name: "offline", placeholder: "BUNDLE", meaning: "verify what export made instead"),
         .init(
-            name: "vkey", placeholder: "VKEY[,VKEY]",
-            meaning: "trust checkpoints of these keys only; default: those that come with the log"),
+            name: "vkey", placeholder: "VKEY",
+            meaning: "trust checkpoints of this key, or of several with commas between, only"),
     ]
 
     /// The bundle to verify, when one is named.
     static func bundle(_ arguments: Arguments) throws(UsageError) -> String? {
         guard let bundle = arguments["offline"] else { return nil }
-        guard arguments["tenant"] == nil else {
-            throw arguments.misuse("--offline goes without --tenant")
+        for option in ["tenant", "checkpoint"] where arguments[option] != nil {
+            throw arguments.misuse("--offline goes without --\(option)")
         }
         return bundle
     }
@@ -22,7 +22,7 @@ enum OfflineVerification {
     /// Prints what holds, or the first thing that does not.
     static func run(_ bundle: String, _ arguments: Arguments) throws(UsageError) -> ExitCode {
         let keys = try arguments.value(
-            of: "vkey", as: "verifier keys as the log's operator told them", verifiers)
+            of: "vkey", as: wantedKeys, verifiers)
         do throws(BundleFault) {
             let report = try BundleVerification(path: bundle, verifiers: keys).run()
             Terminal.print(text(of: report))
@@ -33,7 +33,10 @@ enum OfflineVerification {
         }
     }
 
-    private static func verifiers(_ text: String) -> [NoteVerifier]? {
+    static let wantedKeys = "verifier keys as the log's operator told them"
+
+    /// Reads the keys of `--vkey`.
+    static func verifiers(_ text: String) -> [NoteVerifier]? {
         if let key = NoteVerifier(text) { return [key] }
         let texts = text.split(separator: ",", omittingEmptySubsequences: false)
         let keys = texts.compactMap { NoteVerifier(String($0)) }

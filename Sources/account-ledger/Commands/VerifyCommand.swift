@@ -22,23 +22,22 @@ enum VerifyCommand {
             Folds the log with the pure model and compares the result with the head, the decision state, the
             read models, the stored hashes of the Merkle log and every signed checkpoint, in one snapshot,
             while the ledger goes on. What is not as it was signed is named by its position, or by the two
-            checkpoints it lies between. Prints what was checked and what was found, ids and positions only.
-            Without LEDGER_KEYS, disclosures and what is derived from them are left out. Exits with 0 only
-            when everything holds. With --offline nothing but the bundle is read.
+            checkpoints it lies between. Prints what was checked and what was
+            found, ids and positions only. Without LEDGER_KEYS, disclosures and what is derived from them
+            are left out. Exits with 0 only when everything holds. With --offline nothing but the bundle
+            is read.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         if let bundle = try OfflineVerification.bundle(arguments) {
             return try OfflineVerification.run(bundle, arguments)
         }
-        var trust = SealTrust()
-        trust.verifiers = try verifiers(arguments)
+        let keys = try arguments.value(
+            of: "vkey", as: OfflineVerification.wantedKeys, OfflineVerification.verifiers)
         let url = try environment.databaseURL
         let tenant = try LedgerReading.tenant(arguments, url: url)
         let keyring = try LedgerReading.keyring(environment)
-        if let checkpoint = try checkpoint(arguments, trusting: trust.verifiers) {
-            trust.anchors[tenant ?? .default] = [checkpoint]
-        }
+        let trust = try trust(arguments, keys: keys ?? [], tenant: tenant)
         let guards = try SchemaCheck.withConnection(to: url) {
             try AppendOnlyGuards.inspect($0, login: nil).sentence
         }
@@ -57,31 +56,22 @@ enum VerifyCommand {
         return report.holds ? .success : .fault
     }
 
-    /// The keys that the auditor brings along; none for those that the database names.
-    private static func verifiers(_ arguments: Arguments) throws(UsageError) -> [NoteVerifier] {
-        var verifiers: [NoteVerifier] = []
-        for vkey in (arguments["vkey"] ?? "").split(separator: ",") {
-            guard let verifier = NoteVerifier(String(vkey)) else {
-                throw arguments.misuse("--vkey wants keys such as NAME+ID+KEY, comma-separated")
-            }
-            verifiers.append(verifier)
-        }
-        return verifiers
-    }
-
-    /// The checkpoint that the auditor brings along.
-    private static func checkpoint(
-        _ arguments: Arguments, trusting verifiers: [NoteVerifier]
-    ) throws(Fault) -> Checkpoint? {
-        guard let path = arguments["checkpoint"] else { return nil }
+    /// What the auditor brings along.
+    private static func trust(
+        _ arguments: Arguments, keys: [NoteVerifier], tenant: TenantID?
+    ) throws(Fault) -> SealTrust {
+        var trust = SealTrust()
+        trust.verifiers = keys
+        guard let path = arguments["checkpoint"] else { return trust }
         guard let data = FileManager.default.contents(atPath: path),
             let note = try? SignedNote(parsing: Array(data)),
             let checkpoint = Checkpoint(text: note.text)
         else { throw Fault("\(path) is no signed checkpoint") }
-        if !verifiers.isEmpty, (try? Checkpoint.open(note, verifiers)) == nil {
+        if !trust.verifiers.isEmpty, (try? Checkpoint.open(note, trust.verifiers)) == nil {
             throw Fault("\(path) is not signed by a key of --vkey")
         }
-        return checkpoint
+        trust.anchors[tenant ?? .default] = [checkpoint]
+        return trust
     }
 
     private static func text(of report: VerificationReport) -> String {
@@ -91,6 +81,7 @@ enum VerifyCommand {
             let padding = String(repeating: " ", count: max(1, 16 - name.count))
             text += "  \(name)\(padding)\(report.counts[check] ?? 0) checked\n"
         }
+        text += "checkpoints cover \(report.signedEvents) of \(report.events) events\n"
         if report.opensDisclosures {
             text += "\(report.withheldDisclosures) disclosures withheld\n"
         } else {
@@ -104,8 +95,7 @@ enum VerifyCommand {
         guard report.holds else { return ["\(report.events) entries looked at"] }
         var parts = [
             "\(report.events) entries",
-            "\(report.counts[.checkpoints] ?? 0) checkpoints consistent"
-                + " over the first \(report.signedEvents)",
+            "\(report.counts[.checkpoints] ?? 0) checkpoints consistent",
             "\(report.completeAccounts) accounts complete",
         ]
         if report.tenants == 1 {

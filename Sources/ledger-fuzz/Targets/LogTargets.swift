@@ -32,12 +32,12 @@ enum LogTargets {
             let text = String(decoding: input, as: UTF8.self)
             var isAccepted = false
             if let key = NoteVerifier(text) {
-                try require(key.vkey.utf8.elementsEqual(input), "a key is written otherwise")
+                try require(key.vkey.utf8.elementsEqual(text.utf8), "a key is written otherwise")
                 isAccepted = true
             }
             if let found = Checkpoint(text: text) {
                 try require(
-                    found.text.utf8.elementsEqual(input), "a checkpoint is written otherwise")
+                    found.text.utf8.elementsEqual(text.utf8), "a checkpoint is written otherwise")
                 isAccepted = true
             }
             if let found = try? SignedNote(parsing: input) {

@@ -130,7 +130,6 @@ import TransparencyLog
         Tampering(
             testDescription: "hashes of no length",
             sql: """
-                ALTER EVENT TRIGGER ledger_guard_ddl DISABLE;
                 ALTER EVENT TRIGGER ledger_guard_drop DISABLE;
                 ALTER TABLE merkle_nodes DROP CONSTRAINT merkle_nodes_hashes_check;
                 UPDATE merkle_nodes SET hashes = substr(hashes, 1, 33) WHERE first_index = 0
@@ -157,6 +156,14 @@ import TransparencyLog
             testDescription: "a note that is none",
             sql: "UPDATE checkpoints SET note = repeat('x', 4096) WHERE size = 19",
             check: .checkpoints, position: 18, says: "is no signed checkpoint"),
+        Tampering(
+            testDescription: "nothing where a note was",
+            sql: """
+                ALTER TABLE checkpoints ALTER note DROP NOT NULL, ALTER root DROP NOT NULL;
+                ALTER TABLE merkle_nodes ALTER hashes DROP NOT NULL;
+                UPDATE merkle_nodes SET hashes = NULL WHERE first_index = 0;
+                UPDATE checkpoints SET note = NULL, root = NULL WHERE size = 19
+                """, check: .checkpoints, position: 18, says: "is no signed checkpoint"),
         Tampering(
             testDescription: "a key that is none",
             sql: "INSERT INTO checkpoint_keys VALUES ('default', '+', now())", check: .checkpoints,
