@@ -185,6 +185,17 @@ import TransparencyLog
         #expect(proof.description == claim.proof)
     }
 
+    @Test func `a line of a proof file that is no text does not end its path`() throws {
+        let claim = try Claim(Self.signer())
+        var lines = claim.proof.utf8.split(
+            separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false
+        ).map { Array($0) }
+        lines[2] = [0x80]
+        #expect(throws: NoteFault.malformedProof) {
+            try TLogProof(parsing: Array(lines.joined(separator: [UInt8(ascii: "\n")])))
+        }
+    }
+
     @Test func `every bit of a proof file counts`() throws {
         let claim = try Claim(Self.signer())
         let verifier = try #require(NoteVerifier(claim.vkey))

@@ -47,7 +47,10 @@ package struct TLogProof: Hashable, Sendable {
             throw .malformedProof
         }
         var path: [TreeHash] = []
-        while let line = lines.next(), !line.isEmpty {
+        while true {
+            // A line that is no text is no end of the path.
+            guard let line = lines.next() else { throw .malformedProof }
+            guard !line.isEmpty else { break }
             guard path.count < TLogProof.hashesMax, let hash = TreeHash(base64: line) else {
                 throw .malformedProof
             }
@@ -56,7 +59,6 @@ package struct TLogProof: Hashable, Sendable {
         self.extra = extra
         self.position = position
         self.path = path
-        // Without an empty line nothing is left, which is no note.
         note = try SignedNote(parsing: Array(lines.rest))
     }
 
