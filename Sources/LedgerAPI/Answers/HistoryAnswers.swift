@@ -149,9 +149,11 @@ extension JSONWriter {
         self.name(name)
         array { writer in
             for event in events {
-                writer.event(
-                    event,
-                    sequence: event.recorded.accounts.first { $0.id == account }?.sequence)
+                writer.object { writer in
+                    let sequence = event.recorded.accounts.first { $0.id == account }?.sequence
+                    writer.named("seq", sequence)
+                    ShownEvent(event).writeMembers(to: &writer)
+                }
             }
         }
     }
@@ -195,5 +197,14 @@ extension JSONWriter {
         self.name(name)
         guard let number else { return null() }
         text(String(number))
+    }
+}
+
+extension ShownEvent {
+    fileprivate init(_ event: ReplayedEvent) {
+        self.init(
+            position: event.recorded.position, entry: event.entry, recorded: event.recorded,
+            damage: nil,
+            disclosures: event.disclosed?.values.map { Disclosure($0.name, $0.value) })
     }
 }

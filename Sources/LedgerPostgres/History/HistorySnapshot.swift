@@ -14,10 +14,6 @@ struct HistorySnapshot {
         WHERE t.name = 'account_audit' AND t.state = 'served'
         """)
 
-    private static let signed = Statement(
-        "history_signed",
-        "SELECT size FROM checkpoints WHERE tenant_id = $1 ORDER BY size DESC LIMIT 1")
-
     private static let entry = Statement(
         "history_entry", "SELECT entry FROM events WHERE tenant_id = $1 AND position = $2")
 
@@ -37,11 +33,11 @@ struct HistorySnapshot {
     static func read(_ tenant: TenantID, on connection: Connection) throws -> HistorySnapshot {
         let key = [Parameter.text(tenant.description)]
         let results = try connection.pipeline([
-            Call(head, key), Call(audited, key), Call(signed, key),
+            Call(head, key), Call(audited, key), CheckpointRows.latestCall(of: tenant),
         ])
         guard results.count == 3 else { throw PostgresError.unexpectedResult("no snapshot") }
         let size = results[0].rowCount == 1 ? try results[0].int8(0, 0) : 0
-        let signed = results[2].rowCount == 1 ? try results[2].int8(0, 0) : nil
+        let signed = results[2].rowCount == 1 ? try results[2].int8(0, 1) : nil
         return HistorySnapshot(
             tenant: tenant, log: LogExtent(size: size, signedSize: signed),
             auditedSize: results[1].rowCount == 1 ? min(try results[1].int8(0, 0), size) : 0)
@@ -64,22 +60,25 @@ struct HistorySnapshot {
         }
     }
 
-    /// Halves the log: `recorded_at` never goes back.
+    /// Finds the place by the column of times, and believes the entries there.
     private func lastMark(at time: Timestamp, on connection: Connection) throws -> LogMark? {
-        var low: Int64 = 0
-        var high = log.size
-        var found: LogMark?
-        while low < high {
-            let middle = low + (high - low) / 2
-            let mark = try event(at: middle, on: connection).mark
-            if mark.recordedAt <= time {
-                found = mark
-                low = middle + 1
-            } else {
-                high = middle
-            }
+        let next = time.microseconds.addingReportingOverflow(1)
+        let found =
+            next.overflow
+            ? log.size
+            : try TimeSearch.events.first(
+                notBefore: next.partialValue, in: tenant, on: connection)
+        let end = min(max(0, found), log.size)
+        let last = end == 0 ? nil : try event(at: end - 1, on: connection).mark
+        let following = end == log.size ? nil : try event(at: end, on: connection).mark
+        guard last.map({ $0.recordedAt <= time }) ?? true,
+            following.map({ $0.recordedAt > time }) ?? true
+        else {
+            throw LogDamage(
+                position: LogPosition(max(0, end - 1)),
+                fault: "recorded_at is not what the entries say")
         }
-        return found
+        return last
     }
 
     /// The event at a position.

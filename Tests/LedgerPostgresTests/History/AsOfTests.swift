@@ -78,6 +78,21 @@ import Testing
         }
     }
 
+    @Test func `a column of times that is not the entries' own gives no answer`() async throws {
+        try await HistoryFixture.with { history in
+            let reads = HistoryReads(url: history.database.runtimeURL, keyring: nil)
+            let first = try #require(
+                await reads.account(
+                    history.ada.account, asOf: .position(LogPosition(1)), in: .default))
+            let before = try #require(first.asOf).recordedAt.adding(seconds: -60)
+            try await history.damage(
+                "UPDATE events SET recorded_at = recorded_at - interval '1 hour'")
+            await #expect(throws: HistoryFault.self) {
+                try await reads.account(history.ada.account, asOf: .time(before), in: .default)
+            }
+        }
+    }
+
     @Test func `what has not happened yet is refused`() async throws {
         try await HistoryFixture.with { history in
             let reads = HistoryReads(url: history.database.runtimeURL, keyring: nil)

@@ -124,7 +124,7 @@ extension APIError {
         case .backwards:
             self = QueryParameters.flaw("from", "must not be after to")
         case .unavailable: self = .faulted(.unavailable)
-        case .damaged: self = .faulted(.internalFailure)
+        case .damaged: self = .proofFailed
         }
     }
 }
