@@ -112,6 +112,16 @@ package struct DurableDirectory: Sendable {
         if isNew { try sync() }
     }
 
+    /// Takes a file away; it is no fault when there is none.
+    package func remove(_ name: String) throws(FileFault) {
+        let path = path(of: name)
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        guard (try? FileManager.default.removeItem(atPath: path)) != nil else {
+            throw FileFault(path: path, reason: "can't be removed")
+        }
+        try sync()
+    }
+
     /// Runs a body while nobody else is in one of this directory; waits for them.
     ///
     /// The system lifts the lock when a process dies.

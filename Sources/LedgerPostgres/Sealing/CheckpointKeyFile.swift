@@ -13,6 +13,11 @@ enum CheckpointKeyFile {
         start + id(of: verifier) + signing
     }
 
+    /// The file of the public half of a key that signed once.
+    static func retiredName(of verifier: NoteVerifier) -> String {
+        start + id(of: verifier) + retired
+    }
+
     /// Whether a file holds a key that signs.
     static func isSigning(_ name: String) -> Bool {
         name.hasPrefix(start) && name.hasSuffix(signing)
@@ -49,7 +54,7 @@ enum CheckpointKeyFile {
     }
 
     /// The eight hexadecimal digits that tell keys of one name apart.
-    private static func id(of verifier: NoteVerifier) -> String {
+    static func id(of verifier: NoteVerifier) -> String {
         Hex.encode([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: verifier.keyID >> $0) })
     }
 }

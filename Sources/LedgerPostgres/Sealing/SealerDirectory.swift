@@ -108,9 +108,12 @@ package struct SealerDirectory: SealerRecord {
         var former: [NoteVerifier] = []
         for name in names {
             if CheckpointKeyFile.isSigning(name) {
-                guard let bytes = try directory.read(name, bytesMax: CheckpointKeyFile.bytesMax),
-                    let signer = CheckpointKeyFile.signer(bytes)
-                else { throw notAKey(name, in: directory) }
+                // It may have been retired since its name was read.
+                guard let bytes = try directory.read(name, bytesMax: CheckpointKeyFile.bytesMax)
+                else { continue }
+                guard let signer = CheckpointKeyFile.signer(bytes) else {
+                    throw notAKey(name, in: directory)
+                }
                 signers.append(signer)
             } else if CheckpointKeyFile.isRetired(name) {
                 guard let bytes = try directory.read(name, bytesMax: CheckpointKeyFile.bytesMax),

@@ -1,10 +1,14 @@
 import Ledger
+import LedgerPostgres
 
 /// `keys list`: which keys there are.
 enum KeysListCommand {
     static let syntax = Syntax(
         words: ["keys", "list"], summary: "print the keys and what each is used for",
-        settings: [.keys])
+        settings: [.keys, .sealerState, .origin, .mode],
+        details: """
+            With LEDGER_SEALER_STATE also the checkpoint keys, by the public keys that auditors compare.
+            """)
 
     static func run(_: Arguments, _ environment: Environment) async throws -> ExitCode {
         let directory = KeyDirectory(path: try environment.required(.keys))
@@ -18,7 +22,21 @@ enum KeysListCommand {
                 Terminal.print("\(kind.rawValue)\t\(id)\t\(state(of: id, kind, choice, at: now))\n")
             }
         }
+        try printCheckpointKeys(environment)
         return .success
+    }
+
+    private static func printCheckpointKeys(_ environment: Environment) throws(Fault) {
+        guard let directory = try SealingSetup.directory(environment, mode: try environment.mode)
+        else { return }
+        do {
+            for key in try directory.keys() {
+                let state = key.signs ? "signs" : "former"
+                Terminal.print("checkpoint\t\(key.vkey)\t\(state), tenant \(key.tenant)\n")
+            }
+        } catch {
+            throw Fault("\(Setting.sealerState.name): \(error)")
+        }
     }
 
     private static func state(

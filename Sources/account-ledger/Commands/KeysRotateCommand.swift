@@ -13,13 +13,16 @@ enum KeysRotateCommand {
     static let syntax = Syntax(
         words: ["keys", "rotate"],
         summary: "make a new key that takes the place of the one in use",
-        operands: [.init(placeholder: "KIND", meaning: "token or encryption")],
+        operands: [.init(placeholder: "KIND", meaning: "token, encryption or checkpoint")],
         options: [
             .init(
                 name: "after", placeholder: "SECONDS",
-                meaning: "when the new key is used, 5 to 86400; default: \(secondsDefault)")
+                meaning: "when the new key is used, 5 to 86400; default: \(secondsDefault)"),
+            .init(
+                name: "retire",
+                meaning: "checkpoint: end the former keys, once something is signed with the new"),
         ],
-        settings: [.databaseURL, .keys, .mode],
+        settings: [.databaseURL, .keys, .mode, .sealerState, .origin],
         details: """
             The new key is published and accepted at once by every process that shares the directory of
             LEDGER_KEYS, and used from its time on; no server is restarted. The one before it stays and is
@@ -28,12 +31,18 @@ enum KeysRotateCommand {
             token: signs access tokens. The old key may be removed an hour after the new one is used.
             encryption: wraps the keys of accounts opened from then on; 'keys rewrap' wraps the others
             anew, after which the old key may be removed.
+            checkpoint: signs checkpoints of every log in the directory of LEDGER_SEALER_STATE, beside the
+            key before it until --retire; auditors get the new public key meanwhile.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
-        guard let kind = arguments.operands.first.flatMap(KeyChoice.Kind.init) else {
-            throw arguments.misuse("KIND is token or encryption")
+        if arguments.operands.first == KeyRotated.Kind.checkpoint.rawValue {
+            return try await rotateCheckpointKeys(arguments, environment)
         }
+        guard let kind = arguments.operands.first.flatMap(KeyChoice.Kind.init) else {
+            throw arguments.misuse("KIND is token, encryption or checkpoint")
+        }
+        guard !arguments.has("retire") else { throw arguments.misuse("--retire is for checkpoint") }
         let seconds = try arguments.value(
             of: "after", as: "5 to 86400",
             { Int64($0).flatMap { secondsRange.contains($0) ? $0 : nil } })
@@ -69,6 +78,25 @@ enum KeysRotateCommand {
 
             """)
         return .success
+    }
+
+    private static func rotateCheckpointKeys(
+        _ arguments: Arguments, _ environment: Environment
+    ) async throws -> ExitCode {
+        guard arguments["after"] == nil else {
+            throw arguments.misuse("--after is for token and encryption")
+        }
+        let url = try environment.databaseURL
+        guard let directory = try SealingSetup.directory(environment, mode: try environment.mode)
+        else {
+            throw Fault("\(Setting.sealerState.name) is not set: \(Setting.sealerState.meaning)")
+        }
+        let rotation = CheckpointKeyRotation(url: url, directory: directory)
+        do {
+            return try await arguments.has("retire") ? rotation.end() : rotation.begin()
+        } catch let fault as SealerRecordFault {
+            throw Fault("\(Setting.sealerState.name): \(fault)")
+        }
     }
 
     /// What each log has to say that does not end with this key.
