@@ -78,6 +78,27 @@ package final class PrivateCluster: Sendable {
         try await server("pg_ctl", ["-D", directory + "/data", "-m", mode, "-w", "stop"])
     }
 
+    /// Replaces bytes in a file of the stopped cluster by as many others, wherever they are.
+    ///
+    /// `path` is what `pg_relation_filepath` says.
+    ///
+    /// - Returns: in how many places.
+    /// - Throws: what reading or writing throws.
+    package func replace(_ old: String, with new: String, in path: String) throws -> Int {
+        precondition(old.utf8.count == new.utf8.count, "the file keeps its layout")
+        let file = URL(fileURLWithPath: directory + "/data/" + path)
+        var data = try Data(contentsOf: file)
+        var count = 0
+        while let range = data.range(of: Data(old.utf8)) {
+            data.replaceSubrange(range, with: Data(new.utf8))
+            count += 1
+        }
+        let handle = try FileHandle(forWritingTo: file)
+        try handle.write(contentsOf: data)
+        try handle.close()
+        return count
+    }
+
     /// Whether a server runs on the data; one that could not go on has ended.
     package var isRunning: Bool {
         postmaster > 0 && Foundation.kill(postmaster, 0) == 0

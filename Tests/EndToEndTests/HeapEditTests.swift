@@ -1,0 +1,59 @@
+import Foundation
+import Ledger
+import LedgerPostgres
+import LedgerTestSupport
+import Postgres
+import Testing
+
+/// Somebody writes into the files of the database while it is down: no level of it can refuse that.
+@Suite struct HeapEditTests {
+    @Test func `what was changed in the database's files is found by its position`() async throws {
+        try await PrivateCluster.with { cluster in
+            let settings = ["LEDGER_ORIGIN": "ledger.example.com/accounts"]
+            try await Deployment.with(on: cluster, settings: settings) { deployment in
+                let server = try await deployment.serve(
+                    settings: ["LEDGER_SEALER_STATE": deployment.path("sealer")])
+                var phone = Device(server.client)
+                try await phone.signIn(deployment.apple, as: "ada")
+                _ = try await phone.link(deployment.google, as: "ada")
+                let reads = ProofReads(url: deployment.superuserURL) { _ in }
+                try await eventually("everything to be signed") {
+                    try await reads.latestCheckpoint(of: .default)?.size == 5 ? true : nil
+                }
+                await reads.close()
+                try await server.stop()
+                let path = try await heapFile(deployment)
+                let before = try await deployment.tool.run(["verify"])
+                #expect(before.status == 0, "\(before.output)\(before.errors)")
+
+                try await cluster.stop(mode: "fast")
+                let edits = try cluster.replace(
+                    "\"provider\":\"google\"", with: "\"provider\":\"goagle\"", in: path)
+                #expect(edits == 1, "the entry lies there as it is")
+                try await cluster.start()
+
+                let served = try await deployment.tool.run(
+                    ["replay", "--from", "4", "--format", "json"])
+                #expect(served.output.contains("goagle"), "it is served as if nothing were")
+                let verify = try await deployment.tool.run(["verify"])
+                #expect(verify.status == 1)
+                #expect(verify.output.contains("append-only level 3"), "\(verify.output)")
+                #expect(verify.output.contains("position 4, checkpoints: "), "\(verify.output)")
+                #expect(verify.output.contains("the entry is not the one"), "\(verify.output)")
+            }
+        }
+    }
+
+    /// The file that the log's rows lie in, once everything was written to it.
+    private func heapFile(_ deployment: Deployment) async throws -> String {
+        let session = Session(url: deployment.superuserURL, applicationName: "heap edit")
+        let path = try await session.run { connection in
+            try connection.execute("CHECKPOINT")
+            return try connection.query(
+                Statement("heap_file", "SELECT pg_relation_filepath('events')")
+            ).text(0, 0)
+        }
+        await session.close()
+        return path
+    }
+}
