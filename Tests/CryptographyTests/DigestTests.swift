@@ -23,6 +23,15 @@ import Testing
         #expect(SHA256.hash([1, 2], [], [3]) == SHA256.hash([1, 2, 3]))
     }
 
+    @Test func `bytes that come one after another are digested as if they came at once`() {
+        let digest = RunningSHA256()
+        for piece in [[], [1, 2], [], [3]] as [[UInt8]] {
+            digest.update(piece)
+        }
+        #expect(digest.finish() == SHA256.hash([1, 2, 3]))
+        #expect(RunningSHA256().finish() == SHA256.hash([UInt8]()))
+    }
+
     @Test func `leaves and nodes give the hashes of a Certificate Transparency log`() {
         let empty = SHA256.leafHash([])
         #expect(

@@ -63,24 +63,6 @@ package enum SHA256 {
     }
 }
 
-/// A SHA-256 digest of bytes that come one after another.
-package struct RunningSHA256: ~Copyable {
-    private let context = DigestContext()
-
-    /// Begins with no bytes.
-    package init() {}
-
-    /// Takes the next bytes.
-    package mutating func update(_ bytes: [UInt8]) {
-        context.update(bytes)
-    }
-
-    /// The digest of all bytes that were taken.
-    package consuming func finish() -> [UInt8] {
-        context.finished()
-    }
-}
-
 /// One running SHA-256 computation; owns its OpenSSL context.
 @safe private struct DigestContext: ~Copyable {
     private let context: OpaquePointer

@@ -69,7 +69,7 @@ final class BundleMembers {
     }
 
     private func eachPiece(of name: String, _ body: ([UInt8]) throws -> Void) throws {
-        var digest = RunningSHA256()
+        let digest = RunningSHA256()
         var byteCount: Int64 = 0
         while true {
             let piece = try reader.read()
