@@ -75,7 +75,7 @@ measure_replay() {
 # Seals the log, writes it into a bundle and verifies that, in turns.
 measure_export() {
     local run bundle="$scratch/bundle.tar"
-    LEDGER_SEALER_STATE="$scratch/sealer" "$server_program" seal --once >&2 ||
+    LEDGER_SEALER_STATE="$scratch/sealer-of-export" "$server_program" seal --once >&2 ||
         fail "the log could not be sealed"
     for ((run = 1; run <= rounds; run++)); do
         measure_reading export export --all --output "$bundle"
