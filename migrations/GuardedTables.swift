@@ -9,7 +9,7 @@ package enum GuardedTables {
     /// What the log is decided by; rows change, but never all at once.
     package static let state = [
         "ledger_head", "accounts", "identities", "sessions", "api_keys", "access_heads",
-        "erasures",
+        "erasures", "merges",
     ]
 
     /// All of them.

@@ -17,6 +17,8 @@ package final class APIServices: Sendable {
     package let accessTokens: AccessTokens
     /// Makes and recognises refresh tokens.
     package let refreshTokens: RefreshTokens
+    /// Makes and recognises the digests of merge plans.
+    package let mergePlans: MergePlanDigests
     /// Tells the wall time.
     package let now: @Sendable () -> Timestamp
     /// Makes unpredictable bits for identifiers.
@@ -35,7 +37,8 @@ package final class APIServices: Sendable {
         commands: any CommandQueue, accounts: any AccountReader, audit: AuditServices,
         tenants: any TenantDirectory,
         configurations: [TenantID: TenantConfiguration], accessTokens: AccessTokens,
-        refreshTokens: RefreshTokens, now: @escaping @Sendable () -> Timestamp,
+        refreshTokens: RefreshTokens, mergePlans: MergePlanDigests,
+        now: @escaping @Sendable () -> Timestamp,
         random: @escaping @Sendable () -> UInt128, observer: any RequestObserver,
         trustedProxies: TrustedProxies, allowedOrigins: AllowedOrigins,
         readiness: @escaping @Sendable () async -> Readiness
@@ -47,6 +50,7 @@ package final class APIServices: Sendable {
         self.configurations = configurations
         self.accessTokens = accessTokens
         self.refreshTokens = refreshTokens
+        self.mergePlans = mergePlans
         self.now = now
         self.random = random
         self.observer = observer

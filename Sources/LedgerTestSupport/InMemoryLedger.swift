@@ -80,14 +80,16 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
             let now = now()
             tenant.forget(at: now, under: policy, idempotencySeconds: Self.idempotencySeconds)
             let decision = command.decide(given: tenant.state, at: now, under: policy)
+            let recorded: [Recording]
             do {
-                tenant.recordings += try Self.recorder.record(
+                recorded = try Self.recorder.record(
                     decision, of: command, into: &tenant.state, at: now)
             } catch {
                 throw .internalFailure
             }
+            tenant.recordings += recorded
             tenant.remember(decision, of: command, at: now)
-            return decision.result
+            return decision.result.map { $0.naming(recorded) }
         }
     }
 
@@ -163,7 +165,7 @@ extension InMemoryLedger.Tenant {
                 continue
             case .ledgerOpened, .keyRotated, .accountOpened, .providerUnlinked, .conflictRejected,
                 .linkRejected, .unlinkRejected, .signedOut, .sessionRevoked, .legalHoldSet,
-                .legalHoldLifted, .ledgerRestored:
+                .legalHoldLifted, .ledgerRestored, .accountsMerged, .accountsUnmerged:
                 continue
             }
             for disclosure in draft.disclosures where disclosure.name == .email {

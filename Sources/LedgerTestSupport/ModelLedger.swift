@@ -8,6 +8,8 @@ package struct ModelLedger {
     fileprivate var now = Timestamp(seconds: 1_790_000_000)
     /// Everything that was appended.
     package private(set) var events: [Event] = []
+    /// What other ledgers call the merges of this one.
+    private var aliases: [EventID: EventID] = [:]
 
     /// Starts an empty ledger.
     package init(policy: TenantPolicy) {
@@ -20,13 +22,37 @@ package struct ModelLedger {
     /// - Throws: `FoldFault` when decision and fold disagree.
     package mutating func carryOut(_ command: Command) throws -> Result<Reply, Refusal> {
         now = Timestamp(microseconds: now.microseconds + 1000)
+        let command = aliases.isEmpty ? command : command.renamed(by: aliases)
         let decision = command.decide(given: state, at: now, under: policy)
         let bytes = generator.bytes(256)
         let recorder = Recorder(
             leafHash: leafHash, digest: sha256, random: { Array(bytes.prefix($0)) })
         let recordings = try recorder.record(decision, of: command, into: &state, at: now)
         events += recordings.map(\.recorded.event)
-        return decision.result
+        return decision.result.map { $0.naming(recordings) }
+    }
+
+    /// Takes over what another ledger calls the merge that both have made.
+    package mutating func alias(_ own: Result<Reply, Refusal>, as other: Result<Reply, Refusal>) {
+        guard case .success(.merged(_, let own?)) = own,
+            case .success(.merged(_, let other?)) = other
+        else { return }
+        aliases[other] = own
+    }
+}
+
+extension Command {
+    fileprivate func renamed(by aliases: [EventID: EventID]) -> Command {
+        guard case .unmergeAccounts(let asked) = intent, let merge = aliases[asked.merge] else {
+            return self
+        }
+        return Command(
+            id: id, tenant: tenant, origin: origin,
+            intent: .unmergeAccounts(
+                UnmergeAccounts(
+                    merge: merge, survivor: asked.survivor, absorbed: asked.absorbed,
+                    actor: asked.actor, reason: asked.reason, caseReference: asked.caseReference,
+                    isPreview: asked.isPreview)))
     }
 }
 
@@ -34,6 +60,11 @@ extension ModelLedger {
     /// A command that is none of the possible ones for what a test wants of it.
     package struct Unexpected: Error {
         package let result: Result<Reply, Refusal>
+
+        /// Wraps what came.
+        package init(result: Result<Reply, Refusal>) {
+            self.result = result
+        }
     }
 
     /// Signs in, opening an account when there is none.
@@ -77,6 +108,18 @@ extension ModelLedger {
                     idempotency: nil)))
     }
 
+    /// An account as the log leaves it.
+    package func account(_ id: AccountID) -> Account? { state.ledger.accounts[id] }
+
+    /// Carries an intent out as a command of its own.
+    ///
+    /// - Throws: `FoldFault`.
+    package mutating func carryOut(_ intent: Command.Intent) throws -> Result<Reply, Refusal> {
+        let origin = Command.Origin(request: nil, clientIP: nil, userAgent: nil)
+        return try carryOut(
+            Command(id: generator.id(), tenant: .default, origin: origin, intent: intent))
+    }
+
     /// Sets the clock forward, or back by a negative number.
     package mutating func turnClock(bySeconds seconds: Int64) {
         now = now.adding(seconds: seconds)
@@ -105,22 +148,41 @@ extension ModelLedger {
         let links = state.ledger.accounts[caller.account]?.links ?? []
         return links.filter { $0.provider == provider(name) }.map(\.identity)
     }
-
-    private mutating func carryOut(_ intent: Command.Intent) throws -> Result<Reply, Refusal> {
-        let origin = Command.Origin(request: nil, clientIP: nil, userAgent: nil)
-        return try carryOut(
-            Command(id: generator.id(), tenant: .default, origin: origin, intent: intent))
-    }
 }
 
 extension Event {
-    /// The event without what depends on the clock.
+    /// The event without what depends on the clock, and on what a ledger calls its events.
     package var comparable: Event {
-        guard case .signedIn(let fact) = self else { return self }
-        return .signedIn(
-            SignedIn(
-                account: fact.account, authenticatedAt: Timestamp(seconds: 0),
-                identity: fact.identity, provider: fact.provider, session: fact.session))
+        switch self {
+        case .signedIn(let fact):
+            .signedIn(
+                SignedIn(
+                    account: fact.account, authenticatedAt: Timestamp(seconds: 0),
+                    identity: fact.identity, provider: fact.provider, session: fact.session))
+        case .accountsMerged(let fact):
+            .accountsMerged(
+                AccountsMerged(
+                    survivor: fact.survivor, absorbed: fact.absorbed, cause: fact.cause,
+                    moved: fact.moved.map(\.comparable), dropped: fact.dropped.map(\.comparable),
+                    replaced: fact.replaced.map(\.comparable),
+                    links: fact.links.map(\.comparable), plan: fact.plan))
+        case .accountsUnmerged(let fact):
+            .accountsUnmerged(
+                AccountsUnmerged(
+                    survivor: fact.survivor, absorbed: fact.absorbed, merge: EventID(bits: 0),
+                    returned: fact.returned.map(\.comparable),
+                    restored: fact.restored.map(\.comparable),
+                    links: fact.links.map(\.comparable)))
+        default: self
+        }
+    }
+}
+
+extension Account.Link {
+    fileprivate var comparable: Account.Link {
+        Account.Link(
+            identity: identity, provider: provider, linkedAt: Timestamp(seconds: 0),
+            position: position)
     }
 }
 
@@ -132,9 +194,11 @@ extension Result<Reply, Refusal> {
             .success(.signedIn(grant.comparable, isNewUser: isNewUser))
         case .success(.refreshed(let grant, let exchange)):
             .success(.refreshed(grant.comparable, exchange))
-        // A model's log has no opening.
-        case .success(.erased(_, let isNew)):
-            .success(.erased(at: LogPosition(0), isNew: isNew))
+        // What a plan says is in the event.
+        case .success(.mergePlanned(let plan, _)), .success(.merged(let plan, _)):
+            .success(.linked(plan.linkedProviders))
+        case .success(.unmergePlanned(let plan)), .success(.unmerged(let plan, _)):
+            .success(.linked(plan.survivorProviders + plan.absorbedProviders))
         case .success, .failure: self
         }
     }

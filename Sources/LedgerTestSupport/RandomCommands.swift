@@ -15,6 +15,10 @@ package struct RandomCommands: Sendable {
     private var lastToken: Digest?
     private var holds: [(account: AccountID, hold: HoldID)] = []
     private var lastHeld: AccountID?
+    /// A merge whose plan was asked for last, and is agreed to next.
+    private var planned: MergeAccounts?
+    private var lastPlanned: MergeAccounts?
+    private var merges: [(event: EventID, survivor: AccountID, absorbed: AccountID)] = []
 
     /// Starts at a seed; few subjects make many conflicts.
     package init(tenant: TenantID = .default, seed: UInt64, subjectsPerProvider: Int = 4) {
@@ -25,20 +29,31 @@ package struct RandomCommands: Sendable {
 
     /// The next command.
     package mutating func next() -> Command {
+        let agreed = planned.take()
         let intent: Command.Intent =
-            switch Int.random(in: 0..<100, using: &generator) {
-            case ..<30: signIn()
-            case ..<58: callers.isEmpty ? signIn() : link()
-            case ..<78: callers.isEmpty ? signIn() : unlink()
-            case ..<85: callers.isEmpty ? signIn() : signOut()
-            case ..<88: callers.isEmpty ? signIn() : administer()
-            default: tokens.isEmpty ? signIn() : refresh()
+            if let agreed {
+                .mergeAccounts(agreed)
+            } else {
+                randomIntent()
             }
         return Command(
             id: generator.id(), tenant: tenant,
             origin: Command.Origin(
                 request: generator.id(), clientIP: "203.0.113.7", userAgent: "test"),
             intent: intent)
+    }
+
+    private mutating func randomIntent() -> Command.Intent {
+        switch Int.random(in: 0..<100, using: &generator) {
+        case ..<30: signIn()
+        case ..<58: callers.isEmpty ? signIn() : link()
+        case ..<78: callers.isEmpty ? signIn() : unlink()
+        case ..<85: callers.isEmpty ? signIn() : signOut()
+        case ..<88: callers.isEmpty ? signIn() : administer()
+        case ..<92: callers.isEmpty ? signIn() : merge()
+        case ..<94: callers.isEmpty ? signIn() : unmerge()
+        default: tokens.isEmpty ? signIn() : refresh()
+        }
     }
 
     /// Learns from the reply to the command that was made last.
@@ -54,6 +69,13 @@ package struct RandomCommands: Sendable {
             tokens[index].tokens.append(lastToken)
         case .success(.holdSet(let hold)):
             if let lastHeld { holds.append((account: lastHeld, hold: hold)) }
+        case .success(.mergePlanned(_, let digest)):
+            guard let asked = lastPlanned else { return }
+            planned = MergeAccounts(
+                authority: asked.authority, keepsAbsorbed: asked.keepsAbsorbed, agreed: digest,
+                digest: asked.digest)
+        case .success(.merged(let plan, let event?)):
+            merges.append((event: event, survivor: plan.survivor, absorbed: plan.absorbed))
         case .success, .failure: break
         }
     }
@@ -115,6 +137,37 @@ package struct RandomCommands: Sendable {
             return .eraseAccount(
                 EraseAccount(account: account, basis: .dataSubjectRequest, actor: actor))
         }
+    }
+
+    /// Asks what a merge would do: what is answered is agreed to by the next command.
+    private mutating func merge() -> Command.Intent {
+        let caller = randomCaller()
+        let authority: MergeAccounts.Authority =
+            Bool.random(using: &generator)
+            ? .accountHolder(caller, .proved(randomSubject(), email: nil))
+            : .support(
+                Actor.apiKey(Principal(key: generator.id(), role: .support)),
+                MergeAccounts.Case(
+                    survivor: caller.account, absorbed: randomCaller().account,
+                    reason: "one person", reference: "case 7"))
+        let kept = Self.providers.filter { _ in Int.random(in: 0..<6, using: &generator) == 0 }
+        let intent = MergeAccounts(
+            authority: authority, keepsAbsorbed: Set(kept), agreed: nil, digest: sha256)
+        lastPlanned = intent
+        return .mergeAccounts(intent)
+    }
+
+    private mutating func unmerge() -> Command.Intent {
+        guard !merges.isEmpty else { return merge() }
+        // The youngest are the likeliest to be active.
+        let recent = merges.suffix(4)
+        let merge = recent[Int.random(in: recent.startIndex..<recent.endIndex, using: &generator)]
+        return .unmergeAccounts(
+            UnmergeAccounts(
+                merge: merge.event, survivor: merge.survivor, absorbed: merge.absorbed,
+                actor: .apiKey(Principal(key: generator.id(), role: .support)),
+                reason: "two people", caseReference: "case 8",
+                isPreview: Int.random(in: 0..<5, using: &generator) == 0))
     }
 
     private mutating func refresh() -> Command.Intent {

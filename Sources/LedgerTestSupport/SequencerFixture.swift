@@ -59,12 +59,16 @@ package struct SequencerFixture: Sendable {
     ///
     /// - Throws: `LedgerFault`.
     package func open(_ tenant: TenantID) async throws {
+        _ = try await sequencer.submit(Self.opening(of: tenant))
+    }
+
+    /// The command that opens a fixture's ledger.
+    package static func opening(of tenant: TenantID) -> Command {
         let fact = LedgerOpened(mode: .development, encryptionKey: "test", tokenKey: "test")
-        _ = try await sequencer.submit(
-            Command(
-                id: CommandID(bits: 1), tenant: tenant,
-                origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
-                intent: .openLedger(OpenLedger(fact))))
+        return Command(
+            id: CommandID(bits: 1), tenant: tenant,
+            origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
+            intent: .openLedger(OpenLedger(fact)))
     }
 
     /// Signs in, opening an account when there is none.

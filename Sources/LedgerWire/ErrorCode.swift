@@ -46,6 +46,18 @@ public enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case legalHold = "LEGAL_HOLD"
     /// 409: the account has as many legal holds as it may have.
     case tooManyHolds = "TOO_MANY_HOLDS"
+    /// 409: the accounts that are to be merged are one account.
+    case sameAccount = "SAME_ACCOUNT"
+    /// 409: another account stands for the account; `details.merged_into` names it.
+    case accountMerged = "ACCOUNT_MERGED"
+    /// 409: what would be merged is not what was agreed to, or that was too long ago.
+    case mergePlanChanged = "MERGE_PLAN_CHANGED"
+    /// 409: the merge can't be taken back any more; `details.reason` says why.
+    case mergeSuperseded = "MERGE_SUPERSEDED"
+    /// 409: the accounts have more identities, or stand for more accounts, than a merge can take.
+    case mergeTooLarge = "MERGE_TOO_LARGE"
+    /// 404: no event with this id is a merge.
+    case mergeNotFound = "MERGE_NOT_FOUND"
     /// 410: the account was erased; nothing about it can be changed any more.
     case accountErased = "ACCOUNT_ERASED"
     /// 413: the body is longer than the limit.

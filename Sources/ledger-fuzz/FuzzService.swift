@@ -16,6 +16,7 @@ final class FuzzService: Sendable {
     let tokenKey: TokenSigningKey
     let accessTokens: AccessTokens
     let refreshTokens: RefreshTokens
+    private let mergePlans: MergePlanDigests
     let providerKeys: KeySet
     let policy: IDTokenPolicy
     let idTokens: [String]
@@ -39,6 +40,7 @@ final class FuzzService: Sendable {
         accessTokens = AccessTokens(
             issuer: "https://ledger.example", audience: "app", current: tokenKey)
         refreshTokens = RefreshTokens(key: refreshKey)
+        mergePlans = MergePlanDigests(key: refreshKey)
         providerKeys = KeySet([providerKey.verificationKey, tokenKey.verificationKey])
         policy = IDTokenPolicy(
             issuers: [issuer], audiences: ["app"], algorithms: [.rs256, .es256], nonce: .raw)
@@ -96,7 +98,7 @@ final class FuzzService: Sendable {
             APIServices(
                 commands: ledger, accounts: ledger, audit: audit, tenants: ledger,
                 configurations: [.default: configuration], accessTokens: accessTokens,
-                refreshTokens: refreshTokens, now: { Self.now },
+                refreshTokens: refreshTokens, mergePlans: mergePlans, now: { Self.now },
                 random: { SecureRandom.uint128() }, observer: observer, trustedProxies: proxies,
                 allowedOrigins: origins, readiness: { Readiness(checks: []) }))
     }

@@ -203,7 +203,7 @@ struct RandomHistory {
         case .ledgerOpened, .keyRotated, .accountOpened, .providerUnlinked, .conflictRejected,
             .linkRejected,
             .unlinkRejected, .signedOut, .sessionRevoked, .accountErased, .legalHoldSet,
-            .legalHoldLifted, .ledgerRestored:
+            .legalHoldLifted, .ledgerRestored, .accountsMerged, .accountsUnmerged:
             break
         }
         let address = disclosed.first { $0.name == .clientIP }?.value

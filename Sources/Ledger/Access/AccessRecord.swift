@@ -18,6 +18,10 @@ package enum AccessAction: String, Sendable, Hashable, CaseIterable {
     case setLegalHold = "account.hold"
     case liftLegalHold = "account.lift_hold"
     case acceptRestore = "log.accept_restore"
+    case previewMerge = "account.merge_preview"
+    case mergeAccounts = "account.merge"
+    case previewUnmerge = "merge.undo_preview"
+    case undoMerge = "merge.undo"
 }
 
 /// One look at the ledger, as it is told to the access log before the answer goes out.

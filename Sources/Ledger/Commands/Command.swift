@@ -13,6 +13,8 @@ package struct Command: Sendable {
         case setLegalHold(SetLegalHold)
         case liftLegalHold(LiftLegalHold)
         case recordRestore(RecordRestore)
+        case mergeAccounts(MergeAccounts)
+        case unmergeAccounts(UnmergeAccounts)
     }
 
     /// Where the command came from: becomes disclosures and the entry's `request`.
@@ -72,6 +74,8 @@ package struct Command: Sendable {
         case .setLegalHold(let command): command.decide(given: state)
         case .liftLegalHold(let command): command.decide(given: state)
         case .recordRestore(let command): command.decide(given: state)
+        case .mergeAccounts(let command): command.decide(given: state, at: now, under: policy)
+        case .unmergeAccounts(let command): command.decide(given: state, under: policy)
         }
     }
 }

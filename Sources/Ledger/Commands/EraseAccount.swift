@@ -11,17 +11,42 @@ package struct EraseAccount: Sendable {
         self.actor = actor
     }
 
-    /// An account that was erased already answers so, and nothing is appended again.
+    /// Erases everybody who is one person with the account: whom it stands for, who stands for it, and
+    /// whom that one stands for. An account that was erased already answers so, and nothing is appended
+    /// again.
     func decide(given state: DecisionState) -> Decision {
         guard let known = state.ledger.accounts[account] else { return .refused(.unknownAccount) }
         if let position = known.erasedPosition {
-            return Decision(.success(.erased(at: position, isNew: false)))
+            return Decision(.success(.erased(at: position, isNew: false, covering: [])))
         }
-        guard known.holds.isEmpty else { return .refused(.legalHold) }
-        let fact = AccountErased(account: account, basis: basis)
+        let family = state.ledger.absorbed(by: state.ledger.root(of: account))
+        guard family.allSatisfy({ state.ledger.accounts[$0]?.holds.isEmpty ?? true }) else {
+            return .refused(.legalHold)
+        }
+        let last = state.ledger.nextPosition.value + Int64(family.count) - 1
         return Decision(
-            .success(.erased(at: state.ledger.nextPosition, isNew: true)),
-            drafts: [.administered(.accountErased(fact), by: actor)],
-            effects: [.forgotten(account)])
+            .success(
+                .erased(
+                    at: LogPosition(last), isNew: true, covering: family.filter { $0 != account })),
+            drafts: family.map {
+                .administered(
+                    .accountErased(AccountErased(account: $0, basis: basis)), by: actor)
+            },
+            effects: family.map(Decision.Effect.forgotten))
     }
+}
+
+extension LedgerState {
+    /// The account that stands for an account: itself, unless it was merged into another one.
+    func root(of account: AccountID) -> AccountID {
+        var root = account
+        while let survivor = accounts[root]?.mergedInto { root = survivor }
+        return root
+    }
+
+    /// The accounts that an account stands for, each before the one that absorbed it, itself last.
+    func absorbed(by account: AccountID) -> [AccountID] {
+        (accounts[account]?.merges ?? []).flatMap { absorbed(by: $0.absorbed) } + [account]
+    }
+
 }

@@ -40,4 +40,18 @@ package enum Refusal: Error, Hashable, Sendable {
     case tooManyHolds
     /// The account has no such hold.
     case unknownHold
+    /// Another account stands for the account.
+    case accountMerged(into: AccountID)
+    /// There is only one account, so there is nothing to merge.
+    case sameAccount
+    /// The accounts do not both have an identity of the provider, so nobody need choose one.
+    case nothingToChoose(ProviderName)
+    /// The accounts have more identities, or stand for more accounts, than one merge can take.
+    case tooMuchToMerge
+    /// What would be merged is not what was agreed to.
+    case mergePlanChanged
+    /// The merge cannot be taken back any more.
+    case mergeSuperseded(UnmergeAccounts.Obstacle)
+    /// No event of that name is a merge.
+    case unknownMerge
 }

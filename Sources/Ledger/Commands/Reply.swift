@@ -14,15 +14,34 @@ package enum Reply: Hashable, Sendable {
     case signedOut
     /// A refresh token was exchanged.
     case refreshed(Grant, RefreshTokenState.Exchange)
-    /// An account is erased; the position of the `AccountErased`, which this command appended or one
-    /// before it.
-    case erased(at: LogPosition, isNew: Bool)
+    /// An account is erased; the position of the last `AccountErased`, which this command appended or one
+    /// before it, and the other accounts that this command erased because they are one with it.
+    case erased(at: LogPosition, isNew: Bool, covering: [AccountID])
     /// A legal hold was set.
     case holdSet(HoldID)
     /// A legal hold was lifted.
     case holdLifted
     /// A restore was recorded, at this position.
     case restoreRecorded(at: LogPosition)
+    /// What a merge would do, and the digest of that.
+    case mergePlanned(MergePlan, Digest)
+    /// Accounts were merged as planned, by this event; nil until it is recorded.
+    case merged(MergePlan, EventID?)
+    /// What taking a merge back would do.
+    case unmergePlanned(UnmergeAccounts.Plan)
+    /// A merge was taken back as planned, by this event; nil until it is recorded.
+    case unmerged(UnmergeAccounts.Plan, EventID?)
+
+    /// The same with the name of the event that was recorded.
+    package func naming(_ recorded: [Recording]) -> Reply {
+        switch self {
+        case .merged(let plan, _): .merged(plan, recorded.last?.recorded.id)
+        case .unmerged(let plan, _): .unmerged(plan, recorded.last?.recorded.id)
+        case .opened, .keyRotated, .signedIn, .linked, .unlinked, .signedOut, .refreshed, .erased,
+            .holdSet, .holdLifted, .restoreRecorded, .mergePlanned, .unmergePlanned:
+            self
+        }
+    }
 }
 
 /// What an access token is made from.
@@ -91,7 +110,8 @@ package struct StoredAnswer: Hashable, Sendable {
         case .success(.opened), .success(.keyRotated), .success(.signedIn), .success(.signedOut),
             .success(.refreshed),
             .success(.erased), .success(.holdSet), .success(.holdLifted),
-            .success(.restoreRecorded):
+            .success(.restoreRecorded), .success(.mergePlanned), .success(.merged),
+            .success(.unmergePlanned), .success(.unmerged):
             nil
         case .failure(.providerConflict(let reason)): "conflict:\(reason.rawValue)"
         case .failure(.invalidProviderToken): "refused:invalid_id_token"
@@ -102,7 +122,9 @@ package struct StoredAnswer: Hashable, Sendable {
             .failure(.identityNotNamed), .failure(.invalidRefreshToken),
             .failure(.idempotencyKeyReused), .failure(.providerUnavailable),
             .failure(.unknownAccount), .failure(.accountErased), .failure(.legalHold),
-            .failure(.tooManyHolds), .failure(.unknownHold):
+            .failure(.tooManyHolds), .failure(.unknownHold), .failure(.accountMerged),
+            .failure(.sameAccount), .failure(.nothingToChoose), .failure(.tooMuchToMerge),
+            .failure(.mergePlanChanged), .failure(.mergeSuperseded), .failure(.unknownMerge):
             nil
         }
     }

@@ -1,8 +1,10 @@
 /// What one event discloses, as far as it has not been destroyed.
 package struct DisclosedValues: Hashable, Sendable {
+    package private(set) var caseReference: String?
     package private(set) var clientIP: String?
     package private(set) var email: String?
     package private(set) var providerID: String?
+    package private(set) var reason: String?
     package private(set) var userAgent: String?
 
     /// Nothing disclosed.
@@ -11,9 +13,11 @@ package struct DisclosedValues: Hashable, Sendable {
     /// The value of a name; nil when it was not disclosed or has been destroyed.
     package subscript(name: Disclosure.Name) -> String? {
         switch name {
+        case .caseReference: caseReference
         case .clientIP: clientIP
         case .email: email
         case .providerID: providerID
+        case .reason: reason
         case .userAgent: userAgent
         }
     }
@@ -25,17 +29,18 @@ package struct DisclosedValues: Hashable, Sendable {
 
     /// How many values are there.
     package var count: Int {
-        (clientIP == nil ? 0 : 1) + (email == nil ? 0 : 1) + (providerID == nil ? 0 : 1)
-            + (userAgent == nil ? 0 : 1)
+        values.count
     }
 
     /// Adds a disclosure; false when its name is there already.
     package mutating func add(_ disclosure: Disclosure) -> Bool {
         guard self[disclosure.name] == nil else { return false }
         switch disclosure.name {
+        case .caseReference: caseReference = disclosure.value
         case .clientIP: clientIP = disclosure.value
         case .email: email = disclosure.value
         case .providerID: providerID = disclosure.value
+        case .reason: reason = disclosure.value
         case .userAgent: userAgent = disclosure.value
         }
         return true

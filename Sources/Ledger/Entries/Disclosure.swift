@@ -4,9 +4,11 @@
 package struct Disclosure: Hashable, Sendable {
     /// What a disclosure is about.
     package enum Name: String, Sendable, CaseIterable {
+        case caseReference = "case_reference"
         case clientIP = "client_ip"
         case email
         case providerID = "provider_id"
+        case reason
         case userAgent = "user_agent"
     }
 

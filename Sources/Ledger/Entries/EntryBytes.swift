@@ -33,6 +33,11 @@ struct EntryBytes {
         return true
     }
 
+    /// Whether a byte comes next.
+    func isAt(_ byte: Unicode.Scalar) -> Bool {
+        index < end && bytes[index] == UInt8(ascii: byte)
+    }
+
     /// Moves behind a text in quotes: ASCII without quotes, backslashes and control characters.
     mutating func text() -> Range<Int>? {
         guard index < end, bytes[index] == UInt8(ascii: "\"") else { return nil }
@@ -137,6 +142,26 @@ struct EntryBytes {
         else { return nil }
         index += 29
         return time
+    }
+
+    /// Moves behind a list of links, each an object in its only form.
+    mutating func links() -> [Account.Link]? {
+        guard consume("[") else { return nil }
+        var links: [Account.Link] = []
+        while !consume("]") {
+            guard links.isEmpty || consume(","), links.count < EntryDetails.linksMax,
+                consume("{\"identity\":"), let identity: IdentityID = id(),
+                consume(",\"linked_at\":"), let linkedAt = timestamp(),
+                consume(",\"linked_position\":"), let position = integer(),
+                consume(",\"provider\":"), let name = text(),
+                let provider = ProviderName(string(name)), consume("}")
+            else { return nil }
+            links.append(
+                Account.Link(
+                    identity: identity, provider: provider, linkedAt: linkedAt,
+                    position: LogPosition(position)))
+        }
+        return links
     }
 
     /// Whether a range holds these bytes.

@@ -1,25 +1,41 @@
-/// The `details` of an entry: named texts, in the order of their names.
+/// The `details` of an entry: named texts and lists of links, in the order of their names.
 package struct EntryDetails: Hashable, Sendable {
-    /// One named text.
+    /// What a field holds.
+    package enum Value: Hashable, Sendable {
+        case text(String)
+        case links([Account.Link])
+    }
+
+    /// One named value.
     package struct Field: Hashable, Sendable {
         package let name: String
-        package let text: String
+        package let value: Value
     }
 
     /// The most fields an entry may have.
     package static let countMax = 16
+    /// The most links that the lists of an entry may have together, so that it fits into
+    /// `EntryEncoding.bytesMax` whatever their providers are called.
+    package static let linksMax = 200
 
     package private(set) var fields: [Field] = []
 
-    /// Collects fields; a nil text leaves its field out.
+    /// Collects texts; a nil one leaves its field out.
     ///
     /// - Precondition: the names ascend, so that the entry is canonical as it is written.
     package init(_ fields: [(name: String, text: String?)]) {
+        self.init(values: fields.map { (name: $0.name, value: $0.text.map(Value.text)) })
+    }
+
+    /// Collects fields; a nil value leaves its field out.
+    ///
+    /// - Precondition: the names ascend, so that the entry is canonical as it is written.
+    package init(values fields: [(name: String, value: Value?)]) {
         for field in fields {
-            guard let text = field.text else { continue }
+            guard let value = field.value else { continue }
             precondition(
                 self.fields.last.map { $0.name < field.name } ?? true, "details must be in order")
-            self.fields.append(Field(name: field.name, text: text))
+            self.fields.append(Field(name: field.name, value: value))
         }
     }
 }

@@ -1,4 +1,4 @@
-/// The bytes of an entry: RFC 8785 canonical JSON in which every leaf is a text, an array or null.
+/// The bytes of an entry: RFC 8785 canonical JSON in which every leaf is a text or null.
 ///
 /// Every text that an entry can hold is ASCII without `"`, `\` and control characters (identifiers,
 /// names, words, digests, times), so the canonical form needs no escapes: what is written here and what
@@ -43,9 +43,14 @@ package enum EntryEncoding {
         for (index, field) in fact.details.fields.enumerated() {
             writer.raw(index == 0 ? "\"" : ",\"")
             writer.raw(field.name)
-            writer.raw("\":\"")
-            writer.raw(field.text)
-            writer.raw("\"")
+            writer.raw("\":")
+            switch field.value {
+            case .text(let text):
+                writer.raw("\"")
+                writer.raw(text)
+                writer.raw("\"")
+            case .links(let links): writer.links(links)
+            }
         }
         writer.raw("},\"event\":\"")
         recorded.id.appendText(to: &writer.bytes)
@@ -93,6 +98,22 @@ private struct EntryWriter {
 
     mutating func digest(_ digest: Digest) {
         digest.appendBase64URL(to: &bytes)
+    }
+
+    mutating func links(_ links: [Account.Link]) {
+        raw("[")
+        for (index, link) in links.enumerated() {
+            raw(index == 0 ? "{\"identity\":\"" : ",{\"identity\":\"")
+            link.identity.appendText(to: &bytes)
+            raw("\",\"linked_at\":\"")
+            link.linkedAt.appendText(to: &bytes)
+            raw("\",\"linked_position\":\"")
+            raw(link.position.description)
+            raw("\",\"provider\":\"")
+            raw(link.provider.description)
+            raw("\"}")
+        }
+        raw("]")
     }
 
     mutating func actor(_ actor: Actor) {

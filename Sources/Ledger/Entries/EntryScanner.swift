@@ -119,7 +119,11 @@ struct EntryScanner {
             guard count < EntryDetails.countMax else { throw fault("details") }
             _ = try text()
             try expect(":")
-            _ = try text()
+            if bytes.isAt("[") {
+                guard bytes.links() != nil else { throw fault("a list") }
+            } else {
+                _ = try text()
+            }
             count += 1
         }
         return ScannedDetails(EntryBytes(bytes.bytes, start..<bytes.index - 1))

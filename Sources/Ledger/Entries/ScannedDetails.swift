@@ -1,4 +1,4 @@
-/// The `details` of an entry that is being read: named texts, in the order in which they stand.
+/// The `details` of an entry that is being read: named texts and lists, in the order in which they stand.
 package struct ScannedDetails {
     private let bytes: EntryBytes
 
@@ -59,6 +59,13 @@ package struct ScannedDetails {
             return value
         }
 
+        /// The next field as a list of links.
+        mutating func links(_ name: String) throws(EntryFault) -> [Account.Link] {
+            try begin(name)
+            guard let links = bytes.links() else { throw .malformed("details.\(name)") }
+            return links
+        }
+
         /// The next field as a provider's name.
         mutating func provider() throws(EntryFault) -> ProviderName {
             guard let name = ProviderName(try text("provider")) else {
@@ -104,4 +111,10 @@ package struct ScannedDetails {
 func onlyAccount(_ accounts: [AccountID]) throws(EntryFault) -> AccountID {
     guard accounts.count == 1 else { throw .malformed("accounts") }
     return accounts[0]
+}
+
+/// The accounts of a fact that touches exactly two.
+func twoAccounts(_ accounts: [AccountID]) throws(EntryFault) -> (AccountID, AccountID) {
+    guard accounts.count == 2 else { throw .malformed("accounts") }
+    return (accounts[0], accounts[1])
 }

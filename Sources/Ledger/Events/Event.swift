@@ -18,6 +18,8 @@ package enum Event: Hashable, Sendable {
     case legalHoldSet(LegalHoldSet)
     case legalHoldLifted(LegalHoldLifted)
     case ledgerRestored(LedgerRestored)
+    case accountsMerged(AccountsMerged)
+    case accountsUnmerged(AccountsUnmerged)
 
     /// The stored names; frozen for ever.
     package enum Name: String, CaseIterable, Sendable {
@@ -36,6 +38,8 @@ package enum Event: Hashable, Sendable {
         case legalHoldSet = "LegalHoldSet"
         case legalHoldLifted = "LegalHoldLifted"
         case ledgerRestored = "LedgerRestored"
+        case accountsMerged = "AccountsMerged"
+        case accountsUnmerged = "AccountsUnmerged"
     }
 
     /// What an event ended as.
@@ -62,6 +66,8 @@ package enum Event: Hashable, Sendable {
         case .legalHoldSet(let fact): fact
         case .legalHoldLifted(let fact): fact
         case .ledgerRestored(let fact): fact
+        case .accountsMerged(let fact): fact
+        case .accountsUnmerged(let fact): fact
         }
     }
 
@@ -83,6 +89,8 @@ package enum Event: Hashable, Sendable {
         case .legalHoldSet: .legalHoldSet
         case .legalHoldLifted: .legalHoldLifted
         case .ledgerRestored: .ledgerRestored
+        case .accountsMerged: .accountsMerged
+        case .accountsUnmerged: .accountsUnmerged
         }
     }
 
@@ -121,6 +129,10 @@ package enum Event: Hashable, Sendable {
             self = .legalHoldLifted(try LegalHoldLifted(details: details, accounts: accounts))
         case .ledgerRestored:
             self = .ledgerRestored(try LedgerRestored(details: details, accounts: accounts))
+        case .accountsMerged:
+            self = .accountsMerged(try AccountsMerged(details: details, accounts: accounts))
+        case .accountsUnmerged:
+            self = .accountsUnmerged(try AccountsUnmerged(details: details, accounts: accounts))
         }
     }
 }

@@ -1,7 +1,7 @@
 /// A stretch of the log over which an account held an identity.
 package struct Holding: Hashable, Sendable {
     package let account: AccountID
-    /// The `ProviderLinked`.
+    /// The event that began it: a `ProviderLinked`, or a merge or its undoing.
     package let from: LogMark
     /// The event that ended it; nil while it lasts.
     package let until: LogMark?
@@ -56,11 +56,38 @@ package struct HoldingFold: Sendable {
             guard let held = current, held.account == fact.account else { return nil }
             current = nil
             return Holding(account: held.account, from: held.from, until: mark)
+        case .accountsMerged(let fact):
+            if fact.moved.contains(where: { $0.identity == identity }) {
+                return try move(from: fact.absorbed, to: fact.survivor, at: mark)
+            }
+            if fact.dropped.contains(where: { $0.identity == identity }) {
+                return try move(from: fact.absorbed, to: nil, at: mark)
+            }
+            if fact.replaced.contains(where: { $0.identity == identity }) {
+                return try move(from: fact.survivor, to: nil, at: mark)
+            }
+        case .accountsUnmerged(let fact):
+            if fact.returned.contains(where: { $0.identity == identity }) {
+                return try move(
+                    from: current == nil ? nil : fact.survivor, to: fact.absorbed, at: mark)
+            }
+            if fact.restored.contains(where: { $0.identity == identity }) {
+                return try move(from: nil, to: fact.survivor, at: mark)
+            }
         case .ledgerOpened, .keyRotated, .accountOpened, .linkRejected, .signedOut, .sessionRevoked,
             .legalHoldSet, .legalHoldLifted, .ledgerRestored:
             break
         }
         return nil
+    }
+
+    private mutating func move(
+        from former: AccountID?, to holder: AccountID?, at mark: LogMark
+    ) throws(FoldFault) -> Holding? {
+        try expect(former)
+        let ended = current
+        current = holder.map { Holding(account: $0, from: mark, until: nil) }
+        return ended.map { Holding(account: $0.account, from: $0.from, until: mark) }
     }
 
     private func expect(_ holder: AccountID?) throws(FoldFault) {

@@ -9,6 +9,8 @@ package struct ReplayedAccount: Hashable, Sendable {
         /// Its first event is still to come.
         case unopened
         case open
+        /// Another account stands for it.
+        case merged
         /// It was erased, and nothing touches it any more.
         case erased
     }
@@ -21,6 +23,12 @@ package struct ReplayedAccount: Hashable, Sendable {
     package private(set) var erased: LogMark?
     /// The legal holds that keep it from being erased, in the order in which they were set.
     package private(set) var holds: [HoldID] = []
+    /// The account that stands for it; nil while it stands by itself.
+    package private(set) var mergedInto: AccountID?
+    /// The merges by which it absorbed others and that were not taken back, in the order of the log.
+    ///
+    /// That an absorbed account was erased is not among its own events.
+    package private(set) var merges: [Merge] = []
     /// The place of the last event that touches the account; nil before the first.
     package private(set) var last: LogMark?
     /// The leaf hash of that event.
@@ -44,7 +52,9 @@ package struct ReplayedAccount: Hashable, Sendable {
 
     /// Whether the account can be used.
     package var standing: Standing {
-        erased != nil ? .erased : opened == nil ? .unopened : .open
+        if erased != nil { return .erased }
+        if mergedInto != nil { return .merged }
+        return opened == nil ? .unopened : .open
     }
 
     /// The sessions that were opened and that no event has ended, in the order of their opening.
@@ -104,24 +114,33 @@ extension ReplayedAccount: Fold {
             return lastLeaf.map {
                 AccountStanding(
                     nextSequence: eventCount, lastLeaf: $0, linkCount: links.count,
-                    isErased: erased != nil)
+                    isErased: erased != nil, mergedInto: mergedInto)
             }
         }
         guard let reference = folding?.accounts.first(where: { $0.id == account }),
             let previous = reference.previous
         else { return nil }
+        var survivor: AccountID?
+        if case .accountsUnmerged(let fact)? = folding?.event, fact.absorbed == account {
+            survivor = fact.survivor
+        }
         return AccountStanding(
-            nextSequence: reference.sequence, lastLeaf: previous, linkCount: 0, isErased: false)
+            nextSequence: reference.sequence, lastLeaf: previous, linkCount: 0, isErased: false,
+            mergedInto: survivor)
     }
 
     func standing(of identity: IdentityID) -> IdentityStanding? {
         if let link = links.first(where: { $0.identity == identity }) {
-            return IdentityStanding(provider: link.provider, account: id, isForgotten: false)
+            return IdentityStanding(
+                provider: link.provider, account: id, isForgotten: false,
+                linkedPosition: link.position)
         }
         guard case .conflictRejected(let fact)? = folding?.event, fact.identity == identity,
             let holder = fact.holder, holder != id
         else { return nil }
-        return IdentityStanding(provider: fact.provider, account: holder, isForgotten: false)
+        return IdentityStanding(
+            provider: fact.provider, account: holder, isForgotten: false,
+            linkedPosition: LogPosition(0))
     }
 
     func standing(of session: SessionID) -> SessionStanding? {
@@ -145,7 +164,7 @@ extension ReplayedAccount: Fold {
 
     mutating func unlink(_ fact: ProviderUnlinked, at position: LogPosition) {
         links.removeAll { $0.identity == fact.identity }
-        live = live.filter { $0.value.identity != fact.identity }
+        endSessions(of: fact.identity)
     }
 
     mutating func open(_ session: Session) {
@@ -169,5 +188,38 @@ extension ReplayedAccount: Fold {
 
     mutating func set(_ holds: [HoldID], on account: AccountID) {
         self.holds = holds
+    }
+
+    func links(of account: AccountID) -> [Account.Link]? { account == id ? links : nil }
+
+    func merges(of account: AccountID) -> [Merge] { account == id ? merges : [] }
+
+    var knowsAbsorbed: Bool { false }
+
+    mutating func merge(_ fact: AccountsMerged, as merge: Merge) {
+        if fact.absorbed == id {
+            mergedInto = fact.survivor
+            links = []
+            live = [:]
+            return
+        }
+        links = fact.links
+        for link in fact.replaced { endSessions(of: link.identity) }
+        merges.append(merge)
+    }
+
+    mutating func unmerge(_ fact: AccountsUnmerged, at position: LogPosition) {
+        if fact.absorbed == id {
+            mergedInto = nil
+            links = fact.returned
+            return
+        }
+        links = fact.links
+        for link in fact.returned { endSessions(of: link.identity) }
+        merges.removeAll { $0.id == fact.merge }
+    }
+
+    private mutating func endSessions(of identity: IdentityID) {
+        live = live.filter { $0.value.identity != identity }
     }
 }

@@ -38,12 +38,18 @@ package struct Account: Hashable, Sendable {
     ///
     /// An erased account has no links and no holds, and no further event touches it.
     package internal(set) var erasedPosition: LogPosition?
+    /// The account that absorbed it; nil while it stands by itself.
+    ///
+    /// An absorbed account has no links and no live sessions.
+    package internal(set) var mergedInto: AccountID?
+    /// The merges by which it absorbed others and that were not taken back, in the order of the log.
+    package internal(set) var merges: [Merge] = []
 
     /// Describes an account.
     package init(
         id: AccountID, openedPosition: LogPosition, nextSequence: Int64, lastLeaf: Digest,
         lastPosition: LogPosition, links: [Link], holds: [HoldID] = [],
-        erasedPosition: LogPosition? = nil
+        erasedPosition: LogPosition? = nil, mergedInto: AccountID? = nil
     ) {
         self.id = id
         self.openedPosition = openedPosition
@@ -53,6 +59,7 @@ package struct Account: Hashable, Sendable {
         self.links = links
         self.holds = holds
         self.erasedPosition = erasedPosition
+        self.mergedInto = mergedInto
     }
 
     /// The linked providers in linking order, each named once.

@@ -1,5 +1,5 @@
 /// The fold of a whole log in little memory: 80 bytes an account, 56 an identity, 40 a live session,
-/// and more only for an account that is under a legal hold.
+/// and more only for an account that is under a legal hold or was merged.
 ///
 /// Keeps what the events to come are checked against, and of what only has to be compared in the
 /// end no more than that needs: whoever folds takes the rest from each event as it passes. A
@@ -17,6 +17,9 @@ package struct CompactState {
     private var sessions = IdentifierTable<SessionRow>()
     private var providers: [ProviderName] = []
     private var holds: [AccountID: [HoldID]] = [:]
+    /// By survivor; and which survivor an absorbed account has. Few accounts are ever merged.
+    private var merges: [AccountID: [Merge]] = [:]
+    private var survivors: [AccountID: AccountID] = [:]
 
     private struct AccountRow: IdentifiedRow {
         let id: AccountID
@@ -99,7 +102,8 @@ package struct CompactState {
                     id: row.id, openedPosition: LogPosition(0), nextSequence: row.nextSequence,
                     lastLeaf: row.lastLeaf, lastPosition: row.lastPosition, links: [],
                     holds: holds(on: row.id),
-                    erasedPosition: row.isErased ? row.lastPosition : nil))
+                    erasedPosition: row.isErased ? row.lastPosition : nil,
+                    mergedInto: survivor(of: row.id)))
         }
     }
 
@@ -134,7 +138,7 @@ extension CompactState: Fold {
             }
             return AccountStanding(
                 nextSequence: row.nextSequence, lastLeaf: row.lastLeaf, linkCount: links,
-                isErased: row.isErased)
+                isErased: row.isErased, mergedInto: survivor(of: account))
         }
     }
 
@@ -144,7 +148,7 @@ extension CompactState: Fold {
             let account = accounts[row.account]
             return IdentityStanding(
                 provider: providers[Int(row.provider)], account: row.isLinked ? account.id : nil,
-                isForgotten: account.isErased)
+                isForgotten: account.isErased, linkedPosition: row.linkedPosition)
         }
     }
 
@@ -181,19 +185,35 @@ extension CompactState: Fold {
                     id: fact.identity, linkedAt: time, linkedPosition: position, account: account,
                     provider: number(of: fact.provider), isLinked: true))
         }
-        guard accounts[account].firstLink != Self.noLink else {
-            accounts[account].firstLink = identity
-            return
+        insert(identity, into: account)
+    }
+
+    /// Puts an identity where linking order wants it.
+    private mutating func insert(_ identity: UInt32, into account: UInt32) {
+        let position = identities[identity].linkedPosition
+        var before = Self.noLink
+        var next = accounts[account].firstLink
+        while next != Self.noLink, identities[next].linkedPosition < position {
+            before = next
+            next = identities[next].nextLink
         }
-        var last = accounts[account].firstLink
-        while identities[last].nextLink != Self.noLink { last = identities[last].nextLink }
-        identities[last].nextLink = identity
+        identities[identity].nextLink = next
+        if before == Self.noLink {
+            accounts[account].firstLink = identity
+        } else {
+            identities[before].nextLink = identity
+        }
     }
 
     mutating func unlink(_ fact: ProviderUnlinked, at position: LogPosition) {
         guard let account = accounts.place(of: fact.account),
             let identity = identities.place(of: fact.identity)
         else { return }
+        free(identity, of: account)
+    }
+
+    /// Takes a link of an account away, and ends the sessions that its identity opened.
+    private mutating func free(_ identity: UInt32, of account: UInt32) {
         let next = identities[identity].nextLink
         if accounts[account].firstLink == identity {
             accounts[account].firstLink = next
@@ -239,6 +259,82 @@ extension CompactState: Fold {
         }
         accounts[place].firstLink = Self.noLink
         accounts[place].isErased = true
+        if let survivor = survivors.removeValue(forKey: account) {
+            remove(mergesOf: survivor) { $0.absorbed == account }
+        }
+    }
+
+    func links(of account: AccountID) -> [Account.Link]? {
+        guard let place = accounts.place(of: account) else { return nil }
+        var links: [Account.Link] = []
+        var link = accounts[place].firstLink
+        while link != Self.noLink {
+            let row = identities[link]
+            links.append(
+                Account.Link(
+                    identity: row.id, provider: providers[Int(row.provider)],
+                    linkedAt: row.linkedAt, position: row.linkedPosition))
+            link = row.nextLink
+        }
+        return links
+    }
+
+    func merges(of account: AccountID) -> [Merge] {
+        merges.isEmpty ? [] : merges[account] ?? []
+    }
+
+    /// The account that absorbed an account; nil when it stands by itself.
+    package func survivor(of account: AccountID) -> AccountID? {
+        survivors.isEmpty ? nil : survivors[account]
+    }
+
+    /// Lends every merge that was not taken back.
+    package func eachMerge(_ body: (Merge) -> Void) {
+        for merge in merges.values.joined() { body(merge) }
+    }
+
+    var knowsAbsorbed: Bool { true }
+
+    mutating func merge(_ fact: AccountsMerged, as merge: Merge) {
+        free(fact.moved + fact.dropped, of: fact.absorbed)
+        free(fact.replaced, of: fact.survivor)
+        give(fact.moved, to: fact.survivor)
+        survivors[fact.absorbed] = fact.survivor
+        merges[fact.survivor, default: []].append(merge)
+    }
+
+    mutating func unmerge(_ fact: AccountsUnmerged, at position: LogPosition) {
+        free(fact.returned, of: fact.survivor)
+        give(fact.returned, to: fact.absorbed)
+        give(fact.restored, to: fact.survivor)
+        survivors[fact.absorbed] = nil
+        remove(mergesOf: fact.survivor) { $0.id == fact.merge }
+    }
+
+    private mutating func remove(mergesOf survivor: AccountID, where isGone: (Merge) -> Bool) {
+        merges[survivor]?.removeAll(where: isGone)
+        if merges[survivor]?.isEmpty == true { merges[survivor] = nil }
+    }
+
+    /// Takes the links among these away that are the account's.
+    private mutating func free(_ links: [Account.Link], of account: AccountID) {
+        guard let account = accounts.place(of: account) else { return }
+        for link in links {
+            guard let identity = identities.place(of: link.identity),
+                identities[identity].isLinked, identities[identity].account == account
+            else { continue }
+            free(identity, of: account)
+        }
+    }
+
+    private mutating func give(_ links: [Account.Link], to account: AccountID) {
+        guard let account = accounts.place(of: account) else { return }
+        for link in links {
+            guard let identity = identities.place(of: link.identity) else { continue }
+            identities[identity].account = account
+            identities[identity].isLinked = true
+            insert(identity, into: account)
+        }
     }
 
     func holds(on account: AccountID) -> [HoldID] {

@@ -27,6 +27,17 @@ protocol Fold {
     mutating func erase(_ account: AccountID, at position: LogPosition)
     func holds(on account: AccountID) -> [HoldID]
     mutating func set(_ holds: [HoldID], on account: AccountID)
+    /// What an account can be signed in with, in linking order; nil when that is not known here.
+    func links(of account: AccountID) -> [Account.Link]?
+    /// The merges by which an account absorbed others, as far as they are known here.
+    func merges(of account: AccountID) -> [Merge]
+    /// Whether all merges of an account are known here.
+    var knowsAbsorbed: Bool { get }
+    /// Moves links, ends the sessions of the absorbed account and of links that are replaced, and lets
+    /// the survivor stand for the other one.
+    mutating func merge(_ fact: AccountsMerged, as merge: Merge)
+    /// Gives links back, and ends the sessions that their identities opened at the survivor.
+    mutating func unmerge(_ fact: AccountsUnmerged, at position: LogPosition)
 }
 
 /// Where an account stands.
@@ -35,6 +46,8 @@ struct AccountStanding {
     let lastLeaf: Digest
     let linkCount: Int
     let isErased: Bool
+    /// The account that absorbed it.
+    let mergedInto: AccountID?
 }
 
 /// Whose an identity is.
@@ -44,6 +57,8 @@ struct IdentityStanding {
     let account: AccountID?
     /// Whether it was erased with the account that it belonged to last.
     let isForgotten: Bool
+    /// The position of the last `ProviderLinked`.
+    let linkedPosition: LogPosition
 }
 
 /// Whose a session is.
@@ -129,9 +144,13 @@ extension Fold {
             try requireLive(fact.session, of: fact.account)
             end(fact.session, at: recorded.position)
         case .accountErased(let fact):
-            try requireAccount(fact.account)
+            try requireUnerased(fact.account)
             guard holds(on: fact.account).isEmpty else {
                 throw .impossible("account \(fact.account) is under a legal hold")
+            }
+            // Whom it absorbed is erased first, so that no name is left to resolve to nobody.
+            guard !knowsAbsorbed || merges(of: fact.account).isEmpty else {
+                throw .impossible("account \(fact.account) stands for others that live")
             }
             erase(fact.account, at: recorded.position)
         case .legalHoldSet(let fact):
@@ -142,11 +161,81 @@ extension Fold {
             guard recorded.position > LogPosition(0) else {
                 throw .impossible("a log begins with its opening")
             }
+        case .accountsMerged(let fact):
+            try checkMerge(fact)
+            merge(fact, as: Merge(fact, id: recorded.id, at: recorded.position))
+        case .accountsUnmerged(let fact):
+            try checkUnmerge(fact)
+            unmerge(fact, at: recorded.position)
+        }
+    }
+
+    private func checkMerge(_ fact: AccountsMerged) throws(FoldFault) {
+        try requireAccount(fact.survivor)
+        try requireAccount(fact.absorbed)
+        if let links = links(of: fact.absorbed) {
+            var moved = fact.moved
+            for link in fact.dropped { moved.insert(link) }
+            guard moved == links else {
+                throw .impossible("a merge moves other links than account \(fact.absorbed) has")
+            }
+        }
+        if var links = links(of: fact.survivor) {
+            guard fact.replaced.allSatisfy(links.contains) else {
+                throw .impossible("a merge replaces what account \(fact.survivor) has not")
+            }
+            links.remove(fact.replaced.map(\.identity))
+            for link in fact.moved { links.insert(link) }
+            guard links == fact.links else {
+                throw .impossible("account \(fact.survivor) would have other links")
+            }
+        }
+        guard !fact.links.isEmpty else {
+            throw .impossible("account \(fact.survivor) would have no way to sign in")
+        }
+    }
+
+    private func checkUnmerge(_ fact: AccountsUnmerged) throws(FoldFault) {
+        try requireAccount(fact.survivor)
+        try requireUnerased(fact.absorbed)
+        guard standing(of: fact.absorbed)?.mergedInto == fact.survivor else {
+            throw .impossible("account \(fact.absorbed) is not merged into \(fact.survivor)")
+        }
+        guard !fact.returned.isEmpty, !fact.links.isEmpty else {
+            throw .impossible("an account would have no way to sign in")
+        }
+        guard var links = links(of: fact.survivor) else { return }
+        guard let merge = merges(of: fact.survivor).first(where: { $0.id == fact.merge }),
+            merge.absorbed == fact.absorbed,
+            Set(fact.returned.map(\.identity)) == Set(merge.moved + merge.dropped),
+            Set(fact.restored.map(\.identity)) == Set(merge.replaced)
+        else { throw .impossible("other links go back than were moved") }
+        let moved = Set(merge.moved)
+        for link in fact.returned where moved.contains(link.identity) {
+            guard links.contains(link) else {
+                throw .impossible("identity \(link.identity) has changed since the merge")
+            }
+        }
+        for link in fact.returned + fact.restored where !moved.contains(link.identity) {
+            try requireFreed(link)
+        }
+        links.remove(merge.moved)
+        for link in fact.restored { links.insert(link) }
+        guard links == fact.links else {
+            throw .impossible("account \(fact.survivor) would have other links")
+        }
+    }
+
+    /// An identity that a merge set free, where it is known, and that was not linked since.
+    private func requireFreed(_ link: Account.Link) throws(FoldFault) {
+        guard let known = standing(of: link.identity) else { return }
+        guard known.account == nil, !known.isForgotten, known.linkedPosition == link.position else {
+            throw .impossible("identity \(link.identity) has changed since the merge")
         }
     }
 
     private mutating func hold(_ fact: LegalHoldSet) throws(FoldFault) {
-        try requireAccount(fact.account)
+        try requireUnerased(fact.account)
         let holds = holds(on: fact.account)
         guard !holds.contains(fact.hold) else {
             throw .impossible("hold \(fact.hold) is set already")
@@ -155,7 +244,7 @@ extension Fold {
     }
 
     private mutating func lift(_ fact: LegalHoldLifted) throws(FoldFault) {
-        try requireAccount(fact.account)
+        try requireUnerased(fact.account)
         let holds = holds(on: fact.account)
         guard holds.contains(fact.hold) else {
             throw .impossible("hold \(fact.hold) is not set on account \(fact.account)")
@@ -190,6 +279,17 @@ extension Fold {
     }
 
     private func requireAccount(_ account: AccountID) throws(FoldFault) {
+        guard let known = standing(of: account) else {
+            throw .impossible("account \(account) was never opened")
+        }
+        guard !known.isErased else { throw .impossible("account \(account) was erased") }
+        guard known.mergedInto == nil else {
+            throw .impossible("account \(account) was merged into another one")
+        }
+    }
+
+    /// An account that lives, though another one may stand for it.
+    private func requireUnerased(_ account: AccountID) throws(FoldFault) {
         guard let known = standing(of: account) else {
             throw .impossible("account \(account) was never opened")
         }

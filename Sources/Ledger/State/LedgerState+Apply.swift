@@ -15,14 +15,15 @@ extension LedgerState: Fold {
         accounts[account].map {
             AccountStanding(
                 nextSequence: $0.nextSequence, lastLeaf: $0.lastLeaf, linkCount: $0.links.count,
-                isErased: $0.erasedPosition != nil)
+                isErased: $0.erasedPosition != nil, mergedInto: $0.mergedInto)
         }
     }
 
     func standing(of identity: IdentityID) -> IdentityStanding? {
         identities[identity].map {
             IdentityStanding(
-                provider: $0.provider, account: $0.account, isForgotten: isForgotten($0))
+                provider: $0.provider, account: $0.account, isForgotten: isForgotten($0),
+                linkedPosition: $0.linkedPosition)
         }
     }
 
@@ -86,6 +87,10 @@ extension LedgerState: Fold {
         }
         accounts[account]?.links = []
         accounts[account]?.erasedPosition = position
+        if let survivor = accounts[account]?.mergedInto {
+            accounts[survivor]?.merges.removeAll { $0.absorbed == account }
+            accounts[account]?.mergedInto = nil
+        }
     }
 
     func holds(on account: AccountID) -> [HoldID] {
@@ -94,5 +99,51 @@ extension LedgerState: Fold {
 
     mutating func set(_ holds: [HoldID], on account: AccountID) {
         accounts[account]?.holds = holds
+    }
+
+    func links(of account: AccountID) -> [Account.Link]? { accounts[account]?.links }
+
+    func merges(of account: AccountID) -> [Merge] { accounts[account]?.merges ?? [] }
+
+    var knowsAbsorbed: Bool { true }
+
+    mutating func merge(_ fact: AccountsMerged, as merge: Merge) {
+        free(fact.moved + fact.dropped, of: fact.absorbed, at: merge.position)
+        free(fact.replaced, of: fact.survivor, at: merge.position)
+        give(fact.moved, to: fact.survivor)
+        accounts[fact.survivor]?.links = fact.links
+        accounts[fact.absorbed]?.mergedInto = fact.survivor
+        accounts[fact.survivor]?.merges.append(merge)
+    }
+
+    mutating func unmerge(_ fact: AccountsUnmerged, at position: LogPosition) {
+        free(fact.returned, of: fact.survivor, at: position)
+        give(fact.returned, to: fact.absorbed)
+        give(fact.restored, to: fact.survivor)
+        accounts[fact.absorbed]?.links = fact.returned
+        accounts[fact.survivor]?.links = fact.links
+        accounts[fact.absorbed]?.mergedInto = nil
+        accounts[fact.survivor]?.merges.removeAll { $0.id == fact.merge }
+    }
+
+    /// Takes identities away, with the links and the sessions that they opened; one that is not the
+    /// account's is left alone.
+    private mutating func free(
+        _ links: [Account.Link], of account: AccountID, at position: LogPosition
+    ) {
+        accounts[account]?.links.remove(links.map(\.identity))
+        for link in links where identities[link.identity]?.account == account {
+            identities[link.identity]?.account = nil
+            for id in liveSessions[account] ?? [] where sessions[id]?.identity == link.identity {
+                end(id, at: position)
+            }
+        }
+    }
+
+    private mutating func give(_ links: [Account.Link], to account: AccountID) {
+        for link in links {
+            identities[link.identity]?.account = account
+            identities[link.identity]?.lastAccount = account
+        }
     }
 }

@@ -35,8 +35,7 @@ package struct LedgerState: Sendable {
         guard let links = accounts[account]?.links,
             !links.contains(where: { $0.identity == link.identity })
         else { return false }
-        let place = links.firstIndex { $0.position > link.position } ?? links.endIndex
-        accounts[account]?.links.insert(link, at: place)
+        accounts[account]?.links.insert(link)
         return true
     }
 
@@ -56,6 +55,17 @@ package struct LedgerState: Sendable {
     /// Adds a loaded account's legal holds to it.
     package mutating func load(_ holds: [HoldID], on account: AccountID) {
         accounts[account]?.holds = holds
+    }
+
+    /// Adds to a loaded account which one absorbed it.
+    package mutating func load(mergedInto survivor: AccountID, of account: AccountID) {
+        accounts[account]?.mergedInto = survivor
+    }
+
+    /// Adds a loaded merge to its loaded survivor; merges come in the order of the log.
+    package mutating func load(_ merge: Merge) {
+        guard accounts[merge.survivor]?.merges.contains(merge) == false else { return }
+        accounts[merge.survivor]?.merges.append(merge)
     }
 
     /// Whether an identity was erased with the account that it belonged to last.

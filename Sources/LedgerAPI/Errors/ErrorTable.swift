@@ -115,7 +115,9 @@ extension ErrorAnswer {
                     400, .cannotUnlinkOnlyProvider,
                     "Cannot unlink your only authentication method")
             case .reauthenticationRequired:
-                Self(403, .reauthenticationRequired, "Sign in again before unlinking")
+                Self(
+                    403, .reauthenticationRequired,
+                    "Sign in again first: this needs a recent sign-in")
             case .invalidRefreshToken:
                 Self(401, .invalidRefreshToken, "The refresh token is invalid or expired")
                     .challenge(Challenge.plain)
@@ -132,6 +134,24 @@ extension ErrorAnswer {
             case .tooManyHolds:
                 Self(409, .tooManyHolds, "The account has as many legal holds as it may have")
             case .unknownHold: Self(404, .holdNotFound, "The account has no such legal hold")
+            case .accountMerged(let survivor):
+                Self(
+                    409, .accountMerged, "Another account stands for this account",
+                    details: ["merged_into": survivor.description])
+            case .sameAccount: Self(409, .sameAccount, "These are one account already")
+            case .nothingToChoose(let provider):
+                Self(
+                    400, .invalidRequest, "Nothing has to be chosen for a provider that keep names",
+                    details: ["field": "keep", "provider": provider.description])
+            case .tooMuchToMerge:
+                Self(409, .mergeTooLarge, "The accounts are too large for one merge")
+            case .mergePlanChanged:
+                Self(409, .mergePlanChanged, "The plan no longer holds: ask for another one")
+            case .mergeSuperseded(let obstacle):
+                Self(
+                    409, .mergeSuperseded, "The merge can't be taken back any more",
+                    details: ["reason": obstacle.rawValue])
+            case .unknownMerge: Self(404, .mergeNotFound, "There is no merge with this id")
             }
     }
 

@@ -44,14 +44,17 @@ package struct ProviderConfiguration: Sendable {
         }
         let proved = min(max(checked.authTime ?? checked.issuedAt, 0), now.seconds)
         return .proved(
-            identity, email: checked.email, authenticatedAt: Timestamp(seconds: proved))
+            identity, email: checked.email, authenticatedAt: Timestamp(seconds: proved),
+            issuedAt: Timestamp(seconds: min(max(checked.issuedAt, 0), now.seconds)))
     }
 }
 
 /// What checking an ID token gave.
 enum ProviderProof: Sendable {
-    /// The token is good: the subject, its e-mail address, and when the person proved who they are.
-    case proved(ProviderIdentity, email: String?, authenticatedAt: Timestamp)
+    /// The token is good: the subject, its e-mail address, when the person proved who they are, and when the
+    /// token was made.
+    case proved(
+        ProviderIdentity, email: String?, authenticatedAt: Timestamp, issuedAt: Timestamp)
     /// The token proves nothing.
     case invalid
     /// The provider's keys could not be had.

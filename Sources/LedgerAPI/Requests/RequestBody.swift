@@ -60,6 +60,23 @@ struct RequestBody {
         return text
     }
 
+    /// An object of texts that may be left out; null counts as left out.
+    func optionalTexts(_ name: String) throws(APIError) -> [(name: String, text: String)] {
+        guard let value = members.present(name) else { return [] }
+        guard let members = value.members else {
+            throw .invalidRequest(RequestFlaw("\(name) must be an object", at: .field(name)))
+        }
+        var texts: [(name: String, text: String)] = []
+        for key in members.keys {
+            guard let text = members[key]?.string else {
+                throw .invalidRequest(
+                    RequestFlaw("\(name) must hold strings only", at: .field(name)))
+            }
+            texts.append((name: key, text: text))
+        }
+        return texts
+    }
+
     /// A truth value that may be left out; null counts as left out.
     func optionalFlag(_ name: String) throws(APIError) -> Bool? {
         guard let value = members.present(name) else { return nil }

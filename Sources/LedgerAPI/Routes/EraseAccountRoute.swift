@@ -20,9 +20,12 @@ struct EraseAccountRoute: Route {
         try await visit.record(query)
         let command = EraseAccount(
             account: account, basis: basis ?? .dataSubjectRequest, actor: .apiKey(visit.principal))
-        guard case .erased(let position, let isNew) = try await call.submit(.eraseAccount(command))
-        else { throw .faulted(.internalFailure) }
-        return .json(ErasedAnswer(account: account, position: position, isNew: isNew))
+        let reply = try await call.submit(.eraseAccount(command))
+        guard case .erased(let position, let isNew, let covering) = reply else {
+            throw .faulted(.internalFailure)
+        }
+        return .json(
+            ErasedAnswer(account: account, position: position, isNew: isNew, covering: covering))
     }
 
     private static let bases = AccountErased.Basis.allCases.filter(\.canBeAsked)
@@ -34,6 +37,8 @@ struct ErasedAnswer: JSONWritable {
     let account: AccountID
     let position: LogPosition
     let isNew: Bool
+    /// The other accounts that were erased with it, because merges had made them one.
+    let covering: [AccountID]
 
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
@@ -41,6 +46,8 @@ struct ErasedAnswer: JSONWritable {
             writer.member("position", position.description)
             writer.name("erased_before")
             writer.flag(!isNew)
+            writer.name("covers")
+            writer.texts(covering.map(\.description))
         }
     }
 }

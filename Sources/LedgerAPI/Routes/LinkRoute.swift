@@ -57,7 +57,7 @@ struct LinkRoute: Route {
     ) async -> LinkProvider.Credential {
         guard let configured = call.configuration.providers[provider] else { return .unsupported }
         switch await configured.prove(idToken, nonce: nonce, at: call.now) {
-        case .proved(let identity, let email, _): return .proved(identity, email: email)
+        case .proved(let identity, let email, _, _): return .proved(identity, email: email)
         case .invalid: return .invalid
         case .unavailable: return .unavailable
         }

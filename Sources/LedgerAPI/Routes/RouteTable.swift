@@ -10,6 +10,8 @@ enum RouteTable {
         LogConsistencyRoute.self, LogKeysRoute.self,
         AccountAsOfRoute.self, AccountHistoryRoute.self, AccountDiffRoute.self,
         EraseAccountRoute.self, SetLegalHoldRoute.self, LiftLegalHoldRoute.self,
+        MergePreviewRoute.self, MergeRoute.self, SupportMergePreviewRoute.self,
+        SupportMergeRoute.self, UnmergePreviewRoute.self, UnmergeRoute.self,
     ]
 
     static let router: Router<any Route> = {

@@ -19,7 +19,7 @@ struct SignInRoute: Route {
         switch await provider.prove(idToken, nonce: nonce, at: call.now) {
         case .invalid: throw .refused(.invalidProviderToken)
         case .unavailable: throw .refused(.providerUnavailable)
-        case .proved(let identity, let email, let authenticatedAt):
+        case .proved(let identity, let email, let authenticatedAt, _):
             let session: SessionID = call.services.newID()
             let token = call.services.refreshTokens.issue(for: session, in: call.tenant)
             guard let digest = RefreshTokens.digest(token) else {

@@ -29,7 +29,7 @@ package enum CSVLines {
             recorded.actor.columnText, first?.id.description ?? "",
             first.map { String($0.sequence) } ?? "",
             recorded.accounts.dropFirst().map(\.id.description).joined(separator: " "),
-            fact.details.fields.map { "\($0.name)=\($0.text)" }.joined(separator: " "),
+            fact.details.fields.map { "\($0.name)=\(text(of: $0.value))" }.joined(separator: " "),
             recorded.request?.description ?? "", recorded.command.description,
         ]
         if isDisclosed {
@@ -38,6 +38,14 @@ package enum CSVLines {
             }
         }
         return cells.map(cell).joined(separator: ",") + "\r\n"
+    }
+
+    private static func text(of value: EntryDetails.Value) -> String {
+        switch value {
+        case .text(let text): text
+        case .links(let links):
+            links.map { "\($0.provider):\($0.identity)" }.joined(separator: ",")
+        }
     }
 
     /// A cell, quoted where it has to be.

@@ -7,11 +7,18 @@ import Synchronization
 package struct DisclosedEvent: Sendable {
     package let recorded: RecordedEvent
     package let disclosed: DisclosedValues
+    /// Of an `AccountsUnmerged`: what the `ProviderLinked` of each link that goes back still discloses, by
+    /// its position.
+    package let linked: [LogPosition: DisclosedValues]
 
-    /// Pairs an event with what it still discloses.
-    package init(recorded: RecordedEvent, disclosed: DisclosedValues) {
+    /// Pairs an event with what it, and the links that it gives back, still disclose.
+    package init(
+        recorded: RecordedEvent, disclosed: DisclosedValues,
+        linked: [LogPosition: DisclosedValues] = [:]
+    ) {
         self.recorded = recorded
         self.disclosed = disclosed
+        self.linked = linked
     }
 
     package var position: LogPosition { recorded.position }
@@ -79,9 +86,11 @@ package struct LogPage: Sendable {
             entries.append(try results[0].bytes(row, 1))
         }
         let isWhole = entries.count == results[0].rowCount && !entries.isEmpty
+        let linked = try LinkedDisclosures.read(
+            for: entries, from: from, in: tenant, with: disclosures, on: connection)
         let page = UndecodedPage(
             from: from, tenant: tenant, entries: entries,
-            rows: try DisclosureReader.rows(results[1]), disclosures: disclosures)
+            rows: try DisclosureReader.rows(results[1]), linked: linked, disclosures: disclosures)
         let decoded = page.decoded(in: pieces)
         guard decoded.damage == nil, !isWhole else { return decoded }
         return LogPage(
@@ -99,6 +108,7 @@ private struct UndecodedPage: Sendable {
     let tenant: TenantID
     let entries: [[UInt8]]
     let rows: [DisclosureReader.Row]
+    let linked: LinkedDisclosures
     let disclosures: DisclosureReader
 
     func decoded(in pieces: Int) -> LogPage {
@@ -137,7 +147,8 @@ private struct UndecodedPage: Sendable {
                 events.append(
                     DisclosedEvent(
                         recorded: event.recorded,
-                        disclosed: try disclosures.open(own, of: event.recorded, keys: &keys)))
+                        disclosed: try disclosures.open(own, of: event.recorded, keys: &keys),
+                        linked: try linked.values(of: event.recorded)))
             } catch {
                 return LogPage(from: first, events: events, damage: error)
             }

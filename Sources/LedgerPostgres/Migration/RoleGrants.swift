@@ -21,6 +21,7 @@ struct RoleGrants {
         "identities", "sessions", "idempotency_records", "projections", "projection_tables",
         "user_providers", "account_audit", "merkle_nodes", "checkpoints", "checkpoint_keys",
         "sealer_leases", "api_keys", "access_heads", "access_log", "erasures",
+        "merges",
     ]
     private static let functions = [
         "ledger_expect(bigint, bigint, text)",

@@ -54,6 +54,14 @@ package struct AccountAuditFold {
             providers = []
         }
 
+        /// Puts others in the place of all links.
+        mutating func set(_ others: [Account.Link]) {
+            links = others.map {
+                Link(identity: $0.identity, provider: $0.provider.description)
+            }
+            nameProviders()
+        }
+
         private mutating func nameProviders() {
             providers = []
             for link in links where !providers.contains(link.provider) {
@@ -88,9 +96,7 @@ package struct AccountAuditFold {
             standing.nextSequence += 1
             let before = standing.providers
             if case .accountErased = recorded.event { forgetAddresses(of: reference.id) }
-            if reference.id == recorded.accounts.first?.id {
-                try move(&standing, by: recorded)
-            }
+            try move(&standing, of: reference.id, by: recorded)
             added.append(
                 AuditRow(
                     recorded, for: reference, clientIP: event.disclosed.clientIP, before: before,
@@ -108,7 +114,7 @@ package struct AccountAuditFold {
     }
 
     private func move(
-        _ standing: inout Standing, by recorded: RecordedEvent
+        _ standing: inout Standing, of account: AccountID, by recorded: RecordedEvent
     ) throws(LogDamage) {
         switch recorded.event {
         case .providerLinked(let fact):
@@ -119,6 +125,10 @@ package struct AccountAuditFold {
             }
         case .accountErased:
             standing.removeAll()
+        case .accountsMerged(let fact):
+            standing.set(account == fact.survivor ? fact.links : [])
+        case .accountsUnmerged(let fact):
+            standing.set(account == fact.survivor ? fact.links : fact.returned)
         case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
             .unlinkRejected,
             .signedIn, .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted,

@@ -30,12 +30,17 @@ struct AccountAuditTable {
         Statement(
             "\(name)_link_history",
             """
-            SELECT a.account_id, a.type, a.identity_id, a.provider
+            SELECT a.account_id, a.type, a.identity_id, a.provider, e.entry
             FROM unnest($2::uuid[]) AS k (account_id)
             CROSS JOIN LATERAL (
                 SELECT * FROM \(name) WHERE tenant_id = $1 AND account_id = k.account_id
-                    AND type IN ('ProviderLinked', 'ProviderUnlinked')
+                    AND type IN ('ProviderLinked', 'ProviderUnlinked', 'AccountsMerged',
+                        'AccountsUnmerged')
                 OFFSET 0) a
+            LEFT JOIN LATERAL (
+                SELECT entry FROM events WHERE tenant_id = $1 AND position = a.position
+                    AND a.type IN ('AccountsMerged', 'AccountsUnmerged')
+                OFFSET 0) e ON true
             ORDER BY a.account_id, a.account_seq
             """)
     }
@@ -73,6 +78,10 @@ struct AccountAuditTable {
         var links: [AccountID: [AccountAuditFold.Link]] = [:]
         for row in 0..<linkHistory.rowCount {
             let account = AccountID(bits: try linkHistory.uuid(row, 0))
+            if let entry = try linkHistory.optionalBytes(row, 4) {
+                links[account] = try Self.links(of: account, after: entry)
+                continue
+            }
             let identity = IdentityID(bits: try linkHistory.uuid(row, 2))
             if try linkHistory.text(row, 1) == Event.Name.providerLinked.rawValue {
                 links[account, default: []].append(
@@ -88,6 +97,22 @@ struct AccountAuditTable {
                 nextSequence: standing.nextSequence, links: links)
         }
         return standings
+    }
+
+    /// The links that a merge or its undoing left an account.
+    private static func links(
+        of account: AccountID, after entry: [UInt8]
+    ) throws(PostgresError) -> [AccountAuditFold.Link] {
+        let links: [Account.Link]
+        switch try? EntryEncoding.decode(entry).event {
+        case .accountsMerged(let fact): links = account == fact.survivor ? fact.links : []
+        case .accountsUnmerged(let fact):
+            links = account == fact.survivor ? fact.links : fact.returned
+        default: throw .unexpectedResult("an entry that account_audit calls a merge is none")
+        }
+        return links.map {
+            AccountAuditFold.Link(identity: $0.identity, provider: $0.provider.description)
+        }
     }
 
     private var forgetAddresses: Statement {

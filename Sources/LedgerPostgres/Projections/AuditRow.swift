@@ -107,7 +107,9 @@ struct AuditSubject {
             (reason, session) = (fact.reason.rawValue, fact.session)
         case .accountErased(let fact):
             reason = fact.basis.rawValue
-        case .legalHoldSet, .legalHoldLifted, .ledgerRestored:
+        case .accountsMerged(let fact):
+            reason = fact.cause.rawValue
+        case .legalHoldSet, .legalHoldLifted, .ledgerRestored, .accountsUnmerged:
             break
         }
     }

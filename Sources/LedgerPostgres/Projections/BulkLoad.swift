@@ -59,14 +59,14 @@ struct BulkLoad {
             let page = try LogPage.read(
                 from: position, in: tenant, limit: limit, disclosures: disclosures,
                 pieces: Self.pieces, on: connection)
-            damage = take(page, adding: &rows) ?? page.damage
+            damage = try take(page, adding: &rows, on: connection) ?? page.damage
             position = damage?.position ?? page.end
             let isFull = providers?.isFull == true
             if rows.byteCount >= Self.flushBytes || isFull { try flush(&rows, on: connection) }
             if isFull { try providers?.settle(on: connection) }
         }
         try flush(&rows, on: connection)
-        try providers?.settle(on: connection)
+        try providers?.end(on: connection)
         // A page that was read before an erasure may still have disclosed what was erased then.
         try AccountAuditTable(table).forgetAddresses(of: erased, in: tenant, on: connection)
         erased.removeAll()
@@ -76,14 +76,28 @@ struct BulkLoad {
     private func flush(
         _ rows: inout CopyRows, on connection: Connection
     ) throws(PostgresError) {
+        try Self.flush(&rows, by: copy, on: connection)
+    }
+
+    private static func flush(
+        _ rows: inout CopyRows, by copy: String, on connection: Connection
+    ) throws(PostgresError) {
         guard rows.count > 0 else { return }
         try connection.copyIn(copy, &rows)
         rows.removeAll()
     }
 
     /// Folds a page; ends before the event that cannot be folded and names it.
-    private mutating func take(_ page: LogPage, adding rows: inout CopyRows) -> LogDamage? {
-        if providers != nil { return providers?.take(page, adding: &rows) }
+    private mutating func take(
+        _ page: LogPage, adding rows: inout CopyRows, on connection: Connection
+    ) throws(PostgresError) -> LogDamage? {
+        if providers != nil {
+            let copy = copy
+            return try providers?.take(page, adding: &rows, on: connection) {
+                rows throws(PostgresError) in
+                try Self.flush(&rows, by: copy, on: connection)
+            }
+        }
         var damage: LogDamage?
         for event in page.events {
             do throws(LogDamage) {

@@ -120,9 +120,9 @@ struct PostgresProjectionStore: ProjectionStore {
         for step in steps {
             let name = step.table.description
             switch step.rows {
-            case .userProviders(let net):
+            case .userProviders(let steps):
                 try UserProvidersTable(name)
-                    .write(net, of: tenant, through: &rows, on: connection)
+                    .write(steps, of: tenant, through: &rows, on: connection)
             case .accountAudit(let added):
                 try AccountAuditTable(name)
                     .write(added, of: tenant, through: &rows, on: connection)

@@ -45,9 +45,9 @@ package struct ProjectionTable: Hashable, Sendable, CustomStringConvertible {
     ) -> FoldedRows {
         switch projection {
         case .userProviders:
-            var fold = UserProvidersFold()
+            var fold = UserProvidersFold(from: events.first?.position ?? LogPosition(0))
             let fault = Self.apply(events) { event throws(LogDamage) in try fold.apply(event) }
-            return FoldedRows(rows: .userProviders(fold.net), fault: fault)
+            return FoldedRows(rows: .userProviders(fold.steps), fault: fault)
         case .accountAudit:
             var fold = AccountAuditFold()
             fold.standings = standings
@@ -73,8 +73,8 @@ package struct ProjectionTable: Hashable, Sendable, CustomStringConvertible {
 
 /// What events come to in one table.
 package enum ProjectionRows: Sendable {
-    /// The net effect, key by key.
-    case userProviders(UserProvidersFold.Net)
+    /// What is done one after another.
+    case userProviders([UserProvidersFold.Step])
     /// Rows to add; that of an `AccountErased` takes the address out of the account's rows before it.
     case accountAudit([AuditRow])
 }

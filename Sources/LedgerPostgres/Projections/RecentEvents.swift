@@ -93,6 +93,9 @@ package final class RecentEvents: Sendable {
                 return nil
             }
             let events = tail.events.dropFirst(Int(from.value - tail.first.value)).prefix(limit)
+                // What the links disclose that it gives back is not here.
+                .prefix { LinkedDisclosures.linkPositions(of: $0.recorded).isEmpty }
+            guard !events.isEmpty else { return nil }
             return LogPage(from: from, events: Array(events), damage: nil)
         }
     }

@@ -34,16 +34,36 @@ package struct UserProvidersFold {
         package var leavesNoRow: Bool { deletes && insert == nil }
     }
 
-    /// What a page comes to.
+    /// What events without a merge among them come to.
     package struct Net: Hashable, Sendable {
+        /// Where they begin.
+        package let from: LogPosition
         /// The rows of accounts that live at the end of the page.
         package fileprivate(set) var changes: [Key: Change] = [:]
         /// The accounts that lose every row that they had before the page.
         package fileprivate(set) var erased: Set<AccountID> = []
+
+        fileprivate var isEmpty: Bool { changes.isEmpty && erased.isEmpty }
     }
 
-    private(set) var net = Net()
-    var changes: [Key: Change] { net.changes }
+    /// What is done one after another: a merge moves rows as those before it left them.
+    package enum Step: Hashable, Sendable {
+        case changes(Net)
+        case merge(AccountsMerged)
+        /// With the rows that links which go back have again.
+        case unmerge(AccountsUnmerged, [Key: Row])
+    }
+
+    private var net: Net
+    private var done: [Step] = []
+
+    /// Begins before the first event of a page.
+    init(from: LogPosition) {
+        net = Net(from: from)
+    }
+
+    /// What the events so far come to.
+    var steps: [Step] { net.isEmpty ? done : done + [.changes(net)] }
 
     /// Takes one event in.
     ///
@@ -55,11 +75,35 @@ package struct UserProvidersFold {
         case .providerUnlinked(let fact): try unlink(fact, event)
         case .signedIn(let fact): try signIn(fact, event)
         case .accountErased(let fact): erase(fact.account)
+        case .accountsMerged(let fact): add(.merge(fact), at: event.position)
+        case .accountsUnmerged(let fact): try unmerge(fact, event)
         case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
             .unlinkRejected,
             .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted, .ledgerRestored:
             break
         }
+    }
+
+    private mutating func add(_ step: Step, at position: LogPosition) {
+        done = steps + [step]
+        net = Net(from: position.next)
+    }
+
+    private mutating func unmerge(
+        _ fact: AccountsUnmerged, _ event: DisclosedEvent
+    ) throws(LogDamage) {
+        var rows: [Key: Row] = [:]
+        for (account, links) in [(fact.absorbed, fact.returned), (fact.survivor, fact.restored)] {
+            for link in links {
+                guard let disclosed = event.linked[link.position] else {
+                    throw LogDamage(position: event.position, fault: "a link was not read")
+                }
+                rows[Key(account: account, identity: link.identity)] = Row(
+                    provider: link.provider, providerID: disclosed.providerID,
+                    email: disclosed.email, linkedAt: link.linkedAt, linkedPosition: link.position)
+            }
+        }
+        add(.unmerge(fact, rows), at: event.position)
     }
 
     private mutating func erase(_ account: AccountID) {

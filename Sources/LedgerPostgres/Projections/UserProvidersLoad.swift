@@ -20,6 +20,7 @@ struct UserProvidersLoad {
     private let tenant: TenantID
     private var pending: [UserProvidersFold.Key: Pending] = [:]
     private var deleteCount: Int64 = 0
+    private var isIndexed = false
 
     init(_ table: String, of tenant: TenantID) {
         self.table = table
@@ -30,8 +31,13 @@ struct UserProvidersLoad {
     var isFull: Bool { pending.count + erased.count >= Self.pendingMax }
 
     /// Folds a page; ends before the event that cannot be folded and names it.
-    mutating func take(_ page: LogPage, adding rows: inout CopyRows) -> LogDamage? {
-        var fold = UserProvidersFold()
+    ///
+    /// - Parameter flush: writes the rows that were added so far, which a merge has to find.
+    mutating func take(
+        _ page: LogPage, adding rows: inout CopyRows, on connection: Connection,
+        flush: (inout CopyRows) throws(PostgresError) -> Void
+    ) throws(PostgresError) -> LogDamage? {
+        var fold = UserProvidersFold(from: page.from)
         var damage: LogDamage?
         for event in page.events {
             do throws(LogDamage) {
@@ -41,11 +47,27 @@ struct UserProvidersLoad {
                 break
             }
         }
+        for step in fold.steps {
+            if case .changes(let net) = step {
+                take(net, adding: &rows)
+                continue
+            }
+            try flush(&rows)
+            try settle(on: connection)
+            try prepareForMerges(on: connection)
+            try UserProvidersTable(table).write(
+                [step], of: tenant, through: &rows, on: connection)
+            rows.removeAll()
+        }
+        return damage
+    }
+
+    private mutating func take(_ net: UserProvidersFold.Net, adding rows: inout CopyRows) {
         let tenant = tenant.description
-        erased.formUnion(fold.net.erased)
-        for (key, change) in fold.changes {
+        erased.formUnion(net.erased)
+        for (key, change) in net.changes {
             if change.deletes {
-                pending[key] = Pending(deletesBefore: page.from)
+                pending[key] = Pending(deletesBefore: net.from)
                 deleteCount += 1
             }
             if let row = change.insert {
@@ -53,7 +75,24 @@ struct UserProvidersLoad {
             }
             if let email = change.email { pending[key, default: Pending()].email = email }
         }
-        return damage
+    }
+
+    /// Gives the table an index until the load ends: a merge looks a few rows up among all.
+    private mutating func prepareForMerges(
+        on connection: Connection
+    ) throws(PostgresError) {
+        guard !isIndexed else { return }
+        isIndexed = true
+        try connection.execute(
+            "CREATE INDEX \(table)_merging ON \(table) (user_id, identity_id)")
+    }
+
+    /// Takes away what only the load needed.
+    mutating func end(on connection: Connection) throws(PostgresError) {
+        try settle(on: connection)
+        guard isIndexed else { return }
+        isIndexed = false
+        try connection.execute("DROP INDEX \(table)_merging")
     }
 
     /// Does what waits, once all rows are in the table.

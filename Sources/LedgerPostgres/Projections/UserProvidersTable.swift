@@ -83,8 +83,22 @@ struct UserProvidersTable {
         rows.int8(row.linkedPosition.value)
     }
 
-    /// Writes changes inside the transaction that is open; raises when a row is not there.
+    /// Does what a page comes to inside the transaction that is open; raises when a row is not there.
     func write(
+        _ steps: [UserProvidersFold.Step], of tenant: TenantID, through rows: inout CopyRows,
+        on connection: Connection
+    ) throws(PostgresError) {
+        for step in steps {
+            switch step {
+            case .changes(let net): try write(net, of: tenant, through: &rows, on: connection)
+            case .merge(let fact): try merge(fact, of: tenant, on: connection)
+            case .unmerge(let fact, let given):
+                try unmerge(fact, giving: given, of: tenant, through: &rows, on: connection)
+            }
+        }
+    }
+
+    private func write(
         _ net: UserProvidersFold.Net, of tenant: TenantID, through rows: inout CopyRows,
         on connection: Connection
     ) throws(PostgresError) {
@@ -120,6 +134,74 @@ struct UserProvidersTable {
         }
         _ = try connection.pipeline(calls)
         if rows.count > 0 { try connection.copyIn(copy, &rows) }
+    }
+
+    private var move: Statement {
+        Statement(
+            "\(name)_move",
+            """
+            WITH written AS (
+                UPDATE \(name) SET user_id = $3
+                WHERE tenant_id = $1 AND user_id = $2 AND identity_id = ANY ($4::uuid[])
+                RETURNING 1)
+            SELECT ledger_expect(count(*), cardinality($4::uuid[]), 'user_providers') FROM written
+            """)
+    }
+
+    private var free: Statement {
+        Statement(
+            "\(name)_free",
+            """
+            WITH written AS (
+                DELETE FROM \(name)
+                WHERE tenant_id = $1 AND user_id = $2 AND identity_id = ANY ($3::uuid[])
+                RETURNING 1)
+            SELECT ledger_expect(count(*), cardinality($3::uuid[]), 'user_providers') FROM written
+            """)
+    }
+
+    /// Moves the rows of an absorbed account to the survivor, as a merge says; raises when one is not
+    /// there.
+    func merge(
+        _ fact: AccountsMerged, of tenant: TenantID, on connection: Connection
+    ) throws(PostgresError) {
+        let tenant = Parameter.text(tenant.description)
+        _ = try connection.pipeline([
+            Call(free, [tenant, .uuid(fact.absorbed.bits), Self.identities(fact.dropped)]),
+            Call(free, [tenant, .uuid(fact.survivor.bits), Self.identities(fact.replaced)]),
+            Call(
+                move,
+                [
+                    tenant, .uuid(fact.absorbed.bits), .uuid(fact.survivor.bits),
+                    Self.identities(fact.moved),
+                ]),
+        ])
+    }
+
+    /// Takes the rows that go back off the survivor, and writes those that both have again.
+    func unmerge(
+        _ fact: AccountsUnmerged, giving given: [UserProvidersFold.Key: UserProvidersFold.Row],
+        of tenant: TenantID, through rows: inout CopyRows, on connection: Connection
+    ) throws(PostgresError) {
+        // What the merge dropped is not the survivor's, so how many rows go is not known here.
+        _ = try connection.query(
+            Statement(
+                "\(name)_unmerge",
+                """
+                DELETE FROM \(name)
+                WHERE tenant_id = $1 AND user_id = $2 AND identity_id = ANY ($3::uuid[])
+                """),
+            [
+                .text(tenant.description), .uuid(fact.survivor.bits),
+                Self.identities(fact.returned),
+            ])
+        rows.removeAll()
+        for (key, row) in given { Self.add(key, row, of: tenant.description, to: &rows) }
+        try connection.copyIn(copy, &rows)
+    }
+
+    private static func identities(_ links: [Account.Link]) -> Parameter {
+        .uuids(links.map(\.identity.bits))
     }
 
     private static func keys(_ keys: [UserProvidersFold.Key]) -> [Parameter] {

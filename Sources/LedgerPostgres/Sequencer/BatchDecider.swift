@@ -38,10 +38,10 @@ struct BatchDecider: Sendable {
                     decision, of: command, into: &batch.state, at: loaded.now)
                 batch.add(recorded, effects: decision.effects)
                 forgetAttempts(after: decision.effects, in: batch, at: loaded.now, rules)
+                answers.append(.success(decision.result.map { $0.naming(recorded) }))
             } catch {
                 throw .fold(error)
             }
-            answers.append(.success(decision.result))
         }
         let touched = loaded.tenants.values.filter { !$0.recordings.isEmpty }
         return BatchOutcome(

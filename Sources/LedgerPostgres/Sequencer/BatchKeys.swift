@@ -50,8 +50,11 @@ struct BatchKeys {
     /// Sessions that commands come through; their accounts belong to them.
     private(set) var sessions = Sessions()
     private(set) var idempotency = Scopes()
-    /// Accounts that commands name; with their legal holds, and those that were erased.
+    /// Accounts that commands name; with their legal holds, those that were erased, and those that are
+    /// one with them.
     private(set) var accounts = Accounts()
+    /// The ones among ``subjects`` whose accounts are meant as ``accounts`` are.
+    private(set) var holders = Subjects()
 
     init(_ commands: [Command]) {
         for command in commands {
@@ -91,6 +94,21 @@ struct BatchKeys {
             accounts.add(tenant, intent.account)
         case .recordRestore:
             break
+        case .mergeAccounts(let intent):
+            switch intent.authority {
+            case .support(_, let named):
+                accounts.add(tenant, named.survivor)
+                accounts.add(tenant, named.absorbed)
+            case .accountHolder(let caller, let credential):
+                sessions.add(tenant, caller.session)
+                accounts.add(tenant, caller.account)
+                guard case .proved(let subject, _) = credential else { break }
+                subjects.add(tenant, subject)
+                holders.add(tenant, subject)
+            }
+        case .unmergeAccounts(let intent):
+            accounts.add(tenant, intent.survivor)
+            accounts.add(tenant, intent.absorbed)
         }
     }
 

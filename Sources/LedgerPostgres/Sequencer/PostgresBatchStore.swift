@@ -100,7 +100,8 @@ final class PostgresBatchStore: BatchStore {
         }
         // Erasures take away what the commands before them wrote; only then is the place of a subject
         // free for the identity that it got anew.
-        return AccountWrites.calls(for: batches) + IdentityWrites.moves(in: batches)
+        return AccountWrites.calls(for: batches) + MergeWrites.calls(for: batches)
+            + IdentityWrites.moves(in: batches)
             + SessionWrites.calls(for: batches) + OperationalWrites.calls(for: batches, at: now)
             + secrets.calls + ErasureWrites.calls(for: batches) + IdentityWrites.names(in: batches)
     }

@@ -76,6 +76,10 @@ struct BatchChanges {
     private(set) var answers: [IdempotencyScope] = []
     private(set) var accountsErased: [(account: AccountID, position: LogPosition)] = []
     private(set) var accountsHeld: Set<AccountID> = []
+    /// Whom another account stands for, or stands for no more.
+    private(set) var accountsMerged: Set<AccountID> = []
+    private(set) var mergesMade: [Merge] = []
+    private(set) var mergesUndone: [(survivor: AccountID, merge: EventID)] = []
 
     /// - Parameters:
     ///   - recorded: the event.
@@ -106,6 +110,20 @@ struct BatchChanges {
             accountsErased.append((account: fact.account, position: position))
         case .legalHoldSet(let fact): accountsHeld.insert(fact.account)
         case .legalHoldLifted(let fact): accountsHeld.insert(fact.account)
+        case .accountsMerged(let fact):
+            identitiesTouched.formUnion(
+                (fact.moved + fact.dropped + fact.replaced).map(\.identity))
+            for link in fact.moved + fact.dropped {
+                end(link.identity, of: fact.absorbed, at: position)
+            }
+            for link in fact.replaced { end(link.identity, of: fact.survivor, at: position) }
+            accountsMerged.insert(fact.absorbed)
+            mergesMade.append(Merge(fact, id: recorded.id, at: position))
+        case .accountsUnmerged(let fact):
+            identitiesTouched.formUnion((fact.returned + fact.restored).map(\.identity))
+            for link in fact.returned { end(link.identity, of: fact.survivor, at: position) }
+            accountsMerged.insert(fact.absorbed)
+            mergesUndone.append((survivor: fact.survivor, merge: fact.merge))
         case .ledgerOpened, .keyRotated, .conflictRejected, .linkRejected, .unlinkRejected,
             .ledgerRestored:
             break

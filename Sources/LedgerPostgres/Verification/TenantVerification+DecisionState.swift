@@ -33,7 +33,7 @@ extension TenantVerification {
             of: .accounts,
             """
             account_id, opened_position, next_seq, last_leaf, last_position,
-            coalesce(legal_holds, '{}')
+            coalesce(legal_holds, '{}'), merged_into
             """,
             on: connection
         ) { check, result, row throws(PostgresError) in
@@ -53,6 +53,8 @@ extension TenantVerification {
                     "last_position"
                 } else if try result.uuidArray(row, 5) != account.holds.map({ $0.bits }) {
                     "legal_holds"
+                } else if try result.optionalUUID(row, 6) != account.mergedInto?.bits {
+                    "merged_into"
                 } else {
                     nil
                 }
@@ -67,6 +69,38 @@ extension TenantVerification {
         }
         for account in missing.sorted(by: { $0.lastPosition < $1.lastPosition }) {
             add(.accounts, account.lastPosition, "the row of account \(account.id) is missing")
+        }
+    }
+
+    /// Compares `merges` with the fold.
+    mutating func compareMerges(on connection: Connection) throws(PostgresError) {
+        var expected: [EventID: Merge] = [:]
+        for merge in state.accounts.values.flatMap(\.merges) { expected[merge.id] = merge }
+        try eachRow(
+            of: .merges,
+            "event_id, position, survivor_id, absorbed_id, moved, dropped, replaced",
+            on: connection
+        ) { check, result, row throws(PostgresError) in
+            func identities(_ column: Int) throws(PostgresError) -> [IdentityID] {
+                try result.uuidArray(row, column).map { IdentityID(bits: $0) }
+            }
+            let stored = Merge(
+                id: EventID(bits: try result.uuid(row, 0)),
+                position: LogPosition(try result.int8(row, 1)),
+                survivor: AccountID(bits: try result.uuid(row, 2)),
+                absorbed: AccountID(bits: try result.uuid(row, 3)), moved: try identities(4),
+                dropped: try identities(5), replaced: try identities(6))
+            guard let merge = expected.removeValue(forKey: stored.id) else {
+                return check.add(.merges, nil, "the row of merge \(stored.id) is surplus")
+            }
+            if merge != stored {
+                check.add(
+                    .merges, merge.position,
+                    "the row of merge \(merge.id) is not what the log says")
+            }
+        }
+        for merge in expected.values.sorted(by: { $0.position < $1.position }) {
+            add(.merges, merge.position, "the row of merge \(merge.id) is missing")
         }
     }
 

@@ -101,12 +101,25 @@ extension TenantVerification {
             erasedAt[fact.account] = recorded.recordedAt
         }
         command.take(recorded)
-        personal.take(recorded, disclosed)
+        personal.take(recorded, disclosed, linked: try linked(recorded, on: connection))
         for index in audits.indices {
             try audits[index].compare(
                 recorded, disclosed, before: before, state: state, report: &report,
                 on: connection)
         }
+    }
+}
+
+extension TenantVerification {
+    /// What the links that an event gives back disclosed; what cannot be opened was found where it is.
+    private func linked(
+        _ recorded: RecordedEvent, on connection: Connection
+    ) throws(PostgresError) -> [LogPosition: DisclosedValues] {
+        guard let disclosures else { return [:] }
+        let positions = Set(LinkedDisclosures.linkPositions(of: recorded))
+        let linked = try LinkedDisclosures.read(
+            at: positions, in: tenant, with: disclosures, on: connection)
+        return (try? linked.values(of: recorded)) ?? [:]
     }
 }
 
@@ -151,8 +164,17 @@ struct PersonalColumns {
     private(set) var providerIDs: [IdentityID: String] = [:]
     private(set) var emails: [IdentityID: String] = [:]
 
-    mutating func take(_ recorded: RecordedEvent, _ disclosed: DisclosedValues) {
+    /// - Parameter linked: what links that go back disclosed when they were made.
+    mutating func take(
+        _ recorded: RecordedEvent, _ disclosed: DisclosedValues,
+        linked: [LogPosition: DisclosedValues]
+    ) {
         switch recorded.event {
+        case .accountsUnmerged(let fact):
+            for link in fact.returned + fact.restored {
+                providerIDs[link.identity] = linked[link.position]?.providerID
+                emails[link.identity] = linked[link.position]?.email
+            }
         case .providerLinked(let fact):
             providerIDs[fact.identity] = disclosed.providerID
             emails[fact.identity] = disclosed.email
@@ -161,7 +183,7 @@ struct PersonalColumns {
         case .ledgerOpened, .keyRotated, .accountOpened, .providerUnlinked, .conflictRejected,
             .linkRejected,
             .unlinkRejected, .signedOut, .sessionRevoked, .accountErased, .legalHoldSet,
-            .legalHoldLifted, .ledgerRestored:
+            .legalHoldLifted, .ledgerRestored, .accountsMerged:
             break
         }
     }

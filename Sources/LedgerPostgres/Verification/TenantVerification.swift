@@ -87,6 +87,7 @@ struct TenantVerification {
         try compareIdentities(on: connection)
         try compareSessions(on: connection)
         try compareErasures(on: connection)
+        try compareMerges(on: connection)
         try findStrayDisclosures(on: connection)
         guard report.findingCount == findingsBefore else { return }
         report.completeAccounts += Int64(state.accounts.count)

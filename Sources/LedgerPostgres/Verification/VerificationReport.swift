@@ -25,6 +25,7 @@ package enum VerificationCheck: String, Sendable, CaseIterable {
     case sessions
     /// Of erased accounts nothing is left but where their histories begin and end.
     case erasures
+    case merges
     /// Checkpoints are inside the log and no projection has stopped.
     case projections
     case userProviders = "user_providers"

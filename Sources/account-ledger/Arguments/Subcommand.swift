@@ -28,6 +28,8 @@ struct Subcommand: Sendable {
         Subcommand(syntax: APIKeyRevokeCommand.syntax, body: APIKeyRevokeCommand.run),
         Subcommand(syntax: AccessLogCommand.syntax, body: AccessLogCommand.run),
         Subcommand(syntax: EraseCommand.syntax, body: EraseCommand.run),
+        Subcommand(syntax: MergeCommand.syntax, body: MergeCommand.run),
+        Subcommand(syntax: UnmergeCommand.syntax, body: UnmergeCommand.run),
         Subcommand(syntax: HoldSetCommand.syntax, body: HoldSetCommand.run),
         Subcommand(syntax: HoldLiftCommand.syntax, body: HoldLiftCommand.run),
         Subcommand(syntax: HoldListCommand.syntax, body: HoldListCommand.run),

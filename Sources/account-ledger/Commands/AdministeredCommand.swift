@@ -72,11 +72,18 @@ struct AdministeredCommand: Sendable {
     /// Carries commands out, one after the other; ends at the first that is refused.
     ///
     /// - Throws: `Fault` with the refusal, or when what became of it is not known.
-    func carryOut(_ intents: [Command.Intent]) async throws(Fault) -> [Reply] {
+    ///
+    /// - Parameters:
+    ///   - keyring: for commands that disclose something, which is kept under an account's key.
+    ///   - policy: for commands that depend on the tenant's rules.
+    func carryOut(
+        _ intents: [Command.Intent], keyring: WrappingKeyring? = nil,
+        policy: TenantPolicy = TenantPolicy(providers: [])
+    ) async throws(Fault) -> [Reply] {
         let faults = FaultNote()
         let sequencer = Sequencer(
             configuration: SequencerConfiguration(url: url),
-            policy: { _ in TenantPolicy(providers: []) }, keyring: Self.noKeyring,
+            policy: { _ in policy }, keyring: keyring ?? Self.noKeyring,
             onCommit: { _ in }, onFault: { faults.note($0) })
         async let finished: Void = sequencer.run()
         var replies: [Reply] = []
@@ -110,8 +117,8 @@ struct AdministeredCommand: Sendable {
         }
     }
 
-    /// An operator's commands open no account and disclose nothing, so that they need no key; an erasure
-    /// must be possible when keys are lost, too.
+    /// Most of an operator's commands disclose nothing, so that they need no key; an erasure must be
+    /// possible when keys are lost, too.
     private static var noKeyring: WrappingKeyring {
         guard let key = SymmetricKey(bytes: SecureRandom.bytes(32)) else {
             preconditionFailure("a key has 32 bytes")
@@ -126,6 +133,16 @@ struct AdministeredCommand: Sendable {
         case .legalHold: "the account is under a legal hold: see \(Syntax.program) hold list"
         case .tooManyHolds: "the account has \(SetLegalHold.holdsMax) holds: more it can't have"
         case .unknownHold: "the account has no such hold: see \(Syntax.program) hold list"
+        case .accountMerged(let survivor):
+            "another account stands for it: it was merged into \(survivor)"
+        case .sameAccount: "these are one account"
+        case .tooMuchToMerge: "the accounts are too large for one merge"
+        case .nothingToChoose(let provider):
+            "--keep-absorbed names \(provider), of which not both accounts have an identity"
+        case .mergePlanChanged: "the accounts have changed since the plan was made"
+        case .onlyProvider: "an account would have no way to sign in"
+        case .mergeSuperseded(let obstacle):
+            "the merge can't be taken back any more: \(obstacle.rawValue)"
         default: "refused: \(refusal)"
         }
     }

@@ -45,11 +45,16 @@ enum EraseCommand {
         try await command.record(access)
         let intent = EraseAccount(account: account, basis: basis, actor: .system)
         let replies = try await command.carryOut([.eraseAccount(intent)])
-        guard case .erased(let position, let isNew) = replies.first else {
+        guard case .erased(let position, let isNew, let covering) = replies.first else {
             throw Fault("the ledger gave another answer than to an erasure")
         }
         let before = isNew ? "is erased" : "was erased before"
         Terminal.print("account \(account) \(before), at position \(position)\n")
+        if !covering.isEmpty {
+            Terminal.print(
+                "with it, because merges had made them one: "
+                    + covering.map(\.description).joined(separator: ", ") + "\n")
+        }
         Terminal.print(try await destroy(command.url) + "\n")
         return .success
     }

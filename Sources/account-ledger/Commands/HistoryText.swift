@@ -45,6 +45,10 @@ extension ReplayedAccount {
         switch standing {
         case .unopened: return ["not opened yet: nobody could sign in"]
         case .open: lines.append("open since \(opened?.text ?? "?")")
+        case .merged:
+            lines.append(
+                "opened \(opened?.text ?? "?"), merged into account"
+                    + " \(mergedInto?.description ?? "?"), which stands for it")
         case .erased:
             lines.append(
                 "opened \(opened?.text ?? "?"), erased \(erased?.text ?? "?"): nothing touches it"
@@ -61,6 +65,7 @@ extension ReplayedAccount {
         if sessionCount > Self.sessionsMax {
             lines.append("  and \(sessionCount - Self.sessionsMax) that were opened before")
         }
+        lines += merges.map { "stands for account \($0.absorbed), merge \($0.id)" }
         lines += holds.map { "legal hold \($0) keeps it from being erased" }
         return lines
     }

@@ -172,6 +172,7 @@ struct Server: Sendable {
             commands: workers.sequencer, accounts: workers.reads, audit: audit(),
             tenants: Tenants(url: configuration.databaseURL), configurations: tenants,
             accessTokens: accessTokens, refreshTokens: RefreshTokens(key: keys.refresh),
+            mergePlans: MergePlanDigests(key: keys.refresh),
             now: { .now },
             random: { [identifiers = IdentifierBits()] in identifiers.next() },
             observer: RequestRecord(log: log, metrics: requests),

@@ -10,6 +10,8 @@ import Testing
 struct TestService {
     /// What a test may set before the service starts.
     struct Options {
+        /// What plan digests are made with.
+        var planKey = SymmetricKey.generate()
         var tenants: [TenantID] = [.default]
         var nonce: IDTokenPolicy.NonceMode = .raw
         var nonceRequired = false
@@ -88,7 +90,8 @@ struct TestService {
             APIServices(
                 commands: ledger, accounts: ledger, audit: audit.services, tenants: ledger,
                 configurations: configurations, accessTokens: accessTokens,
-                refreshTokens: refreshTokens, now: { clock.now },
+                refreshTokens: refreshTokens, mergePlans: MergePlanDigests(key: options.planKey),
+                now: { clock.now },
                 random: { SecureRandom.uint128() }, observer: observer,
                 trustedProxies: try #require(TrustedProxies(options.proxies)),
                 allowedOrigins: try #require(AllowedOrigins(options.origins)),

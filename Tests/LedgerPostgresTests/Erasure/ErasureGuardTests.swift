@@ -47,7 +47,8 @@ import Testing
     @Test func `another account's erasure erases nobody else`() async throws {
         try await ErasureFixture.with { fixture in
             var story = fixture.story
-            guard case .erased(let position, _) = try await story.erase(fixture.ada.account).get()
+            guard
+                case .erased(let position, _, _) = try await story.erase(fixture.ada.account).get()
             else { throw Unexpected(what: "not erased") }
             let call = """
                 SELECT ledger_erase_accounts('{default}', '{\(fixture.bob.account)}', '{\(position)}')

@@ -33,7 +33,7 @@ import Testing
                 WHERE account_id = '\(account)'
                 """)
             #expect(try await story.lift(second, of: account) == .success(.holdLifted))
-            guard case .erased(_, isNew: true) = try await story.erase(account).get() else {
+            guard case .erased(_, isNew: true, _) = try await story.erase(account).get() else {
                 throw Unexpected(what: "not erased")
             }
             try await fixture.settle()

@@ -16,12 +16,12 @@ import Testing
         }
     }
 
-    @Test(arguments: [UInt64(41), 42])
+    @Test(arguments: [UInt64(42), 44])
     func `at every position the holder is whom the whole log says`(seed: UInt64) async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 var commands = RandomCommands(seed: seed, subjectsPerProvider: 2)
-                for _ in 0..<80 {
+                for _ in 0..<110 {
                     commands.learn(try await fixture.sequencer.submit(commands.next()))
                 }
                 let owners = IdentityOwners(url: database.runtimeURL)
@@ -63,8 +63,27 @@ import Testing
         case .providerUnlinked(let fact) where fact.identity == identity:
             let last = holdings.removeLast()
             holdings.append(Holding(account: last.account, from: last.from, until: mark))
+        case .accountsMerged(let fact):
+            if fact.moved.contains(where: { $0.identity == identity }) {
+                end(&holdings, at: mark)
+                holdings.append(Holding(account: fact.survivor, from: mark, until: nil))
+            } else if (fact.dropped + fact.replaced).contains(where: { $0.identity == identity }) {
+                end(&holdings, at: mark)
+            }
+        case .accountsUnmerged(let fact):
+            if fact.returned.contains(where: { $0.identity == identity }) {
+                if holdings.last?.until == nil { end(&holdings, at: mark) }
+                holdings.append(Holding(account: fact.absorbed, from: mark, until: nil))
+            } else if fact.restored.contains(where: { $0.identity == identity }) {
+                holdings.append(Holding(account: fact.survivor, from: mark, until: nil))
+            }
         default: break
         }
+    }
+
+    private func end(_ holdings: inout [Holding], at mark: LogMark) {
+        guard let last = holdings.popLast() else { return }
+        holdings.append(Holding(account: last.account, from: last.from, until: mark))
     }
 
     @Test func `a subject that never came is not known`() async throws {

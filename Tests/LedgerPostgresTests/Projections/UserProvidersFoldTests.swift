@@ -10,40 +10,47 @@ import Testing
     private let identity = IdentityID(bits: 2)
 
     @Test func `what a page links and unlinks leaves nothing to write`() throws {
-        var fold = UserProvidersFold()
+        var fold = UserProvidersFold(from: LogPosition(0))
         try fold.apply(linked(at: 1))
         try fold.apply(unlinked(at: 2))
-        #expect(fold.changes.isEmpty)
+        #expect(fold.steps.isEmpty)
     }
 
     @Test func `an unlink and a new link delete the old row and insert the new one`() throws {
-        var fold = UserProvidersFold()
+        var fold = UserProvidersFold(from: LogPosition(0))
         try fold.apply(unlinked(at: 1))
         try fold.apply(linked(at: 2))
-        let change = try #require(fold.changes.values.first)
+        let change = try #require(changes(of: fold).values.first)
         #expect(change.deletes)
         #expect(change.insert?.linkedPosition == LogPosition(2))
         try fold.apply(unlinked(at: 3))
-        let last = try #require(fold.changes.values.first)
+        let last = try #require(changes(of: fold).values.first)
         #expect(last == UserProvidersFold.Change(deletes: true))
     }
 
     @Test func `the last e-mail of a page counts`() throws {
-        var fold = UserProvidersFold()
+        var fold = UserProvidersFold(from: LogPosition(0))
         try fold.apply(signedIn(at: 1, email: "old@example.com"))
         try fold.apply(signedIn(at: 2, email: "new@example.com"))
         try fold.apply(signedIn(at: 3, email: nil))
-        #expect(fold.changes.values.first?.email == "new@example.com")
+        #expect(changes(of: fold).values.first?.email == "new@example.com")
     }
 
     @Test func `a second link, and a sign-in after the unlink, are faults`() throws {
-        var fold = UserProvidersFold()
+        var fold = UserProvidersFold(from: LogPosition(0))
         try fold.apply(linked(at: 1))
         #expect(throws: LogDamage.self) { try fold.apply(linked(at: 2)) }
-        var other = UserProvidersFold()
+        var other = UserProvidersFold(from: LogPosition(0))
         try other.apply(unlinked(at: 1))
         #expect(throws: LogDamage.self) { try other.apply(unlinked(at: 2)) }
         #expect(throws: LogDamage.self) { try other.apply(signedIn(at: 3, email: "a@b.c")) }
+    }
+
+    private func changes(
+        of fold: UserProvidersFold
+    ) -> [UserProvidersFold.Key: UserProvidersFold.Change] {
+        guard case .changes(let net) = fold.steps.last else { return [:] }
+        return net.changes
     }
 
     private func linked(at position: Int64) -> DisclosedEvent {

@@ -62,7 +62,28 @@ enum Examples {
             .ledgerRestored(
                 LedgerRestored(
                     origin: 2, root: digest(Array(repeating: 9, count: 32)), size: 1_790_000))
+        case .accountsMerged:
+            .accountsMerged(
+                AccountsMerged(
+                    survivor: account, absorbed: holder, cause: .support,
+                    moved: [link(10, "apple", 17)], dropped: [link(11, "google", 18)],
+                    replaced: [], links: [link(12, "google", 12), link(10, "apple", 17)],
+                    plan: digest(Array(repeating: 3, count: 32))))
+        case .accountsUnmerged:
+            .accountsUnmerged(
+                AccountsUnmerged(
+                    survivor: account, absorbed: holder, merge: id(13),
+                    returned: [link(10, "apple", 17), link(11, "google", 18)], restored: [],
+                    links: [link(12, "google", 12)]))
         }
+    }
+
+    private static func link(
+        _ identity: UInt128, _ name: String, _ position: Int64
+    ) -> Account.Link {
+        Account.Link(
+            identity: id(identity), provider: provider(name),
+            linkedAt: Timestamp(seconds: 1_789_000_000), position: LogPosition(position))
     }
 
     /// Who causes an event of a kind.

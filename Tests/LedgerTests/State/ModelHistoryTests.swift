@@ -27,7 +27,7 @@ import Testing
                 try replayed.apply(
                     EntryEncoding.decode(recording.entry), leaf: leafHash(recording.entry))
             }
-            commands.learn(decision.result)
+            commands.learn(decision.result.map { $0.naming(recordings) })
             try expectInvariants(of: replayed)
             #expect(replayed.accounts == state.ledger.accounts)
             #expect(replayed.identities == state.ledger.identities)
@@ -36,11 +36,29 @@ import Testing
         #expect(replayed.nextPosition.value > 100, "the history is long enough to mean something")
     }
 
+    /// Whether an account that lives and stands by itself stands for an absorbed one.
+    private func standsAtTheEnd(of account: Account, in state: LedgerState) -> Bool {
+        var last = account
+        for _ in 0..<MergeAccounts.familyMax {
+            guard let next = last.mergedInto else { return last.erasedPosition == nil }
+            guard let known = state.accounts[next] else { return false }
+            last = known
+        }
+        return false
+    }
+
     private func expectInvariants(of state: LedgerState) throws {
         var owners: [IdentityID: AccountID] = [:]
         for account in state.accounts.values {
             if account.erasedPosition != nil {
                 #expect(account.links.isEmpty && account.holds.isEmpty)
+                continue
+            }
+            if let survivor = account.mergedInto {
+                #expect(account.links.isEmpty, "an absorbed account has nothing of its own")
+                let merge = state.accounts[survivor]?.merges.last { $0.absorbed == account.id }
+                #expect(merge != nil, "nobody stands for account \(account.id)")
+                #expect(standsAtTheEnd(of: account, in: state), "account \(account.id) is lost")
                 continue
             }
             #expect(!account.links.isEmpty, "account \(account.id) is locked out")

@@ -171,7 +171,7 @@ extension Command {
         case .unlinkProvider(let intent): intent.idempotency
         case .openLedger, .rotateKey, .signIn, .signOut, .refreshSession, .eraseAccount,
             .setLegalHold,
-            .liftLegalHold, .recordRestore:
+            .liftLegalHold, .recordRestore, .mergeAccounts, .unmergeAccounts:
             nil
         }
     }

@@ -22,6 +22,9 @@ struct TenantReplay {
     /// The answers of idempotency keys, those that have lapsed included.
     private(set) var answers: [IdempotencyScope: TenantRows.AnswerRow] = [:]
     private(set) var userProviders: [UserProvidersFold.Key: UserProvidersFold.Row] = [:]
+    /// What each link disclosed when it was made.
+    private var linkRows: [LogPosition: UserProvidersFold.Row] = [:]
+    private var lastCommand: CommandID?
     private(set) var audit: [AccountID: [AuditLine]] = [:]
     private var signInTimes: [IdentityID: [Timestamp]] = [:]
 
@@ -108,12 +111,17 @@ struct TenantReplay {
             throw Contradiction("\(place) cannot follow: \(error)")
         }
         note(recorded, DisclosedValues(recording.disclosures), before: before)
+        lastCommand = recorded.command
     }
 
     private func providers(of recorded: RecordedEvent) -> [[String]] {
         recorded.accounts.map { reference in
             (state.ledger.accounts[reference.id]?.linkedProviders ?? []).map(\.description)
         }
+    }
+
+    private func key(_ account: AccountID, _ link: Account.Link) -> UserProvidersFold.Key {
+        UserProvidersFold.Key(account: account, identity: link.identity)
     }
 
     private mutating func note(
@@ -130,15 +138,22 @@ struct TenantReplay {
         switch recorded.event {
         case .providerLinked(let fact):
             let key = UserProvidersFold.Key(account: fact.account, identity: fact.identity)
-            userProviders[key] = UserProvidersFold.Row(
+            let row = UserProvidersFold.Row(
                 provider: fact.provider, providerID: disclosed.providerID, email: disclosed.email,
                 linkedAt: recorded.recordedAt, linkedPosition: recorded.position)
+            userProviders[key] = row
+            linkRows[recorded.position] = row
         case .providerUnlinked(let fact):
             userProviders[
                 UserProvidersFold.Key(account: fact.account, identity: fact.identity)] = nil
         case .signedIn(let fact):
             let key = UserProvidersFold.Key(account: fact.account, identity: fact.identity)
-            if let email = disclosed.email { userProviders[key]?.email = email }
+            if let email = disclosed.email {
+                userProviders[key]?.email = email
+                if recorded.command == lastCommand {
+                    linkRows[LogPosition(recorded.position.value - 1)]?.email = email
+                }
+            }
             signInTimes[fact.identity, default: []].append(recorded.recordedAt)
             let known = state.signIns[fact.identity]
             state.signIns[fact.identity] = DecisionState.SignInCount(
@@ -149,6 +164,23 @@ struct TenantReplay {
                 audit[fact.account]?[index].clientIP = nil
             }
             answers = answers.filter { $0.key.account != fact.account }
+        case .accountsMerged(let fact):
+            for link in fact.moved {
+                let row = userProviders[key(fact.absorbed, link)]
+                userProviders[key(fact.survivor, link)] = row
+            }
+            for link in fact.moved + fact.dropped {
+                userProviders[key(fact.absorbed, link)] = nil
+            }
+            for link in fact.replaced { userProviders[key(fact.survivor, link)] = nil }
+        case .accountsUnmerged(let fact):
+            for link in fact.returned {
+                userProviders[key(fact.survivor, link)] = nil
+                userProviders[key(fact.absorbed, link)] = linkRows[link.position]
+            }
+            for link in fact.restored {
+                userProviders[key(fact.survivor, link)] = linkRows[link.position]
+            }
         case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
             .unlinkRejected,
             .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted, .ledgerRestored:

@@ -34,12 +34,27 @@ final class MemoryProjectionStore: ProjectionStore {
     func page(of tenant: TenantID, from: LogPosition, limit: Int) async throws -> LogPage {
         if let page = process.recent.page(of: tenant, from: from, limit: limit) { return page }
         try await travel("reads a page")
-        let log = world.database.log(of: tenant).dropFirst(Int(from.value)).prefix(limit)
+        let whole = world.database.log(of: tenant)
         return LogPage(
             from: from,
-            events: log.map { recording in
-                DisclosedEvent(
-                    recorded: recording.recorded, disclosed: DisclosedValues(recording.disclosures))
+            events: whole.dropFirst(Int(from.value)).prefix(limit).map { recording in
+                let places = LinkedDisclosures.linkPositions(of: recording.recorded)
+                return DisclosedEvent(
+                    recorded: recording.recorded,
+                    disclosed: DisclosedValues(recording.disclosures),
+                    linked: Dictionary(
+                        uniqueKeysWithValues: places.map { place in
+                            let pair = whole.dropFirst(Int(place.value)).prefix(2).map {
+                                DisclosedEvent(
+                                    recorded: $0.recorded,
+                                    disclosed: DisclosedValues($0.disclosures))
+                            }
+                            return (
+                                place,
+                                LinkedDisclosures.values(
+                                    of: pair[0], before: pair.dropFirst().first)
+                            )
+                        }))
             },
             damage: nil)
     }

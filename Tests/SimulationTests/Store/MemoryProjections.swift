@@ -147,11 +147,8 @@ extension MemoryProjections.Shelf {
     /// Writes rows, with the checks that the tables make.
     fileprivate mutating func write(_ rows: ProjectionRows) throws(ProjectionRefusal) {
         switch rows {
-        case .userProviders(let net):
-            userProviders = userProviders.filter { !net.erased.contains($0.key.account) }
-            for (key, change) in net.changes {
-                try write(change, at: key)
-            }
+        case .userProviders(let steps):
+            for step in steps { try write(step) }
         case .accountAudit(let added):
             for account in added.erasedAccounts {
                 audit[account] = audit[account]?.map { row in
@@ -167,6 +164,44 @@ extension MemoryProjections.Shelf {
                 audit[row.account, default: []].append(row)
             }
         }
+    }
+
+    private mutating func write(_ step: UserProvidersFold.Step) throws(ProjectionRefusal) {
+        switch step {
+        case .changes(let net):
+            userProviders = userProviders.filter { !net.erased.contains($0.key.account) }
+            for (key, change) in net.changes {
+                try write(change, at: key)
+            }
+        case .merge(let fact):
+            for link in fact.dropped { _ = try take(link, of: fact.absorbed) }
+            for link in fact.replaced { _ = try take(link, of: fact.survivor) }
+            for link in fact.moved {
+                userProviders[
+                    UserProvidersFold.Key(account: fact.survivor, identity: link.identity)] =
+                    try take(link, of: fact.absorbed)
+            }
+        case .unmerge(let fact, let given):
+            for link in fact.returned {
+                userProviders[
+                    UserProvidersFold.Key(account: fact.survivor, identity: link.identity)] = nil
+            }
+            for (key, row) in given {
+                guard userProviders.updateValue(row, forKey: key) == nil else {
+                    throw ProjectionRefusal(reason: "a row that comes is there already")
+                }
+            }
+        }
+    }
+
+    private mutating func take(
+        _ link: Account.Link, of account: AccountID
+    ) throws(ProjectionRefusal) -> UserProvidersFold.Row {
+        let key = UserProvidersFold.Key(account: account, identity: link.identity)
+        guard let row = userProviders.removeValue(forKey: key) else {
+            throw ProjectionRefusal(reason: "a row that moves is not there")
+        }
+        return row
     }
 
     private mutating func write(

@@ -181,7 +181,7 @@ extension Command {
         case .signOut(let intent): intent.caller
         case .openLedger, .rotateKey, .signIn, .refreshSession, .eraseAccount, .setLegalHold,
             .liftLegalHold,
-            .recordRestore:
+            .recordRestore, .mergeAccounts, .unmergeAccounts:
             nil
         }
     }

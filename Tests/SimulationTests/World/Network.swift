@@ -164,6 +164,10 @@ extension Command {
         case .liftLegalHold(let intent):
             return start + "lift \(short(intent.hold)) of \(short(intent.account))"
         case .recordRestore: return start + "restored"
+        case .mergeAccounts(let intent):
+            return start + (intent.agreed == nil ? "plan of a merge" : "merge")
+        case .unmergeAccounts(let intent):
+            return start + "unmerge \(short(intent.absorbed)) from \(short(intent.survivor))"
         }
     }
 }

@@ -2,14 +2,55 @@ import Ledger
 import Postgres
 
 /// The accounts that commands of operators and administrators name, with what other commands need not
-/// know: their legal holds, and whether they were erased.
+/// know: their legal holds, whether they were erased, and every account that is one with them by merges.
 enum AccountLoad {
+    /// The accounts that are one with the named ones, as a common table expression `family`.
+    ///
+    /// From each named account, and each that holds a named subject, up to the one that stands for it, and
+    /// from there down to all whom that one stands for. No cycle can be in it: an absorbed account absorbs
+    /// nobody.
+    static let family = """
+        WITH RECURSIVE named AS (
+            SELECT tenant_id, account_id FROM unnest($1::text[], $2::uuid[])
+                AS k (tenant_id, account_id)
+            UNION
+            SELECT k.tenant_id, i.account_id
+            FROM unnest($3::text[], $4::text[], $5::text[])
+                AS k (tenant_id, provider, provider_id)
+            CROSS JOIN LATERAL (
+                SELECT account_id FROM identities
+                WHERE tenant_id = k.tenant_id AND provider = k.provider
+                    AND provider_id = k.provider_id AND account_id IS NOT NULL
+                OFFSET 0) i
+        ), up AS (
+            SELECT tenant_id, account_id FROM named
+            UNION
+            SELECT u.tenant_id, a.merged_into
+            FROM up u
+            CROSS JOIN LATERAL (
+                SELECT merged_into FROM accounts
+                WHERE tenant_id = u.tenant_id AND account_id = u.account_id
+                    AND merged_into IS NOT NULL
+                OFFSET 0) a
+        ), family AS (
+            SELECT tenant_id, account_id FROM up
+            UNION
+            SELECT f.tenant_id, a.account_id
+            FROM family f
+            CROSS JOIN LATERAL (
+                SELECT account_id FROM accounts
+                WHERE merged_into = f.account_id AND tenant_id IS NOT DISTINCT FROM f.tenant_id
+                OFFSET 0) a
+        )
+        """
+
     private static let statement = Statement(
         "load_accounts",
         """
-        SELECT k.n, x.position, coalesce(a.legal_holds, '{}'),
+        \(family)
+        SELECT k.tenant_id, k.account_id, x.position, coalesce(a.legal_holds, '{}'), a.merged_into,
                \(AccountColumns.selected)
-        FROM unnest($1::text[], $2::uuid[]) WITH ORDINALITY AS k (tenant_id, account_id, n)
+        FROM family k
         LEFT JOIN LATERAL (
             SELECT position FROM erasures
             WHERE tenant_id = k.tenant_id AND account_id = k.account_id
@@ -21,27 +62,48 @@ enum AccountLoad {
         \(AccountColumns.joined)
         """)
 
-    static func call(_ accounts: BatchKeys.Accounts) -> Call {
-        Call(statement, [.texts(accounts.tenants.map { $0.description }), .uuids(accounts.ids)])
+    static func call(_ keys: BatchKeys) -> Call {
+        Call(statement, parameters(keys))
+    }
+
+    /// What ``family`` is asked for.
+    static func parameters(_ keys: BatchKeys) -> [Parameter] {
+        [
+            .texts(keys.accounts.tenants.map { $0.description }), .uuids(keys.accounts.ids),
+            .texts(keys.holders.tenants.map { $0.description }),
+            .texts(keys.holders.subjects.map { $0.provider.description }),
+            .texts(keys.holders.subjects.map { $0.providerID }),
+        ]
     }
 
     static func read(
-        _ result: QueryResult, of accounts: BatchKeys.Accounts,
-        into tenants: [TenantID: TenantBatch]
+        _ result: QueryResult, into tenants: [TenantID: TenantBatch]
     ) throws {
-        let columns = AccountColumns(result, from: 3)
+        let columns = AccountColumns(result, from: 5)
         for row in 0..<result.rowCount {
-            let index = try result.keyIndex(row)
-            guard let batch = tenants[accounts.tenants[index]] else { continue }
-            let id = AccountID(bits: accounts.ids[index])
-            if let position = try result.optionalInt8(row, 1) {
+            guard let batch = try tenants[result.tenant(row, 0)] else { continue }
+            let id = AccountID(bits: try result.uuid(row, 1))
+            if let position = try result.optionalInt8(row, 2) {
                 batch.state.ledger.load(.erased(id, at: LogPosition(position)))
                 continue
             }
             try columns.read(row, into: batch)
-            let holds = try result.uuidArray(row, 2).map { HoldID(bits: $0) }
+            let holds = try result.uuidArray(row, 3).map { HoldID(bits: $0) }
             batch.state.ledger.load(holds, on: id)
+            if let survivor = try result.optionalUUID(row, 4) {
+                batch.state.ledger.load(mergedInto: AccountID(bits: survivor), of: id)
+            }
         }
+    }
+}
+
+extension QueryResult {
+    /// A tenant's name; damage when it breaks the grammar.
+    func tenant(_ row: Int, _ column: Int) throws -> TenantID {
+        guard let tenant = TenantID(try text(row, column)) else {
+            throw BatchFault.damaged("a tenant's name")
+        }
+        return tenant
     }
 }
 

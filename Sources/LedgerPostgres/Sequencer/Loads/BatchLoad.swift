@@ -74,8 +74,12 @@ struct BatchLoad {
         // After the others: it adds to accounts that they have loaded.
         if !keys.accounts.ids.isEmpty {
             steps.append(
-                Step(call: AccountLoad.call(keys.accounts)) { load, result in
-                    try AccountLoad.read(result, of: load.keys.accounts, into: load.tenants)
+                Step(call: AccountLoad.call(keys)) { load, result in
+                    try AccountLoad.read(result, into: load.tenants)
+                })
+            steps.append(
+                Step(call: MergeLoad.call(keys)) { load, result in
+                    try MergeLoad.read(result, into: load.tenants)
                 })
         }
         return steps + operationalSteps

@@ -10,6 +10,8 @@ struct LogStretch: Sendable {
         /// Keyed digests of what else the event discloses.
         let providerID: UInt64?
         let email: UInt64?
+        /// The same of links that the event gives back, by their positions.
+        var linked: [LogPosition: (providerID: UInt64?, email: UInt64?)] = [:]
     }
 
     var events: [Event] = []
@@ -76,7 +78,30 @@ struct StretchReader {
                     providerID: disclosed.providerID.map { rowDigest(of: $0, key) },
                     email: disclosed.email.map { rowDigest(of: $0, key) }))
         }
-        return isSound && rest.isEmpty && stretch.events.count == positions.count ? stretch : nil
+        guard isSound, rest.isEmpty, stretch.events.count == positions.count,
+            try addLinked(to: &stretch, on: connection)
+        else { return nil }
+        return stretch
+    }
+
+    /// Adds what links that go back disclosed; false when that is not to be read.
+    private func addLinked(to stretch: inout LogStretch, on connection: Connection) throws -> Bool {
+        guard let disclosures else { return true }
+        for index in stretch.events.indices {
+            let recorded = stretch.events[index].recorded
+            let places = Set(LinkedDisclosures.linkPositions(of: recorded))
+            guard !places.isEmpty else { continue }
+            let linked = try LinkedDisclosures.read(
+                at: places, in: tenant, with: disclosures, on: connection)
+            guard let values = try? linked.values(of: recorded) else { return false }
+            stretch.events[index].linked = values.mapValues {
+                (
+                    providerID: $0.providerID.map { rowDigest(of: $0, key) },
+                    email: $0.email.map { rowDigest(of: $0, key) }
+                )
+            }
+        }
+        return true
     }
 
     /// What an event discloses; nil unless each of its digests has the disclosure it stands for, or the

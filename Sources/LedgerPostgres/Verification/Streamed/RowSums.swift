@@ -11,6 +11,9 @@ struct RowSums: Equatable, Sendable {
     var accountStandings = RowMultiset()
     /// `account_id` and `legal_holds` of the accounts that have some.
     var holds = RowMultiset()
+    /// `account_id` and `merged_into` of the accounts that were absorbed.
+    var absorbed = RowMultiset()
+    var merges = RowMultiset()
     /// `account_id`, `position`, `erased_at`.
     var erasures = RowMultiset()
     var identities = RowMultiset()
@@ -52,11 +55,29 @@ struct RowSummer {
         image.bytes(account.lastLeaf.bytes)
         image.int8(account.lastPosition.value)
         sums.accountStandings.add(image.hash(key))
+        if let survivor = account.mergedInto {
+            image.clear()
+            image.uuid(account.id.bits)
+            image.uuid(survivor.bits)
+            sums.absorbed.add(image.hash(key))
+        }
         guard !account.holds.isEmpty else { return }
         image.clear()
         image.uuid(account.id.bits)
         image.textArray(account.holds.map(\.description))
         sums.holds.add(image.hash(key))
+    }
+
+    mutating func add(_ merge: Merge, _ sums: inout RowSums) {
+        image.clear()
+        image.uuid(merge.id.bits)
+        image.int8(merge.position.value)
+        image.uuid(merge.survivor.bits)
+        image.uuid(merge.absorbed.bits)
+        for identities in [merge.moved, merge.dropped, merge.replaced] {
+            image.textArray(identities.map(\.description))
+        }
+        sums.merges.add(image.hash(key))
     }
 
     mutating func erase(_ account: AccountID, _ recorded: RecordedEvent, _ sums: inout RowSums) {

@@ -9,13 +9,14 @@ enum TableScan: Sendable {
     case identities
     case accounts
     case erasures
+    case merges
 
     /// Every table, the longest first, so that it is not what everybody waits for.
     static func all(projections tables: [ProjectionTable]) -> [TableScan] {
         tables.filter { $0.projection == .accountAudit }.map { .accountAudit($0) }
             + [.sessions, .identities]
             + tables.filter { $0.projection == .userProviders }.map { .userProviders($0) }
-            + [.accounts, .erasures]
+            + [.accounts, .erasures, .merges]
     }
 
     /// Adds the table's rows to the sums; false when two rows have one name.
@@ -55,12 +56,17 @@ enum TableScan: Sendable {
                 sums.accountStandings.add(summer.hash($0, 0..<4))
                 sums.accountsOpened.add(summer.hash($0, 0, 4))
                 if !$0.isNull(5) { sums.holds.add(summer.hash($0, 0, 5)) }
+                if !$0.isNull(6) { sums.absorbed.add(summer.hash($0, 0, 6)) }
             }
         case .erasures:
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
                 sums.accountStandings.add(summer.hash($0, 0..<4))
                 sums.accountsOpened.add(summer.hash($0, 0, 4))
                 sums.erasures.add(summer.hash($0, 5..<8))
+            }
+        case .merges:
+            try copy(of: tenant, isPersonal: isPersonal, on: connection) {
+                sums.merges.add(summer.hash($0, 0..<7))
             }
         }
         return isSound
@@ -101,7 +107,7 @@ enum TableScan: Sendable {
             case .accounts:
                 """
                 SELECT account_id, next_seq, last_leaf, last_position, opened_position,
-                    legal_holds::text[]
+                    legal_holds::text[], merged_into
                 FROM accounts \(place)
                 """
             case .erasures:
@@ -109,6 +115,12 @@ enum TableScan: Sendable {
                 SELECT account_id, next_seq, last_leaf, position, opened_position,
                     account_id, position, erased_at
                 FROM erasures \(place)
+                """
+            case .merges:
+                """
+                SELECT event_id, position, survivor_id, absorbed_id, moved::text[],
+                    dropped::text[], replaced::text[]
+                FROM merges \(place)
                 """
             }
         try connection.copyRows("COPY (\(query)) TO STDOUT (FORMAT binary)", body)

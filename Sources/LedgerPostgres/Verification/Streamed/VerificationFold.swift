@@ -69,6 +69,7 @@ struct VerificationFold {
         guard endCommand() else { return false }
         addLinksAtCheckpoint()
         state.eachAccount { summer.add($0, &expected) }
+        state.eachMerge { summer.add($0, &expected) }
         eachIdentity { summer, sums, identity, personal in
             summer.add(identity, providerID: personal?.providerID, &sums)
         }
@@ -124,9 +125,19 @@ struct VerificationFold {
             personal[number].email = email
         case .accountErased(let fact):
             summer.erase(fact.account, event.recorded, &expected)
+        case .accountsUnmerged(let fact):
+            guard isPersonal else { break }
+            for link in fact.returned + fact.restored {
+                guard let number = state.number(of: link.identity) else { continue }
+                let linked = event.linked[link.position]
+                personal[number] = (
+                    providerID: linked?.providerID ?? 0, email: linked?.email ?? 0
+                )
+            }
         case .ledgerOpened, .keyRotated, .providerUnlinked, .conflictRejected, .linkRejected,
             .unlinkRejected,
-            .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted, .ledgerRestored:
+            .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted, .ledgerRestored,
+            .accountsMerged:
             break
         }
     }
@@ -139,7 +150,8 @@ struct VerificationFold {
         for (index, reference) in event.recorded.accounts.enumerated() {
             let after =
                 switch event.recorded.event {
-                case .providerLinked, .providerUnlinked, .accountErased:
+                case .providerLinked, .providerUnlinked, .accountErased, .accountsMerged,
+                    .accountsUnmerged:
                     state.linkedProviders(of: reference.id).map(\.description)
                 case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
                     .unlinkRejected, .signedIn, .signedOut, .sessionRevoked, .legalHoldSet,
@@ -208,6 +220,7 @@ struct VerificationFold {
         report.erasedDisclosures += erasedCount
         report.count(.accounts, stored.accountStandings.count - stored.erasures.count)
         report.count(.erasures, stored.erasures.count)
+        report.count(.merges, stored.merges.count)
         report.count(.identities, stored.identities.count)
         report.count(.sessions, stored.sessionsOpened.count)
         for (table, rows) in stored.projections where table.projection == .userProviders {
@@ -229,6 +242,8 @@ extension RowSums {
         accountsOpened.merge(other.accountsOpened)
         accountStandings.merge(other.accountStandings)
         holds.merge(other.holds)
+        absorbed.merge(other.absorbed)
+        merges.merge(other.merges)
         erasures.merge(other.erasures)
         identities.merge(other.identities)
         sessionsOpened.merge(other.sessionsOpened)

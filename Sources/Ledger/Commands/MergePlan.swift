@@ -1,0 +1,70 @@
+/// What a merge would do: shown before it is agreed to, and done as it was shown or not at all.
+package struct MergePlan: Hashable, Sendable {
+    /// A provider of which the merged account may keep only one side's identities.
+    package struct Choice: Hashable, Sendable {
+        package let provider: ProviderName
+        /// Whether the absorbed account's identity stays, and not the survivor's.
+        package let keepsAbsorbed: Bool
+    }
+
+    package let survivor: AccountID
+    package let absorbed: AccountID
+    /// The absorbed account's links that go to the survivor, in linking order.
+    package let moved: [Account.Link]
+    /// The absorbed account's links that go to nobody.
+    package let dropped: [Account.Link]
+    /// The survivor's links that give way to the absorbed account's.
+    package let replaced: [Account.Link]
+    /// Where both sides have identities of a provider of which an account may have one.
+    package let choices: [Choice]
+    /// Everything that the survivor can be signed in with afterwards, in linking order.
+    package let links: [Account.Link]
+    /// The linked providers afterwards, in linking order, each named once.
+    package let linkedProviders: [ProviderName]
+
+    /// Plans a merge by a tenant's rules.
+    ///
+    /// - Parameter keepsAbsorbed: the providers of which the absorbed account's identity stays; of the
+    ///   others the survivor's does.
+    init(
+        of absorbed: Account, into survivor: Account, keepsAbsorbed: Set<ProviderName>,
+        under policy: TenantPolicy
+    ) {
+        self.survivor = survivor.id
+        self.absorbed = absorbed.id
+        let shared =
+            policy.severalPerProvider
+            ? [] : survivor.linkedProviders.filter(Set(absorbed.linkedProviders).contains)
+        choices = shared.map { Choice(provider: $0, keepsAbsorbed: keepsAbsorbed.contains($0)) }
+        let given = Set(choices.filter(\.keepsAbsorbed).map(\.provider))
+        let kept = Set(choices.filter { !$0.keepsAbsorbed }.map(\.provider))
+        moved = absorbed.links.filter { !kept.contains($0.provider) }
+        dropped = absorbed.links.filter { kept.contains($0.provider) }
+        replaced = survivor.links.filter { given.contains($0.provider) }
+        var after = survivor
+        after.links.remove(replaced.map(\.identity))
+        for link in moved { after.links.insert(link) }
+        links = after.links
+        linkedProviders = after.linkedProviders
+    }
+
+    /// How many links the event has to hold.
+    var linkCount: Int { moved.count + dropped.count + replaced.count + links.count }
+
+    /// What the digest of the plan is made of: who, and every link with its place in the log, so that
+    /// another plan or a link that was made anew has another digest.
+    package var bytes: [UInt8] {
+        func text(_ links: [Account.Link]) -> String {
+            links.map { "\($0.identity)@\($0.position)" }.joined(separator: ",")
+        }
+        return Array(
+            """
+            account-ledger merge plan 1
+            \(survivor) \(absorbed)
+            moved \(text(moved))
+            dropped \(text(dropped))
+            replaced \(text(replaced))
+            links \(text(links))
+            """.utf8)
+    }
+}

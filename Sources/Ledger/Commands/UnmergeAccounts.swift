@@ -1,0 +1,147 @@
+/// Takes a merge back, or says what that would come to.
+package struct UnmergeAccounts: Sendable {
+    /// What taking a merge back does.
+    package struct Plan: Hashable, Sendable {
+        package let survivor: AccountID
+        package let absorbed: AccountID
+        /// The links that go back to the absorbed account, in linking order.
+        package let returned: [Account.Link]
+        /// The links that the survivor has again.
+        package let restored: [Account.Link]
+        /// Everything that the survivor can be signed in with afterwards, in linking order.
+        package let links: [Account.Link]
+        /// The linked providers of each afterwards, in linking order.
+        package let survivorProviders: [ProviderName]
+        package let absorbedProviders: [ProviderName]
+    }
+
+    /// Why a merge cannot be taken back any more.
+    package enum Obstacle: String, Hashable, Sendable {
+        /// It was taken back already, or one of the accounts was erased.
+        case notActive = "not_active"
+        /// The survivor was merged into another account since.
+        case survivorMerged = "survivor_merged"
+        /// The survivor absorbed yet another account since.
+        case laterMerge = "later_merge"
+        /// An identity was unlinked, moved or linked anew since.
+        case identityChanged = "identity_changed"
+        /// The survivor has another identity of the provider that it would have again.
+        case providerTaken = "provider_taken"
+        /// One of the accounts would have no way to sign in.
+        case noWayToSignIn = "no_way_to_sign_in"
+    }
+
+    /// The `AccountsMerged`.
+    package let merge: EventID
+    package let survivor: AccountID
+    package let absorbed: AccountID
+    package let actor: Actor
+    package let reason: String
+    package let caseReference: String
+    /// Whether only the plan is wanted, and nothing is to change.
+    package let isPreview: Bool
+
+    /// Asks to take a merge back.
+    package init(
+        merge: EventID, survivor: AccountID, absorbed: AccountID, actor: Actor, reason: String,
+        caseReference: String, isPreview: Bool
+    ) {
+        self.merge = merge
+        self.survivor = survivor
+        self.absorbed = absorbed
+        self.actor = actor
+        self.reason = reason
+        self.caseReference = caseReference
+        self.isPreview = isPreview
+    }
+
+    func decide(given state: DecisionState, under policy: TenantPolicy) -> Decision {
+        guard let survivor = state.ledger.accounts[survivor],
+            let absorbed = state.ledger.accounts[absorbed],
+            let merge = survivor.merges.first(where: { $0.id == merge })
+        else { return .refused(.mergeSuperseded(.notActive)) }
+        if survivor.mergedInto != nil { return .refused(.mergeSuperseded(.survivorMerged)) }
+        guard survivor.merges.last == merge else { return .refused(.mergeSuperseded(.laterMerge)) }
+        guard let plan = plan(merge, survivor, absorbed, state.ledger) else {
+            return .refused(.mergeSuperseded(.identityChanged))
+        }
+        if let obstacle = obstacle(to: plan, survivor, policy) {
+            return .refused(.mergeSuperseded(obstacle))
+        }
+        guard !isPreview else { return Decision(.success(.unmergePlanned(plan))) }
+        let fact = AccountsUnmerged(
+            survivor: plan.survivor, absorbed: plan.absorbed, merge: merge.id,
+            returned: plan.returned, restored: plan.restored, links: plan.links)
+        return Decision(
+            .success(.unmerged(plan, nil)),
+            drafts: [
+                .init(
+                    .accountsUnmerged(fact), actor: actor,
+                    disclosures: [
+                        Disclosure(.caseReference, caseReference), Disclosure(.reason, reason),
+                    ], disclosesRequest: false)
+            ])
+    }
+
+    /// Nil when an identity is not where the merge left it.
+    private func plan(
+        _ merge: Merge, _ survivor: Account, _ absorbed: Account, _ ledger: LedgerState
+    ) -> Plan? {
+        var returned: [Account.Link] = []
+        for identity in merge.moved {
+            guard let link = survivor.links.first(where: { $0.identity == identity }),
+                link.position < merge.position
+            else { return nil }
+            returned.insert(link)
+        }
+        var restored: [Account.Link] = []
+        for identity in merge.dropped {
+            guard let link = ledger.freedLink(identity, before: merge) else { return nil }
+            returned.insert(link)
+        }
+        for identity in merge.replaced {
+            guard let link = ledger.freedLink(identity, before: merge) else { return nil }
+            restored.insert(link)
+        }
+        var former = survivor
+        former.links.remove(merge.moved)
+        for link in restored { former.links.insert(link) }
+        var revived = absorbed
+        revived.links = returned
+        return Plan(
+            survivor: survivor.id, absorbed: absorbed.id, returned: returned, restored: restored,
+            links: former.links, survivorProviders: former.linkedProviders,
+            absorbedProviders: revived.linkedProviders)
+    }
+
+    private func obstacle(
+        to plan: Plan, _ survivor: Account, _ policy: TenantPolicy
+    ) -> Obstacle? {
+        let restored = Set(plan.restored.map(\.provider))
+        let kept = Set(survivor.links.map(\.identity)).subtracting(plan.returned.map(\.identity))
+        if !policy.severalPerProvider,
+            plan.links.contains(where: {
+                restored.contains($0.provider) && kept.contains($0.identity)
+            })
+        {
+            return .providerTaken
+        }
+        for providers in [plan.survivorProviders, plan.absorbedProviders]
+        where !providers.contains(where: policy.providers.contains) {
+            return .noWayToSignIn
+        }
+        return nil
+    }
+}
+
+extension LedgerState {
+    /// The last link of an identity that a merge set free; nil when it was linked since, or is not known.
+    fileprivate func freedLink(_ identity: IdentityID, before merge: Merge) -> Account.Link? {
+        guard let known = identities[identity], known.account == nil, !isForgotten(known),
+            known.linkedPosition < merge.position
+        else { return nil }
+        return Account.Link(
+            identity: identity, provider: known.provider, linkedAt: known.linkedAt,
+            position: known.linkedPosition)
+    }
+}

@@ -1,0 +1,113 @@
+internal import Ledger
+
+/// What a merge would do.
+struct MergePlanAnswer: JSONWritable {
+    let plan: MergePlan
+    /// What the client has to give back to agree.
+    let digest: String
+
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("plan_digest", digest)
+            writer.name("expires_in")
+            writer.number(MergePlanDigests.lifetimeSeconds)
+            plan.writeMembers(to: &writer)
+        }
+    }
+}
+
+/// A merge that was done.
+struct MergedAnswer: JSONWritable {
+    let plan: MergePlan
+    let event: EventID
+
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("merge", event.description)
+            plan.writeMembers(to: &writer)
+        }
+    }
+}
+
+extension MergePlan {
+    /// Why an identity stays behind: an account may have one of each provider.
+    private static let rule = "one_per_provider"
+
+    fileprivate func writeMembers(to writer: inout JSONWriter) {
+        writer.member("user_id", survivor.description)
+        writer.member("absorbed_user_id", absorbed.description)
+        writer.name("moved")
+        writer.identities(moved)
+        writer.name("left_behind")
+        writer.array { writer in
+            for (links, side) in [(dropped, "absorbed"), (replaced, "survivor")] {
+                for link in links {
+                    writer.object { writer in
+                        writer.members(of: link)
+                        writer.member("of", side)
+                        writer.member("rule", Self.rule)
+                    }
+                }
+            }
+        }
+        writer.name("choices")
+        writer.array { writer in
+            for choice in choices {
+                writer.object { writer in
+                    writer.member("provider", choice.provider.description)
+                    writer.member("keep", choice.keepsAbsorbed ? "absorbed" : "survivor")
+                }
+            }
+        }
+        writer.name("sessions_end")
+        writer.object { writer in
+            writer.member("of_account", absorbed.description)
+            writer.name("opened_by")
+            writer.texts(replaced.map(\.identity.description))
+        }
+        writer.name("linked_providers")
+        writer.texts(linkedProviders.map(\.description))
+    }
+}
+
+/// What taking a merge back does, or would do.
+struct UnmergeAnswer: JSONWritable {
+    let plan: UnmergeAccounts.Plan
+    /// The `AccountsUnmerged`; nil for a preview.
+    let event: EventID?
+
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            if let event { writer.member("unmerge", event.description) }
+            writer.name("accounts")
+            writer.array { writer in
+                for (account, links, providers) in [
+                    (plan.survivor, plan.restored, plan.survivorProviders),
+                    (plan.absorbed, plan.returned, plan.absorbedProviders),
+                ] {
+                    writer.object { writer in
+                        writer.member("user_id", account.description)
+                        writer.name("given_back")
+                        writer.identities(links)
+                        writer.name("linked_providers")
+                        writer.texts(providers.map(\.description))
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func identities(_ links: [Account.Link]) {
+        array { writer in
+            for link in links { writer.object { $0.members(of: link) } }
+        }
+    }
+
+    fileprivate mutating func members(of link: Account.Link) {
+        member("identity_id", link.identity.description)
+        member("provider", link.provider.description)
+        member("linked_at", link.linkedAt.description)
+    }
+}

@@ -1,0 +1,105 @@
+internal import HTTP
+internal import Ledger
+
+/// `POST /v1/accounts/{id}/merge/preview`: what letting the account absorb another one would do.
+struct SupportMergePreviewRoute: Route {
+    static let method = "POST"
+    static let path = "/v1/accounts/{id}/merge/preview"
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let visit = try await call.visit(
+            .previewMerge, by: .caseWorkers, account: call.namedAccount)
+        let request = try SupportMergeRequest(call, visit, needsCase: false)
+        try await visit.record(details: request.details)
+        let command = request.command(agreed: nil)
+        guard
+            case .mergePlanned(let plan, let digest) = try await call.submit(
+                .mergeAccounts(command))
+        else { throw .faulted(.internalFailure) }
+        return .json(
+            MergePlanAnswer(
+                plan: plan,
+                digest: call.services.mergePlans.issue(
+                    digest, for: plan.survivor, in: call.tenant, at: call.now)))
+    }
+}
+
+/// `POST /v1/accounts/{id}/merge`: lets the account absorb another one, for support, with a reason and a
+/// case.
+struct SupportMergeRoute: Route {
+    static let method = "POST"
+    static let path = "/v1/accounts/{id}/merge"
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let visit = try await call.visit(
+            .mergeAccounts, by: .caseWorkers, account: call.namedAccount)
+        let request = try SupportMergeRequest(call, visit, needsCase: true)
+        let text = try request.body.text("plan_digest", bytesMax: RequestBody.nonceBytesMax)
+        try await visit.record(details: request.details)
+        let shown = call.services.mergePlans.read(
+            text, for: request.survivor, in: call.tenant, at: call.now)
+        guard let shown else { throw .refused(.mergePlanChanged) }
+        let command = request.command(agreed: shown.plan)
+        guard case .merged(let plan, let event?) = try await call.submit(.mergeAccounts(command))
+        else { throw .faulted(.internalFailure) }
+        return .json(MergedAnswer(plan: plan, event: event))
+    }
+}
+
+/// What both requests of support have in common.
+struct SupportMergeRequest {
+    let survivor: AccountID
+    let body: RequestBody
+    private let absorbed: AccountID
+    private let keepsAbsorbed: Set<ProviderName>
+    private let reference: String
+    private let reason: String
+    private let actor: Actor
+
+    init(_ call: RouteCall, _ visit: Visit, needsCase: Bool) throws(APIError) {
+        survivor = try call.account()
+        body = try RequestBody(call.request)
+        guard let absorbed = AccountID(try body.text("absorb", bytesMax: 36)) else {
+            throw .invalidRequest(
+                RequestFlaw("absorb must be an account's id", at: .field("absorb")))
+        }
+        self.absorbed = absorbed
+        keepsAbsorbed = try MergeChoices.keepsAbsorbed(body)
+        reason = needsCase ? try visit.requiredReason() : ""
+        reference = needsCase ? try CaseReference.read(body) : ""
+        actor = .apiKey(visit.principal)
+    }
+
+    /// What the access log is told.
+    var details: [String: String] {
+        let named = ["absorb": absorbed.description, "case": reference]
+        return named.filter { !$0.value.isEmpty }
+    }
+
+    func command(agreed: Digest?) -> MergeAccounts {
+        MergeAccounts(
+            authority: .support(
+                actor,
+                MergeAccounts.Case(
+                    survivor: survivor, absorbed: absorbed, reason: reason, reference: reference)),
+            keepsAbsorbed: keepsAbsorbed, agreed: agreed, digest: planDigest)
+    }
+}
+
+/// The `case` member: what support's own system calls the case.
+enum CaseReference {
+    /// - Throws: 400 unless it is 1 to 128 printable ASCII characters.
+    static func read(_ body: RequestBody) throws(APIError) -> String {
+        let reference = try body.text("case", bytesMax: 128)
+        guard reference.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+            throw .invalidRequest(
+                RequestFlaw("case must be printable ASCII characters", at: .field("case")))
+        }
+        return reference
+    }
+}
+
+extension Set<Role> {
+    /// Who works on people's cases.
+    static let caseWorkers: Set<Role> = [.support, .admin]
+}

@@ -1,0 +1,69 @@
+package import Cryptography
+package import Ledger
+
+/// Makes and recognises the plan digests that clients get: the plan, when it was shown, and a code that only
+/// the ledger can make.
+///
+/// The base64url form of `time(8) || SHA-256 of the plan(32) || code(32)`, where the time is in microseconds
+/// since 1970 and the code is HMAC-SHA256 over `"merge-plan:" || tenant || 0 || survivor || time || plan`.
+/// Nobody can have it before the plan was shown, so an ID token that carries it as its nonce was asked for
+/// by somebody who has seen the plan, and one without a nonce is known to be younger than the plan.
+package struct MergePlanDigests: Sendable {
+    /// How long a plan can be agreed to, in seconds.
+    package static let lifetimeSeconds: Int64 = 900
+
+    /// A plan that was shown.
+    package struct Shown: Sendable {
+        package let plan: Digest
+        package let at: Timestamp
+    }
+
+    private static let label = Array("merge-plan:".utf8)
+    private static let timeByteCount = 8
+    private static let byteCount = timeByteCount + 2 * Digest.byteCount
+
+    private let key: SymmetricKey
+
+    /// Takes the secret that every process of the ledger shares.
+    package init(key: SymmetricKey) {
+        self.key = key
+    }
+
+    /// What a client is given for a plan of a survivor's.
+    package func issue(
+        _ plan: Digest, for survivor: AccountID, in tenant: TenantID, at now: Timestamp
+    ) -> String {
+        let signed = Self.bytes(of: now) + plan.bytes
+        return Base64URL.encode(signed + code(for: signed, survivor, tenant))
+    }
+
+    /// Reads what a client gives back; nil for anything that was not issued for this survivor, and for
+    /// what was issued too long ago.
+    package func read(
+        _ text: String, for survivor: AccountID, in tenant: TenantID, at now: Timestamp
+    ) -> Shown? {
+        guard let bytes = Base64URL.decode(text), bytes.count == Self.byteCount else { return nil }
+        let signed = Array(bytes.prefix(Self.timeByteCount + Digest.byteCount))
+        let presented = Array(bytes.suffix(Digest.byteCount))
+        guard constantTimeEqual(code(for: signed, survivor, tenant), presented),
+            let plan = Digest(Array(signed.suffix(Digest.byteCount)))
+        else { return nil }
+        let microseconds = signed.prefix(Self.timeByteCount).reduce(Int64(0)) {
+            $0 << 8 | Int64($1)
+        }
+        let shown = Timestamp(microseconds: microseconds)
+        guard now < shown.adding(seconds: Self.lifetimeSeconds) else { return nil }
+        return Shown(plan: plan, at: shown)
+    }
+
+    private func code(for signed: [UInt8], _ survivor: AccountID, _ tenant: TenantID) -> [UInt8] {
+        let context = Self.label + Array("\(tenant)\0\(survivor)\0".utf8)
+        return HMACSHA256.code(key: key, context + signed)
+    }
+
+    private static func bytes(of time: Timestamp) -> [UInt8] {
+        stride(from: 56, through: 0, by: -8).map {
+            UInt8(truncatingIfNeeded: time.microseconds >> Int64($0))
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import Cryptography
+import Ledger
+import LedgerAPI
+import LedgerPostgres
+
+/// `merge`: lets one account absorb another one.
+enum MergeCommand {
+    static let syntax = Syntax(
+        words: ["merge"],
+        summary: "let an account absorb another one of the same person",
+        operands: [
+            .init(placeholder: "SURVIVOR", meaning: "the id of the account that stays"),
+            .init(placeholder: "ABSORBED", meaning: "the id of the account that it will stand for"),
+        ],
+        options: [
+            AdministeredCommand.reasonOption, MergeCase.option,
+            .init(
+                name: "keep-absorbed", placeholder: "PROVIDERS",
+                meaning: "comma-separated: of these the absorbed account's identity stays"),
+            APIKeyCommands.tenantOption,
+            .init(name: "dry-run", meaning: "say what would be done, and change nothing"),
+        ],
+        settings: [.databaseURL, .keys, .mode, .providers],
+        details: """
+            Appends AccountsMerged: the identities of ABSORBED belong to SURVIVOR from then on, with the times
+            of their links; of a provider of which an account may have one, SURVIVOR's stays. The sessions of
+            ABSORBED end, and its id stands for SURVIVOR for ever. unmerge takes it back.
+            """)
+
+    static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
+        let survivor = try account(0, "SURVIVOR", arguments)
+        let absorbed = try account(1, "ABSORBED", arguments)
+        let kept = try keptProviders(arguments)
+        let isDryRun = arguments.has("dry-run")
+        let reason = isDryRun ? "" : try AdministeredCommand.reason(arguments)
+        let reference = isDryRun ? "" : try MergeCase.read(arguments)
+        let command = try AdministeredCommand(arguments, environment)
+        let rules = try MergeCase.rules(environment, command.tenant)
+        func intent(agreed: Digest?) -> Command.Intent {
+            .mergeAccounts(
+                MergeAccounts(
+                    authority: .support(
+                        .system,
+                        MergeAccounts.Case(
+                            survivor: survivor, absorbed: absorbed, reason: reason,
+                            reference: reference)),
+                    keepsAbsorbed: kept, agreed: agreed, digest: MergeCase.digest))
+        }
+        let planned = try await command.carryOut([intent(agreed: nil)], policy: rules.policy)
+        guard case .mergePlanned(let plan, let digest) = planned.first else {
+            throw Fault("the ledger gave another answer than a plan")
+        }
+        Terminal.print(plan.text)
+        guard !isDryRun else { return .success }
+        var access = AccessRecord(by: nil, .mergeAccounts)
+        access.account = survivor
+        access.reason = reason
+        access.details = ["absorb": absorbed.description, "case": reference]
+        try await command.record(access)
+        let done = try await command.carryOut(
+            [intent(agreed: digest)], keyring: rules.keyring, policy: rules.policy)
+        guard case .merged(_, let event?) = done.first else {
+            throw Fault("the ledger gave another answer than to a merge")
+        }
+        Terminal.print("done; unmerge \(event) takes it back\n")
+        return .success
+    }
+
+    private static func account(
+        _ index: Int, _ name: String, _ arguments: Arguments
+    ) throws(UsageError) -> AccountID {
+        guard arguments.operands.count > index, let id = AccountID(arguments.operands[index]) else {
+            throw arguments.misuse("\(name) is the id of an account: a UUID")
+        }
+        return id
+    }
+
+    private static func keptProviders(
+        _ arguments: Arguments
+    ) throws(UsageError) -> Set<ProviderName> {
+        let names = try arguments.value(of: "keep-absorbed", as: "providers' names") { text in
+            let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+            let names = parts.compactMap { ProviderName(String($0)) }
+            return names.count == parts.count ? names : nil
+        }
+        return Set(names ?? [])
+    }
+}
+
+/// What `merge` and `unmerge` have in common.
+enum MergeCase {
+    static let option = Syntax.Option(
+        name: "case", placeholder: "TEXT", meaning: "the case that it is done for; required")
+
+    static let digest: HashFunction = { bytes in
+        guard let digest = Digest(SHA256.hash(bytes)) else {
+            preconditionFailure("SHA-256 has 32 bytes")
+        }
+        return digest
+    }
+
+    /// - Throws: `UsageError` unless there is one.
+    static func read(_ arguments: Arguments) throws(UsageError) -> String {
+        let reference = try arguments.value(of: "case", as: "1 to 128 printable ASCII characters") {
+            let isPrintable = $0.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+            return isPrintable && (1...128).contains($0.utf8.count) ? $0 : nil
+        }
+        guard let reference else { throw arguments.misuse("--case is missing") }
+        return reference
+    }
+
+    /// The tenant's rules, and the keys under which the reason is kept.
+    ///
+    /// - Throws: `Fault` when the environment does not name them.
+    static func rules(
+        _ environment: Environment, _ tenant: TenantID
+    ) throws(Fault) -> (policy: TenantPolicy, keyring: WrappingKeyring) {
+        guard let keyring = try LedgerReading.keyring(environment) else {
+            throw Fault(
+                "\(Setting.keys.name) is not set: the reason is kept under the account's key")
+        }
+        let limits = try PolicyLimits(environment)
+        guard let path = environment.given(.providers) else {
+            guard try environment.mode == .development else {
+                throw Fault("\(Setting.providers.name) is not set: \(Setting.providers.meaning)")
+            }
+            var policy = limits.policy
+            policy.providers = Set(
+                DevelopmentIdentityProvider.names.compactMap { ProviderName($0) })
+            return (policy, keyring)
+        }
+        let tenants = try TenantSetup.read(path: path, limits: limits)
+        return (tenants[tenant]?.policy ?? limits.policy, keyring)
+    }
+}
+
+extension MergePlan {
+    /// What it does, line by line.
+    var text: String {
+        var lines = ["account \(survivor) absorbs account \(absorbed):"]
+        lines += moved.map { "  moves         \($0.provider)  identity \($0.identity)" }
+        lines += dropped.map { "  left behind   \($0.provider)  identity \($0.identity)" }
+        lines += replaced.map {
+            "  gives way     \($0.provider)  identity \($0.identity), of the survivor"
+        }
+        lines += choices.map {
+            "  one of \($0.provider) stays: the \($0.keepsAbsorbed ? "absorbed account" : "survivor")'s"
+        }
+        let names = linkedProviders.map(\.description).joined(separator: ", ")
+        lines.append("  afterwards it can be signed in with \(names)")
+        lines.append("  the sessions of account \(absorbed) end")
+        return lines.map { $0 + "\n" }.joined()
+    }
+}

@@ -1,0 +1,84 @@
+import Ledger
+import LedgerPostgres
+
+/// `unmerge`: takes a merge back.
+enum UnmergeCommand {
+    static let syntax = Syntax(
+        words: ["unmerge"],
+        summary: "take a merge back",
+        operands: [.init(placeholder: "MERGE", meaning: "the id of the AccountsMerged")],
+        options: [
+            AdministeredCommand.reasonOption, MergeCase.option, APIKeyCommands.tenantOption,
+            .init(name: "dry-run", meaning: "say what would be done, and change nothing"),
+        ],
+        settings: [.databaseURL, .keys, .mode, .providers],
+        details: """
+            Appends AccountsUnmerged: every identity goes back to the account that it came from, with its place
+            in linking order. Refused, with the reason, when something has changed since: an identity was
+            unlinked or linked anew, an account was erased, or another merge came after it.
+            """)
+
+    static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
+        guard let merge = arguments.operands.first.flatMap({ EventID($0) }) else {
+            throw arguments.misuse("MERGE is the id of an event: a UUID")
+        }
+        let isDryRun = arguments.has("dry-run")
+        let reason = isDryRun ? "" : try AdministeredCommand.reason(arguments)
+        let reference = isDryRun ? "" : try MergeCase.read(arguments)
+        let command = try AdministeredCommand(arguments, environment)
+        let rules = try MergeCase.rules(environment, command.tenant)
+        let fact = try await merged(merge, command, rules.keyring)
+        if !isDryRun {
+            var access = AccessRecord(by: nil, .undoMerge)
+            access.event = merge
+            access.reason = reason
+            access.details = ["case": reference]
+            try await command.record(access)
+        }
+        let intent = UnmergeAccounts(
+            merge: merge, survivor: fact.survivor, absorbed: fact.absorbed, actor: .system,
+            reason: reason, caseReference: reference, isPreview: isDryRun)
+        let replies = try await command.carryOut(
+            [.unmergeAccounts(intent)], keyring: rules.keyring, policy: rules.policy)
+        switch replies.first {
+        case .unmergePlanned(let plan): Terminal.print(plan.text)
+        case .unmerged(let plan, _): Terminal.print(plan.text + "done\n")
+        default: throw Fault("the ledger gave another answer than to the undoing of a merge")
+        }
+        return .success
+    }
+
+    private static func merged(
+        _ merge: EventID, _ command: AdministeredCommand, _ keyring: WrappingKeyring
+    ) async throws(Fault) -> AccountsMerged {
+        let faults = FaultNote()
+        let reads = EventReads(url: command.url, keyring: keyring) { faults.note($0) }
+        let found: ShownEvent?
+        do throws(LedgerFault) {
+            found = try await reads.event(merge, in: command.tenant, isDisclosing: false)
+        } catch {
+            throw Fault(faults.last ?? "no reason known")
+        }
+        guard case .accountsMerged(let fact) = found?.recorded?.event else {
+            throw Fault("tenant \(command.tenant) has no merge \(merge)")
+        }
+        return fact
+    }
+}
+
+extension UnmergeAccounts.Plan {
+    /// What it does, line by line.
+    fileprivate var text: String {
+        var lines = ["account \(survivor) and account \(absorbed) are two again:"]
+        for (account, links, providers) in [
+            (absorbed, returned, absorbedProviders), (survivor, restored, survivorProviders),
+        ] {
+            lines += links.map {
+                "  \($0.provider)  identity \($0.identity)  to account \(account)"
+            }
+            let names = providers.map(\.description).joined(separator: ", ")
+            lines.append("  account \(account) can be signed in with \(names)")
+        }
+        return lines.map { $0 + "\n" }.joined()
+    }
+}

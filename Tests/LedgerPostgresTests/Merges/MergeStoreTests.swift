@@ -1,0 +1,189 @@
+import Ledger
+import LedgerTestSupport
+import Postgres
+import Testing
+
+@testable import LedgerPostgres
+
+/// Merges through the real store: what they leave in every table, and that `verify` and rebuilds agree.
+@Suite struct MergeStoreTests {
+    @Test func `rows move with the links, and go back with what the links disclosed`() async throws
+    {
+        try await MergeFixture.with { fixture in
+            #expect(try await fixture.links() == MergeFixture.apart)
+            let merge = try await fixture.merge()
+            #expect(
+                try await fixture.links() == [
+                    "ada apple ada-a ada@a.example", "ada facebook bob-f bob@f.example",
+                    "ada google ada-g ada@g.example",
+                ])
+            // While the accounts are one, a sign-in tells the survivor a newer address.
+            _ = try await fixture.signIn("facebook", "bob-f", email: "new@f.example")
+            try await fixture.check()
+            #expect(try await fixture.links().contains("ada facebook bob-f new@f.example"))
+            try await fixture.undo(merge)
+            #expect(try await fixture.links() == MergeFixture.apart)
+            let again = try await fixture.signIn("google", "bob-g")
+            #expect(again.account == fixture.bob.account)
+            try await fixture.check()
+        }
+    }
+
+    @Test func `rebuilds fold merges as projectors do`() async throws {
+        try await MergeFixture.with { fixture in
+            let merge = try await fixture.merge(keeping: ["google"])
+            _ = try await fixture.signIn("google", "bob-g", email: "newer@g.example")
+            try await fixture.undo(merge)
+            _ = try await fixture.merge()
+            try await fixture.database.fold()
+            let rebuild = Rebuild(
+                url: fixture.database.runtimeURL, keyring: SequencerFixture.keyring)
+            for projection in ProjectionName.allCases {
+                for report in try await rebuild.run(projection) {
+                    #expect(report.differences == 0, "\(projection): \(report)")
+                }
+            }
+            await rebuild.close()
+            try await fixture.check()
+        }
+    }
+
+    @Test func `the audit view tells both accounts of a merge, and of an unlink after it`()
+        async throws
+    {
+        try await MergeFixture.with { fixture in
+            _ = try await fixture.merge()
+            var story = fixture.story()
+            try await story.unlink(fixture.ada, "facebook")
+            try await fixture.database.fold()
+            let rows = try await fixture.database.rows(
+                """
+                type, CASE account_id WHEN '\(fixture.ada.account)' THEN 'ada' ELSE 'bob' END,
+                    providers_before::text, providers_after::text]) FROM account_audit
+                WHERE type IN ('AccountsMerged', 'ProviderUnlinked') ORDER BY position, account_id
+                """)
+            #expect(
+                Set(rows) == [
+                    "AccountsMerged|ada|{apple,google}|{apple,facebook,google}",
+                    "AccountsMerged|bob|{facebook,google}|{}",
+                    "ProviderUnlinked|ada|{apple,facebook,google}|{apple,google}",
+                ])
+            try await fixture.check()
+        }
+    }
+
+    @Test func `an erasure takes everything of both accounts away`() async throws {
+        try await MergeFixture.with { fixture in
+            _ = try await fixture.merge()
+            var story = fixture.story()
+            let reply = try await story.erase(fixture.bob.account).get()
+            guard case .erased(_, isNew: true, let covering) = reply else {
+                Issue.record("not erased: \(reply)")
+                return
+            }
+            #expect(covering == [fixture.ada.account])
+            try await fixture.database.fold()
+            try await fixture.database.destroy()
+            for text in [
+                "ada-a", "ada-g", "bob-f", "bob-g", "ada@a.example", "bob@f.example", "one person",
+            ] {
+                #expect(try await fixture.database.tables(holding: text) == [])
+            }
+            #expect(try await fixture.database.rows("survivor_id::text]) FROM merges").isEmpty)
+            try await fixture.check()
+            let anew = try await fixture.signIn("facebook", "bob-f")
+            #expect(![fixture.ada.account, fixture.bob.account].contains(anew.account))
+        }
+    }
+
+    @Test(arguments: [
+        "UPDATE merges SET moved = '{}'", "DELETE FROM merges",
+        "UPDATE accounts SET merged_into = NULL WHERE merged_into IS NOT NULL",
+        "UPDATE accounts SET merged_into = account_id WHERE merged_into IS NULL",
+    ])
+    func `verify finds what is not as the log says`(damage: String) async throws {
+        try await MergeFixture.with { fixture in
+            _ = try await fixture.merge()
+            try await fixture.check()
+            try await fixture.database.asSuperuser.execute(damage)
+            #expect(!(try await fixture.report()).holds)
+        }
+    }
+
+    @Test func `overlapping merges from two processes leave one that is whole`() async throws {
+        try await MergeFixture.with { fixture in
+            try await SequencerFixture.with(fixture.database) { other in
+                for round in 0..<25 {
+                    var story = fixture.story()
+                    let guests = [
+                        try await story.signIn("apple", "a\(round)"),
+                        try await story.signIn("google", "g\(round)"),
+                        try await story.signIn("facebook", "f\(round)"),
+                    ]
+                    // Each of three accounts wants to absorb the next one.
+                    let outcomes = await withTaskGroup(of: Bool.self) { group in
+                        for (index, guest) in guests.enumerated() {
+                            let sequencer =
+                                index == 1 ? other.sequencer : fixture.sequencer.sequencer
+                            let absorbed = guests[(index + 1) % guests.count].account
+                            group.addTask {
+                                await merges(absorbed, into: guest.account, on: sequencer)
+                            }
+                        }
+                        return await group.reduce(into: [Bool]()) { $0.append($1) }
+                    }
+                    #expect(outcomes.contains(true), "round \(round)")
+                }
+                #expect(other.reportedFaults + fixture.sequencer.reportedFaults == [])
+            }
+            try await fixture.check()
+        }
+    }
+
+    @Test func `a merge beside an unlink of what it moves locks nobody out`() async throws {
+        try await MergeFixture.with { fixture in
+            try await SequencerFixture.with(fixture.database) { other in
+                for round in 0..<25 {
+                    var story = fixture.story()
+                    let survivor = try await story.signIn("apple", "a\(round)")
+                    let absorbed = try await story.signIn("facebook", "f\(round)")
+                    try await story.link(absorbed, "google", "g\(round)")
+                    var concurrent = Story(other.sequencer, seed: UInt64(round) + 100)
+                    let unlinking = concurrent
+                    async let merged = merges(
+                        absorbed.account, into: survivor.account, on: fixture.sequencer.sequencer)
+                    async let unlinked: Result<Reply, Refusal> = {
+                        var story = unlinking
+                        return try await story.unlink(absorbed, "google")
+                    }()
+                    let isUnlinked = (try? await unlinked.get()) != nil
+                    let isMerged = await merged
+                    #expect(isMerged || isUnlinked, "round \(round): one of them wins")
+                    concurrent = unlinking
+                    let owner = try await concurrent.signIn("facebook", "f\(round)").account
+                    #expect(owner == (isMerged ? survivor : absorbed).account)
+                }
+                #expect(other.reportedFaults + fixture.sequencer.reportedFaults == [])
+            }
+            try await fixture.check()
+        }
+    }
+}
+
+/// Asks for a plan and agrees to it; whether it was done as planned.
+private func merges(
+    _ absorbed: AccountID, into survivor: AccountID, on sequencer: Sequencer
+) async -> Bool {
+    func submit(agreed: Digest?) async -> Reply? {
+        let command = Command(
+            id: CommandID(bits: .random(in: 1...(.max))), tenant: .default,
+            origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
+            intent: .mergeAccounts(
+                MergeFixture.intent(absorbed, into: survivor, keeping: [], agreed: agreed)))
+        return try? await sequencer.submit(command).get()
+    }
+    guard case .mergePlanned(_, let digest) = await submit(agreed: nil),
+        case .merged = await submit(agreed: digest)
+    else { return false }
+    return true
+}

@@ -1,0 +1,225 @@
+import Ledger
+import LedgerTestSupport
+import Testing
+
+/// Merges and their undoing, decided by the pure model.
+@Suite struct MergeTests {
+    fileprivate static let policy = TenantPolicy(
+        providers: Set(["apple", "google", "facebook"].map(provider)))
+
+    fileprivate static let support = Actor.apiKey(
+        Principal(key: APIKeyID(bits: 9), role: .support))
+
+    /// Two accounts: Ada's with Apple and Google, and another one with a second Google identity and Facebook.
+    fileprivate struct Story {
+        var model = ModelLedger(policy: MergeTests.policy)
+        let ada: Caller
+        let other: Caller
+
+        init() throws {
+            ada = try model.signIn(subject("apple", "ada"))
+            other = try model.signIn(subject("facebook", "other"))
+            _ = try model.link(ada, .proved(subject("google", "ada"), email: nil), token: 1).get()
+            _ = try model.link(other, .proved(subject("google", "other"), email: nil), token: 2)
+                .get()
+        }
+
+        func intent(
+            proving identity: ProviderIdentity? = subject("google", "other"),
+            keeping: Set<ProviderName> = [], agreed: Digest? = nil
+        ) -> MergeAccounts {
+            MergeAccounts(
+                authority: .accountHolder(
+                    ada, identity.map { .proved($0, email: nil) } ?? .invalid),
+                keepsAbsorbed: keeping, agreed: agreed, digest: sha256)
+        }
+
+        mutating func plan(keeping: Set<ProviderName> = []) throws -> (MergePlan, Digest) {
+            let reply = try model.carryOut(.mergeAccounts(intent(keeping: keeping))).get()
+            guard case .mergePlanned(let plan, let digest) = reply else {
+                throw ModelLedger.Unexpected(result: .success(reply))
+            }
+            return (plan, digest)
+        }
+
+        mutating func merge(keeping: Set<ProviderName> = []) throws -> EventID {
+            let (_, digest) = try plan(keeping: keeping)
+            let merged = intent(keeping: keeping, agreed: digest)
+            let reply = try model.carryOut(.mergeAccounts(merged)).get()
+            guard case .merged(_, let event?) = reply else {
+                throw ModelLedger.Unexpected(result: .success(reply))
+            }
+            return event
+        }
+
+        mutating func undo(
+            _ merge: EventID, isPreview: Bool = false
+        ) throws -> Result<Reply, Refusal> {
+            try model.carryOut(
+                .unmergeAccounts(
+                    UnmergeAccounts(
+                        merge: merge, survivor: ada.account, absorbed: other.account,
+                        actor: MergeTests.support, reason: "two people", caseReference: "8",
+                        isPreview: isPreview)))
+        }
+    }
+
+    @Test func `a plan says what moves, what stays behind and what has to be chosen`() throws {
+        var story = try Story()
+        let events = story.model.events.count
+        let (plan, _) = try story.plan()
+        #expect(plan.moved.map(\.provider) == [provider("facebook")])
+        #expect(plan.dropped.map(\.provider) == [provider("google")])
+        #expect(plan.replaced.isEmpty)
+        #expect(plan.choices.map(\.provider) == [provider("google")])
+        let (other, _) = try story.plan(keeping: [provider("google")])
+        #expect(other.moved.map(\.provider) == [provider("facebook"), provider("google")])
+        #expect(other.dropped.isEmpty)
+        #expect(other.replaced.map(\.provider) == [provider("google")])
+        #expect(story.model.events.count == events, "a plan appends nothing")
+    }
+
+    @Test func `the survivor gets the links with their places, and the absorbed account none`()
+        throws
+    {
+        var story = try Story()
+        _ = try story.merge()
+        // Facebook was linked before Google.
+        #expect(
+            story.model.account(story.ada.account)?.linkedProviders.map(\.description)
+                == ["apple", "facebook", "google"])
+        let absorbed = try #require(story.model.account(story.other.account))
+        #expect(absorbed.links.isEmpty)
+        #expect(absorbed.mergedInto == story.ada.account)
+        let again = try story.model.signIn(subject("facebook", "other"))
+        #expect(
+            again.account == story.ada.account, "the identity that moved signs in to the survivor")
+    }
+
+    @Test(arguments: [Set<ProviderName>(), [provider("google")]])
+    func `undone at once, both accounts are what they were`(keeping: Set<ProviderName>) throws {
+        var story = try Story()
+        let before = [story.ada, story.other].map { story.model.account($0.account)?.links }
+        let merge = try story.merge(keeping: keeping)
+        let events = story.model.events.count
+        guard case .unmergePlanned = try story.undo(merge, isPreview: true).get() else {
+            Issue.record("no plan of the undoing")
+            return
+        }
+        #expect(story.model.events.count == events)
+        _ = try story.undo(merge).get()
+        let after = [story.ada, story.other].map { story.model.account($0.account)?.links }
+        #expect(after == before)
+        #expect(story.model.account(story.other.account)?.mergedInto == nil)
+        #expect(
+            try story.undo(merge) == .failure(.mergeSuperseded(.notActive)), "only once")
+    }
+
+    @Test func `sessions of the absorbed account end, and the caller's lives`() throws {
+        var story = try Story()
+        let token = try #require(story.model.refreshToken(of: story.other))
+        _ = try story.merge()
+        #expect(
+            try story.model.refresh(story.other, presenting: token)
+                == .failure(.invalidRefreshToken))
+        let own = try #require(story.model.refreshToken(of: story.ada))
+        #expect(throws: Never.self) {
+            try story.model.refresh(story.ada, presenting: own).get()
+        }
+    }
+
+    @Test func `a merge that was not agreed to as it is now is refused`() throws {
+        var story = try Story()
+        let (_, digest) = try story.plan()
+        _ = try story.model.unlink(story.other, "google").get()
+        #expect(
+            try story.model.carryOut(
+                .mergeAccounts(
+                    story.intent(proving: subject("facebook", "other"), agreed: digest)))
+                == .failure(.mergePlanChanged))
+    }
+
+    @Test func `what cannot be merged is refused, each with its reason`() throws {
+        var story = try Story()
+        func refusal(_ intent: MergeAccounts) throws -> Refusal? {
+            switch try story.model.carryOut(.mergeAccounts(intent)) {
+            case .success: nil
+            case .failure(let refusal): refusal
+            }
+        }
+        #expect(try refusal(story.intent(proving: nil)) == .invalidProviderToken)
+        #expect(try refusal(story.intent(proving: subject("google", "ada"))) == .sameAccount)
+        #expect(try refusal(story.intent(proving: subject("google", "nobody"))) == .accountNotFound)
+        #expect(
+            try refusal(story.intent(keeping: [provider("apple")]))
+                == .nothingToChoose(provider("apple")))
+        story.model.turnClock(bySeconds: 3600)
+        #expect(try refusal(story.intent()) == .reauthenticationRequired)
+    }
+
+    @Test func `an undoing is refused once something has changed`() throws {
+        var story = try Story()
+        let merge = try story.merge()
+        _ = try story.model.unlink(story.ada, "facebook").get()
+        #expect(try story.undo(merge) == .failure(.mergeSuperseded(.identityChanged)))
+
+        story = try Story()
+        let dropped = try story.merge()
+        // The identity that stayed behind opens an account of its own.
+        _ = try story.model.signIn(subject("google", "other"))
+        #expect(try story.undo(dropped) == .failure(.mergeSuperseded(.identityChanged)))
+
+        story = try Story()
+        let first = try story.merge()
+        let third = try story.model.signIn(subject("facebook", "third"))
+        let (_, digest) = try story.support(third, into: story.ada)
+        _ = try story.support(third, into: story.ada, agreed: digest)
+        #expect(try story.undo(first) == .failure(.mergeSuperseded(.laterMerge)))
+    }
+
+    @Test func `an erasure covers every account that merges made one`() throws {
+        var story = try Story()
+        _ = try story.merge()
+        let erase = EraseAccount(
+            account: story.other.account, basis: .dataSubjectRequest, actor: Self.support)
+        let reply = try story.model.carryOut(.eraseAccount(erase)).get()
+        guard case .erased(_, isNew: true, let covering) = reply else {
+            Issue.record("not erased: \(reply)")
+            return
+        }
+        #expect(covering == [story.ada.account])
+        for caller in [story.ada, story.other] {
+            #expect(story.model.account(caller.account)?.erasedPosition != nil)
+        }
+    }
+
+    @Test func `a legal hold on either account keeps both from being erased`() throws {
+        var story = try Story()
+        _ = try story.merge()
+        let hold = SetLegalHold(
+            account: story.other.account, newHold: HoldID(bits: 4), actor: Self.support)
+        _ = try story.model.carryOut(.setLegalHold(hold)).get()
+        let erase = EraseAccount(
+            account: story.ada.account, basis: .dataSubjectRequest, actor: Self.support)
+        #expect(try story.model.carryOut(.eraseAccount(erase)) == .failure(.legalHold))
+    }
+}
+
+extension MergeTests.Story {
+    /// Lets support plan or do a merge.
+    fileprivate mutating func support(
+        _ absorbed: Caller, into survivor: Caller, agreed: Digest? = nil
+    ) throws -> (MergePlan, Digest) {
+        let intent = MergeAccounts(
+            authority: .support(
+                MergeTests.support,
+                MergeAccounts.Case(
+                    survivor: survivor.account, absorbed: absorbed.account, reason: "one person",
+                    reference: "7")), keepsAbsorbed: [], agreed: agreed, digest: sha256)
+        switch try model.carryOut(.mergeAccounts(intent)).get() {
+        case .mergePlanned(let plan, let digest): return (plan, digest)
+        case .merged(let plan, _): return (plan, .zero)
+        case let reply: throw ModelLedger.Unexpected(result: .success(reply))
+        }
+    }
+}
