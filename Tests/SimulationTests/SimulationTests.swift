@@ -22,6 +22,7 @@ import Testing
             "invalidRefreshToken", "invalidProviderToken", "idempotencyKeyReused",
             "providerNotLinked", "accountNotFound", "overloaded", "unavailable",
             "internalFailure", "erased", "holdSet", "holdLifted", "legalHold", "accountErased",
+            "mergePlanned", "merged", "unmerged", "mergeSuperseded", "sameAccount",
         ]
         for answer in answers {
             #expect(run.answers[answer, default: 0] > 0, "nobody was answered \(answer)")

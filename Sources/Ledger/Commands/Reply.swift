@@ -33,7 +33,7 @@ package enum Reply: Hashable, Sendable {
     case unmerged(UnmergeAccounts.Plan, EventID?)
 
     /// The same with the name of the event that was recorded.
-    package func naming(_ recorded: [Recording]) -> Reply {
+    package func naming(_ recorded: some BidirectionalCollection<Recording>) -> Reply {
         switch self {
         case .merged(let plan, _): .merged(plan, recorded.last?.recorded.id)
         case .unmerged(let plan, _): .unmerged(plan, recorded.last?.recorded.id)

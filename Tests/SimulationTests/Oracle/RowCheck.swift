@@ -19,6 +19,7 @@ struct RowCheck {
             [
                 rows.nextPosition == replay.state.ledger.nextPosition ? nil : "ledger_head",
                 accountsDiffer ? "accounts" : nil,
+                mergesDiffer ? "merges" : nil,
                 erasuresDiffer ? "erasures" : nil,
                 identitiesDiffer ? "identities" : nil,
                 sessionsDiffer ? "sessions" : nil,
@@ -33,6 +34,12 @@ struct RowCheck {
         rows.accounts
             != replay.state.ledger.accounts.filter { $0.value.erasedPosition == nil }
             .mapValues { $0.with(links: [], holds: $0.holds) }
+    }
+
+    private var mergesDiffer: Bool {
+        rows.merges.values.sorted { $0.position < $1.position }
+            != replay.state.ledger.accounts.values.flatMap(\.merges)
+            .sorted { $0.position < $1.position }
     }
 
     private var erasuresDiffer: Bool {

@@ -55,7 +55,7 @@ struct TenantReplay {
     mutating func replay(
         _ command: Command, at now: Timestamp
     ) throws(Contradiction) -> Decision {
-        let decision = command.decide(given: state, at: now, under: policy)
+        var decision = command.decide(given: state, at: now, under: policy)
         for draft in decision.drafts {
             try take(draft, of: command, at: now)
         }
@@ -69,8 +69,12 @@ struct TenantReplay {
             state.forgetAttempts(
                 of: account, upTo: now.adding(seconds: -policy.linkBudget.windowSeconds))
         }
+        let end = Int(state.ledger.nextPosition.value)
+        decision.result = decision.result.map { $0.naming(log.prefix(end).suffix(1)) }
         for account in decision.drafts.flatMap(\.event.fact.accounts)
-        where state.ledger.accounts[account]?.erasedPosition == nil {
+        where state.ledger.accounts[account]?.erasedPosition == nil
+            && state.ledger.accounts[account]?.mergedInto == nil
+        {
             let links = state.ledger.accounts[account]?.links ?? []
             guard links.contains(where: { policy.providers.contains($0.provider) }) else {
                 throw Contradiction("account \(short(account)) has no way to sign in")

@@ -69,10 +69,11 @@ final class MemoryProjectionStore: ProjectionStore {
         transaction.withLock { $0 = id }
         if held.isEmpty { await abandon() }
         await world.passage("projector: holds checkpoints", in: process)
+        let log = world.database.log(of: tenant)
         return held.map { table, shelf in
             HeldCheckpoint(
                 table: table, position: shelf.position, version: table.version,
-                failure: shelf.failure, standings: shelf.standings)
+                failure: shelf.failure, standings: shelf.standings(in: log))
         }
     }
 
@@ -109,11 +110,18 @@ final class MemoryProjectionStore: ProjectionStore {
 
 extension MemoryProjections.Shelf {
     /// Where the accounts of `account_audit` stand.
-    fileprivate var standings: [AccountID: AccountAuditFold.Standing] {
+    fileprivate func standings(
+        in log: [Recording]
+    ) -> [AccountID: AccountAuditFold.Standing] {
         audit.mapValues { rows in
             var links: [AccountAuditFold.Link] = []
             for row in rows {
-                if row.type == Event.Name.providerLinked.rawValue {
+                if let others = Self.links(log[Int(row.position.value)], of: row.account) {
+                    links = others.map {
+                        AccountAuditFold.Link(
+                            identity: $0.identity, provider: $0.provider.description)
+                    }
+                } else if row.type == Event.Name.providerLinked.rawValue {
                     links.append(
                         AccountAuditFold.Link(
                             identity: row.identity, provider: row.provider ?? ""))
@@ -124,6 +132,17 @@ extension MemoryProjections.Shelf {
                 }
             }
             return AccountAuditFold.Standing(nextSequence: Int64(rows.count), links: links)
+        }
+    }
+}
+
+extension MemoryProjections.Shelf {
+    /// What a merge or its undoing leaves an account; nil for any other event.
+    private static func links(_ recording: Recording, of account: AccountID) -> [Account.Link]? {
+        switch recording.recorded.event {
+        case .accountsMerged(let fact): account == fact.survivor ? fact.links : []
+        case .accountsUnmerged(let fact): account == fact.survivor ? fact.links : fact.returned
+        default: nil
         }
     }
 }

@@ -25,6 +25,22 @@ struct TenantRows: Sendable {
     var answers: [IdempotencyScope: AnswerRow] = [:]
     /// Where accounts were erased; these have no row in ``accounts``.
     var erased: [AccountID: LogPosition] = [:]
+    /// The merges that were not taken back.
+    var merges: [EventID: Merge] = [:]
+
+    /// The accounts that are one with some accounts, themselves included.
+    func family(of accounts: some Sequence<AccountID>) -> Set<AccountID> {
+        var family = Set(accounts)
+        var size = 0
+        while size < family.count {
+            size = family.count
+            for merge in merges.values
+            where family.contains(merge.survivor) || family.contains(merge.absorbed) {
+                family.formUnion([merge.survivor, merge.absorbed])
+            }
+        }
+        return family
+    }
 
     /// An account's identities in linking order.
     func links(of account: AccountID) -> [(subject: ProviderIdentity, identity: Identity)] {
@@ -80,8 +96,13 @@ struct BatchLoading {
         for account in wanted {
             load(account, from: rows, into: batch)
         }
-        for (index, name) in keys.accounts.tenants.enumerated() where name == tenant {
-            let account = AccountID(bits: keys.accounts.ids[index])
+        let named = keys.accounts.tenants.indices
+            .filter { keys.accounts.tenants[$0] == tenant }
+            .map { AccountID(bits: keys.accounts.ids[$0]) }
+        let holders = keys.holders.tenants.indices
+            .filter { keys.holders.tenants[$0] == tenant }
+            .compactMap { rows.identities[keys.holders.subjects[$0]]?.account }
+        for account in rows.family(of: named + holders) {
             if let position = rows.erased[account] {
                 batch.state.ledger.load(
                     Account(
@@ -91,8 +112,12 @@ struct BatchLoading {
             } else {
                 load(account, from: rows, into: batch)
                 batch.state.ledger.load(rows.accounts[account]?.holds ?? [], on: account)
+                if let survivor = rows.accounts[account]?.mergedInto {
+                    batch.state.ledger.load(mergedInto: survivor, of: account)
+                }
             }
         }
+        if !(named + holders).isEmpty { loadMerges(rows, into: batch) }
         guard !forgetsAnswers else { return }
         for (index, name) in keys.idempotency.tenants.enumerated() where name == tenant {
             let scope = keys.idempotency.scopes[index]
@@ -100,6 +125,22 @@ struct BatchLoading {
                 answer.answeredAt > now.adding(seconds: -Int64(IdempotencyLoad.hours) * 3600)
             else { continue }
             batch.state.idempotency[scope] = answer.record
+        }
+    }
+
+    private func loadMerges(_ rows: TenantRows, into batch: TenantBatch) {
+        for merge in rows.merges.values.sorted(by: { $0.position < $1.position })
+        where batch.state.ledger.accounts[merge.survivor] != nil {
+            batch.state.ledger.load(merge)
+            let freed = Set(merge.dropped + merge.replaced)
+            for (subject, identity) in rows.identities
+            where freed.contains(identity.id) && identity.account == nil
+                && [merge.survivor, merge.absorbed].contains(identity.lastAccount)
+                && batch.state.ledger.identities[identity.id] == nil
+            {
+                batch.subjects[identity.id] = subject
+                batch.state.ledger.load(identity)
+            }
         }
     }
 
@@ -135,8 +176,13 @@ struct BatchLoading {
 
 extension Account {
     func with(links: [Account.Link], holds: [HoldID]) -> Account {
+        with(links: links, holds: holds, mergedInto: mergedInto)
+    }
+
+    func with(links: [Account.Link], holds: [HoldID], mergedInto: AccountID?) -> Account {
         Account(
             id: id, openedPosition: openedPosition, nextSequence: nextSequence, lastLeaf: lastLeaf,
-            lastPosition: lastPosition, links: links, holds: holds, erasedPosition: erasedPosition)
+            lastPosition: lastPosition, links: links, holds: holds, erasedPosition: erasedPosition,
+            mergedInto: mergedInto)
     }
 }

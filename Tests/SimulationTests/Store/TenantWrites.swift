@@ -47,6 +47,9 @@ struct TenantWrites: Sendable {
     let erased: [ErasedAccount]
     /// The accounts whose legal holds are written.
     let held: Set<AccountID>
+    let merged: Set<AccountID>
+    let mergesMade: [Merge]
+    let mergesUndone: Set<EventID>
 
     init(_ batch: TenantBatch) {
         let changes = batch.changes
@@ -65,6 +68,9 @@ struct TenantWrites: Sendable {
             ErasedAccount(account: $0.account, position: $0.position)
         }
         held = changes.accountsHeld
+        merged = changes.accountsMerged
+        mergesMade = changes.mergesMade
+        mergesUndone = Set(changes.mergesUndone.map(\.merge))
         for id in changes.accountsTouched {
             guard let known = ledger.accounts[id] else { continue }
             let account = known.with(links: [], holds: known.holds)
@@ -116,6 +122,8 @@ extension TenantRows {
             lastRecordedAt = writes.lastRecordedAt
         }
         try writeAccounts(writes, comparesSequence: comparesHead)
+        for merge in writes.mergesMade { merges[merge.id] = merge }
+        for merge in writes.mergesUndone { merges[merge] = nil }
         try writeIdentities(writes.identities.filter { !$0.isNew })
         try writeSessions(writes)
         attempts.merge(writes.attempts) { _, new in new }
@@ -136,6 +144,7 @@ extension TenantRows {
             throw BrokenExpectation(table: "accounts erased")
         }
         erased[account] = position
+        merges = merges.filter { $0.value.survivor != account && $0.value.absorbed != account }
         identities = identities.filter { $0.value.lastAccount != account }
         attempts[account] = nil
         answers = answers.filter { $0.key.account != account }
@@ -159,10 +168,12 @@ extension TenantRows {
             let known = accounts[touched.account.id]
             guard let known, !comparesSequence || known.nextSequence == touched.loadedSequence
             else { throw BrokenExpectation(table: "accounts") }
-            accounts[touched.account.id] = touched.account.with(
+            let account = touched.account
+            accounts[account.id] = account.with(
                 links: [],
-                holds: writes.held.contains(touched.account.id)
-                    ? touched.account.holds : known.holds)
+                holds: writes.held.contains(account.id) ? account.holds : known.holds,
+                mergedInto: writes.merged.contains(account.id)
+                    ? account.mergedInto : known.mergedInto)
         }
     }
 

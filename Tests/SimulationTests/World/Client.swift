@@ -24,6 +24,9 @@ struct Client {
     private var lastKeyed: Sent?
     /// The legal holds that it has set.
     private var holds: [(account: AccountID, hold: HoldID, tenant: TenantID)] = []
+    /// What it was told that a merge would do, and agrees to next.
+    private var planned: Sent?
+    private var merges: [(event: EventID, plan: MergePlan, tenant: TenantID)] = []
 
     init(_ world: World) {
         self.world = world
@@ -63,6 +66,7 @@ struct Client {
     private mutating func next() -> Sent {
         // Now and then a proxy sends again what was answered long ago.
         if let lastKeyed, dice.chance(0.08) { return lastKeyed }
+        if let agreed = planned.take() { return agreed }
         guard !devices.isEmpty else { return signIn(in: randomTenant()) }
         let device = devices.suffix(6).randomElement(dice)
         let sent =
@@ -77,6 +81,7 @@ struct Client {
                     tenant: device.tenant)
             case ..<83: Sent(request: .rotateKey, tenant: device.tenant)
             case ..<87: administer(device)
+            case ..<92: merge(device)
             default: refresh(device)
             }
         if sent.request.hasKey { lastKeyed = sent }
@@ -124,6 +129,32 @@ struct Client {
         return Sent(request: .lift(held.account, held.hold), tenant: held.tenant)
     }
 
+    /// Asks what a merge into the device's account would do, or takes one back.
+    private mutating func merge(_ device: Device) -> Sent {
+        if dice.chance(0.3), let merge = merges.popLast() {
+            return Sent(
+                request: .unmerge(
+                    merge.event, survivor: merge.plan.survivor, absorbed: merge.plan.absorbed),
+                tenant: merge.tenant)
+        }
+        let others = devices.suffix(6).filter { $0.tenant == device.tenant }
+        let absorbed = others.randomElement(dice).caller.account
+        let authority: MergeAccounts.Authority =
+            dice.chance(0.5)
+            ? .accountHolder(device.caller, .proved(randomSubject(), email: nil))
+            : .support(
+                .system,
+                MergeAccounts.Case(
+                    survivor: device.caller.account, absorbed: absorbed, reason: "one person",
+                    reference: "7"))
+        let kept = RandomCommands.providers.filter { _ in dice.chance(0.2) }
+        return Sent(
+            request: .merge(
+                MergeAccounts(
+                    authority: authority, keepsAbsorbed: Set(kept), agreed: nil,
+                    digest: LedgerTestSupport.sha256)), tenant: device.tenant)
+    }
+
     private func refresh(_ device: Device) -> Sent {
         let isStale = dice.chance(0.08)
         let token = device.tokens[isStale ? 0 : device.tokens.count - 1]
@@ -147,6 +178,14 @@ struct Client {
             }
         case (.success(.holdSet(let hold)), .setLegalHold(let intent)):
             holds.append((account: intent.account, hold: hold, tenant: command.tenant))
+        case (.success(.mergePlanned(_, let digest)), .mergeAccounts(let intent)):
+            planned = Sent(
+                request: .merge(
+                    MergeAccounts(
+                        authority: intent.authority, keepsAbsorbed: intent.keepsAbsorbed,
+                        agreed: digest, digest: intent.digest)), tenant: command.tenant)
+        case (.success(.merged(let plan, let event?)), _):
+            merges.append((event: event, plan: plan, tenant: command.tenant))
         case (.failure(.sessionEnded), _):
             // Mostly it goes away; sometimes it keeps trying.
             guard let caller = command.caller, dice.chance(0.7) else { return }
@@ -191,7 +230,8 @@ extension Request {
     var key: IdempotencyKey? {
         switch self {
         case .link(_, _, _, let key, _), .unlink(_, _, let key): key
-        case .open, .rotateKey, .signIn, .signOut, .refresh, .erase, .hold, .lift, .recordRestore:
+        case .open, .rotateKey, .signIn, .signOut, .refresh, .erase, .hold, .lift, .recordRestore,
+            .merge, .unmerge:
             nil
         }
     }

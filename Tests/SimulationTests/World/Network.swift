@@ -16,6 +16,8 @@ enum Request: Sendable {
     case hold(AccountID)
     case lift(AccountID, HoldID)
     case recordRestore
+    case merge(MergeAccounts)
+    case unmerge(EventID, survivor: AccountID, absorbed: AccountID)
 }
 
 extension World {
@@ -124,6 +126,12 @@ extension World {
             .liftLegalHold(LiftLegalHold(account: account, hold: hold, actor: .system))
         case .recordRestore:
             .recordRestore(RecordRestore(LedgerRestored(origin: 2, root: dice.digest(), size: 1)))
+        case .merge(let merge): .mergeAccounts(merge)
+        case .unmerge(let merge, let survivor, let absorbed):
+            .unmergeAccounts(
+                UnmergeAccounts(
+                    merge: merge, survivor: survivor, absorbed: absorbed, actor: .system,
+                    reason: "two people", caseReference: "8", isPreview: dice.chance(0.2)))
         }
     }
 

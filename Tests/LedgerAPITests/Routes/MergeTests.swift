@@ -1,0 +1,239 @@
+import Cryptography
+import Ledger
+import LedgerAPI
+import LedgerTestSupport
+import Testing
+
+/// Merges over HTTP: by the account holder, by support, and back.
+@Suite struct MergeTests {
+    private static let reason = [(name: "Ledger-Reason", value: "one person")]
+
+    /// Ada with Apple, and the account that she opened with Google by mistake.
+    private struct Story {
+        let service: TestService
+        let ada: Person
+        let other: Person
+
+        init(nonce: IDTokenPolicy.NonceMode = .raw) async throws {
+            service = try TestService { $0.nonce = nonce }
+            ada = try await service.signIn("apple", "ada")
+            other = try await service.signIn("google", "other")
+        }
+
+        func post(
+            _ path: String, _ members: [String: String], by token: String? = nil,
+            headers: [(name: String, value: String)] = []
+        ) async throws -> Answer {
+            let body = members.map { "\"\($0)\":\($1)" }.sorted().joined(separator: ",")
+            return try await service.send(
+                "POST", path, "{\(body)}", token: token ?? ada.accessToken, headers: headers)
+        }
+
+        func preview(_ rest: [String: String] = [:]) async throws -> Answer {
+            var members = ["provider": "\"google\"", "id_token": "\"\(token())\""]
+            members.merge(rest) { _, given in given }
+            return try await post("/v1/account/merge/preview", members)
+        }
+
+        func merge(
+            _ digest: String, token: String? = nil, _ rest: [String: String] = [:]
+        ) async throws -> Answer {
+            var members = [
+                "provider": "\"google\"", "plan_digest": "\"\(digest)\"",
+                "id_token": "\"\(token ?? self.token(nonce: digest))\"",
+            ]
+            members.merge(rest) { _, given in given }
+            return try await post("/v1/account/merge", members)
+        }
+
+        func token(nonce: String? = nil, issued seconds: Int64? = nil) -> String {
+            var claims: [String: String?] = [:]
+            if let nonce { claims["nonce"] = "\"\(nonce)\"" }
+            if let seconds { claims["iat"] = "\(seconds)" }
+            return service.idToken("google", "other", claims: claims)
+        }
+
+        func digest() async throws -> String {
+            try #require(try await preview().text("plan_digest"))
+        }
+    }
+
+    @Test func `after a conflict the person previews, proves and merges`() async throws {
+        let story = try await Story()
+        let conflict = try await story.service.link("google", subject: "other", by: story.ada)
+        #expect(conflict.summary == "409 PROVIDER_CONFLICT")
+        let plan = try await story.preview()
+        #expect(plan.summary == "200 OK")
+        #expect(plan.text("user_id") == story.ada.userID)
+        #expect(plan.text("absorbed_user_id") == story.other.userID)
+        #expect(plan.providers == ["apple", "google"])
+        let digest = try #require(plan.text("plan_digest"))
+        let merged = try await story.merge(digest)
+        #expect(merged.summary == "200 OK")
+        #expect(merged.text("merge") != nil)
+        #expect(story.service.log().suffix(1) == ["AccountsMerged"])
+        // Either identity signs in to the survivor, and what the other account had given out is over.
+        let again = try await story.service.signIn("google", "other")
+        #expect(again.userID == story.ada.userID && !again.isNew)
+        #expect(
+            try await story.service.account(story.other.accessToken).summary
+                == "401 INVALID_ACCESS_TOKEN")
+        #expect(
+            try await story.service.refresh(story.other.refreshToken).summary
+                == "401 INVALID_REFRESH_TOKEN")
+        #expect(try await story.service.account(story.ada.accessToken).summary == "200 OK")
+        #expect(try await story.merge(digest).summary == "409 SAME_ACCOUNT")
+    }
+
+    @Test func `an ID token that was not asked for with the plan proves nothing`() async throws {
+        let story = try await Story()
+        let early = story.token()
+        let digest = try await story.digest()
+        let other = try await story.digest()
+        for token in [
+            early, story.token(), story.token(nonce: "else"), story.token(nonce: digest + "x"),
+        ] {
+            #expect(
+                try await story.merge(digest, token: token).summary == "401 INVALID_PROVIDER_TOKEN")
+        }
+        #expect(story.service.log().last != "AccountsMerged")
+        #expect(digest == other, "one moment and one plan have one digest")
+        #expect(try await story.merge(other).summary == "200 OK")
+    }
+
+    @Test func `where the provider has no nonce, the ID token must be younger than the plan`()
+        async throws
+    {
+        let story = try await Story(nonce: .none)
+        let digest = try await story.digest()
+        let now = story.service.clock.now.seconds
+        #expect(
+            try await story.merge(digest, token: story.token(issued: now - 1)).summary
+                == "401 INVALID_PROVIDER_TOKEN")
+        #expect(try await story.merge(digest, token: story.token(issued: now)).summary == "200 OK")
+    }
+
+    @Test func `a digest that is made up, of another account or too old agrees to nothing`()
+        async throws
+    {
+        let story = try await Story()
+        let digest = try await story.digest()
+        let third = try await story.service.signIn("google", "third")
+        let foreign = try await story.post(
+            "/v1/account/merge",
+            [
+                "provider": "\"google\"", "plan_digest": "\"\(digest)\"",
+                "id_token": "\"\(story.token(nonce: digest))\"",
+            ], by: third.accessToken)
+        #expect(foreign.summary == "409 MERGE_PLAN_CHANGED")
+        for made in ["AAAA", String(digest.reversed()), digest + "AA"] {
+            #expect(try await story.merge(made).summary == "409 MERGE_PLAN_CHANGED")
+        }
+        story.service.clock.advance(seconds: MergePlanDigests.lifetimeSeconds)
+        #expect(try await story.merge(digest).summary == "409 MERGE_PLAN_CHANGED")
+    }
+
+    @Test func `a plan that no longer holds is refused, and asked for anew`() async throws {
+        let story = try await Story()
+        let digest = try await story.digest()
+        let linked = try await story.service.link("apple", subject: "more", by: story.other)
+        #expect(linked.summary == "200 OK")
+        #expect(try await story.merge(digest).summary == "409 MERGE_PLAN_CHANGED")
+        let plan = try await story.preview(["keep": #"{"apple":"absorbed"}"#])
+        #expect(plan.providers == ["google", "apple"])
+        let other = try #require(plan.text("plan_digest"))
+        #expect(
+            try await story.merge(other).summary == "409 MERGE_PLAN_CHANGED",
+            "another choice is another plan")
+        #expect(
+            try await story.merge(other, ["keep": #"{"apple":"absorbed"}"#]).summary == "200 OK")
+    }
+
+    @Test(arguments: [
+        #"{"apple":"both"}"#, #"{"apple":1}"#, #"["apple"]"#, #"{"no name":"survivor"}"#,
+        #"{"facebook":"absorbed"}"#,
+    ])
+    func `a choice that is none is 400`(keep: String) async throws {
+        let story = try await Story()
+        #expect(try await story.preview(["keep": keep]).summary == "400 INVALID_REQUEST")
+    }
+
+    @Test func `who has not signed in lately, or has no session, merges nothing`() async throws {
+        let story = try await Story()
+        let digest = try await story.digest()
+        let none = try await story.service.send(
+            "POST", "/v1/account/merge", "{\"plan_digest\":\"\(digest)\"}")
+        #expect(none.summary == "401 INVALID_ACCESS_TOKEN")
+        story.service.clock.advance(seconds: 590)
+        let late = try await story.digest()
+        story.service.clock.advance(seconds: 20)
+        let refreshed = try Person(try await story.service.refresh(story.ada.refreshToken))
+        let refused = try await story.post(
+            "/v1/account/merge",
+            [
+                "provider": "\"google\"", "plan_digest": "\"\(late)\"",
+                "id_token": "\"\(story.token(nonce: late))\"",
+            ], by: refreshed.accessToken)
+        #expect(refused.summary == "403 REAUTHENTICATION_REQUIRED")
+    }
+
+    @Test func `support merges for a case and takes it back`() async throws {
+        let story = try await Story()
+        let key = try story.service.audit.key(.support)
+        let path = "/v1/accounts/\(story.ada.userID)/merge"
+        let absorb = ["absorb": "\"\(story.other.userID)\""]
+        let plan = try await story.post(path + "/preview", absorb, by: key)
+        #expect(plan.summary == "200 OK")
+        let digest = try #require(plan.text("plan_digest"))
+        var members = absorb.merging(["plan_digest": "\"\(digest)\""]) { _, given in given }
+        #expect(
+            try await story.post(path, members, by: key, headers: Self.reason).summary
+                == "400 INVALID_REQUEST", "a case is required")
+        members["case"] = "\"T-100\""
+        #expect(
+            try await story.post(path, members, by: key).summary == "400 INVALID_REQUEST",
+            "a reason is required")
+        let merged = try await story.post(path, members, by: key, headers: Self.reason)
+        #expect(merged.summary == "200 OK")
+        let recording = try #require(story.service.ledger.recordings().last)
+        #expect(
+            Set(recording.disclosed.map { "\($0.name.rawValue)=\($0.value)" })
+                == ["case_reference=T-100", "reason=one person"])
+        #expect(!String(decoding: recording.entry, as: UTF8.self).contains("T-100"))
+        let line = try #require(story.service.audit.access.accesses().last)
+        #expect(line.action == "account.merge" && line.reason == "one person")
+
+        let event = try #require(merged.text("merge"))
+        let undo = "/v1/merges/\(event)/undo"
+        let preview = try await story.post(undo + "/preview", [:], by: key)
+        #expect(preview.summary == "200 OK")
+        #expect(story.service.log().last == "AccountsMerged")
+        let undone = try await story.post(
+            undo, ["case": "\"T-101\""], by: key, headers: Self.reason)
+        #expect(undone.summary == "200 OK")
+        let back = try await story.service.signIn("google", "other")
+        #expect(back.userID == story.other.userID && !back.isNew)
+        let again = try await story.post(
+            undo, ["case": "\"T-101\""], by: key, headers: Self.reason)
+        #expect(again.summary == "409 MERGE_SUPERSEDED")
+    }
+
+    @Test func `auditors merge nothing, and what is no merge is not undone`() async throws {
+        let story = try await Story()
+        let auditor = try story.service.audit.key(.auditor)
+        let path = "/v1/accounts/\(story.ada.userID)/merge"
+        for place in [path, path + "/preview"] {
+            #expect(try await story.post(place, [:], by: auditor).summary == "403 FORBIDDEN")
+        }
+        let key = try story.service.audit.key(.support)
+        let first = try #require(story.service.ledger.recordings().first?.recorded.id)
+        for event in ["\(first)", story.ada.userID, "nothing"] {
+            let answer = try await story.post(
+                "/v1/merges/\(event)/undo", ["case": "\"T\""], by: key, headers: Self.reason)
+            #expect(answer.summary == "404 MERGE_NOT_FOUND")
+        }
+        let unknown = try await story.post(
+            path + "/preview", ["absorb": "\"\(EventID(bits: 5))\""], by: key)
+        #expect(unknown.summary == "404 ACCOUNT_NOT_FOUND")
+    }
+}
