@@ -17,6 +17,9 @@ import TransparencyLog
                     ["export", "--output", path, "--since", "3"] + scope)
                 #expect(export.status == 0, "\(export.errors)")
                 #expect(export.output.contains("up to the checkpoint of \(sealed.size) entries"))
+                #expect(
+                    export.output.contains("looked through to its end")
+                        == scope.contains("--account"))
                 let offline = try await CommandLineTool(environment: [:])
                     .run(["verify", "--offline", path, "--vkey", sealed.vkey])
                 #expect(offline.status == 0, "\(offline.output)\(offline.errors)")
@@ -49,6 +52,9 @@ import TransparencyLog
             let conclusion = try #require(offline.output.split(separator: "\n").last)
             #expect(conclusion.hasPrefix("everything holds up to seq "))
             #expect(try python(path, sealed.vkey).hasSuffix(conclusion + "\n"))
+            // It is its owner's alone.
+            let rights = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
+            #expect(rights as? Int == 0o600)
             let accesses = try await deployment.tool.run(["access-log"])
             #expect(accesses.output.contains("log.export"))
             #expect(accesses.output.contains("case 17"))
@@ -68,6 +74,8 @@ import TransparencyLog
                 let heads = format == "csv" ? 1 : 0
                 #expect(text.utf8.filter { $0 == 0x0A }.count == story.events + heads)
                 #expect(text.contains("ada@example.org"))
+                let rights = try FileManager.default.attributesOfItem(atPath: path)
+                #expect(rights[.posixPermissions] as? Int == 0o600)
                 let again = try await deployment.tool.run(arguments)
                 #expect(again.status == 1)
                 #expect(again.errors.contains("exists already"))
@@ -115,6 +123,131 @@ import TransparencyLog
         }
     }
 
+    /// Mallory tries to link what Ben holds: the refusal is in both histories, but what Mallory sent along
+    /// is about Mallory.
+    @Test func `the holder of a conflict is shown nothing about who tried`() async throws {
+        try await Deployment.with { deployment in
+            let server = try await deployment.serve()
+            var (ben, mallory) = (Device(server.client), Device(server.client))
+            try await ben.signIn(deployment.google, as: "google-of-ben", email: "ben@example.org")
+            try await mallory.signIn(
+                deployment.apple, as: "apple-of-mallory", email: "mallory@example.org")
+            let refused = try await server.client.call(
+                "POST", "/v1/auth/link/google",
+                ["id_token": deployment.google.token(subject: "google-of-ben")],
+                token: mallory.accessToken, headers: ["User-Agent": "browser-of-mallory"])
+            #expect(refused.status == 409)
+            try await ben.signIn(deployment.google, as: "google-of-ben", email: "ben@example.org")
+            try await server.stop()
+            let story = Story(deployment, ada: ben)
+            let sealed = try await story.seal(every: 100)
+            let disclose = ["--account", ben.userID, "--disclose"]
+            for format in ["bundle", "jsonl", "csv"] {
+                let path = deployment.path("ben.\(format)")
+                let export = try await deployment.tool.run(
+                    ["export", "--format", format, "--output", path, "--reason", "r"] + disclose)
+                #expect(export.status == 0, "\(export.errors)")
+                #expect(!export.output.contains("WITHHELD"), "\(export.output)")
+                let shown = try format == "bundle" ? disclosures(path) : contents(path)
+                #expect(shown.contains("ben@example.org"))
+                #expect(!shown.contains("mallory"), "\(format): \(shown)")
+                #expect(try contents(path).contains("ConflictRejected") == (format != "bundle"))
+            }
+            let offline = try await deployment.tool.run(
+                ["verify", "--offline", deployment.path("ben.bundle"), "--vkey", sealed.vkey])
+            #expect(offline.status == 0, "\(offline.output)")
+            #expect(offline.output.contains(" left out: they are about other accounts\n"))
+            let conclusion = try #require(offline.output.split(separator: "\n").last)
+            #expect(
+                try python(deployment.path("ben.bundle"), sealed.vkey).hasSuffix(conclusion + "\n"))
+            // Mallory's own history has it.
+            let own = try await deployment.tool.run(
+                ["replay", "--account", mallory.userID, "--disclose"])
+            #expect(own.output.contains("browser-of-mallory"))
+            for format in ["text", "json"] {
+                let replay = try await deployment.tool.run(
+                    ["replay", "--format", format] + disclose)
+                #expect(replay.status == 0, "\(replay.errors)")
+                #expect(replay.output.contains("ConflictRejected"))
+                #expect(replay.output.contains("ben@example.org"))
+                #expect(!replay.output.contains("mallory"), "\(replay.output)")
+            }
+        }
+    }
+
+    /// What the serving login may change says that the account's last event never was.
+    @Test func `an end that tables deny is found in the log`() async throws {
+        try await Deployment.with { deployment in
+            let story = try await Story(deployment)
+            _ = try await story.seal(every: 100)
+            let account = story.ada.userID
+            let url = try #require(deployment.tool.environment["DATABASE_URL"])
+            let login = Session(url: url, applicationName: "export test")
+            try await login.run { connection in
+                try connection.execute(
+                    """
+                    UPDATE accounts SET next_seq = next_seq - 1, last_position = e.position,
+                        last_leaf = sha256('\\x00'::bytea || e.entry)
+                    FROM events e, jsonb_array_elements(
+                        convert_from(e.entry, 'UTF8')::jsonb -> 'accounts') AS a (part)
+                    WHERE accounts.account_id = '\(account)' AND part ->> 'id' = '\(account)'
+                        AND part ->> 'seq' = (next_seq - 2)::text;
+                    DELETE FROM account_audit_1 a USING accounts
+                    WHERE accounts.account_id = '\(account)' AND a.account_id = '\(account)'
+                        AND a.account_seq >= next_seq
+                    """)
+            }
+            await login.close()
+            let last = try await story.number(
+                """
+                SELECT max(position) FROM events
+                WHERE convert_from(entry, 'UTF8') LIKE '%"id":"\(account)"%'
+                """)
+            for format in ["bundle", "jsonl"] {
+                let path = deployment.path("short.\(format)")
+                let export = try await deployment.tool.run(
+                    ["export", "--account", account, "--format", format, "--output", path])
+                #expect(export.status == 1)
+                #expect(
+                    export.errors.contains("position \(last): account \(account) goes on here"),
+                    "\(export.errors)")
+                #expect(!FileManager.default.fileExists(atPath: path))
+            }
+            let replay = try await deployment.tool.run(["replay", "--account", account])
+            #expect(replay.status == 1)
+            #expect(replay.errors.contains("next_seq says"), "\(replay.errors)")
+            #expect(replay.output.contains("#\(last)  "))
+        }
+    }
+
+    /// A verifier would refuse what these would make.
+    @Test(arguments: [Stray.forged, .ofAnotherSize, .ofAnotherRoot])
+    func `a checkpoint on the way that is none ends the export`(stray: Stray) async throws {
+        try await Deployment.with { deployment in
+            let story = try await Story(deployment)
+            _ = try await story.seal(every: 3, adding: stray)
+            let path = deployment.path("bundle.tar")
+            let export = try await deployment.tool.run(["export", "--all", "--output", path])
+            #expect(export.status == 1)
+            #expect(export.errors.contains("checkpoint") || export.errors.contains("position"))
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+    }
+
+    /// The disclosures of a bundle's lines, decoded.
+    private func disclosures(_ bundle: String) throws -> String {
+        let text = try contents(bundle)
+        return text.matches(of: /"disclosures":\[([^\]]*)\]/).flatMap { match in
+            match.output.1.split(separator: ",").map { disclosure in
+                let padded = disclosure.filter { $0 != "\"" }
+                    .replacing("-", with: "+").replacing("_", with: "/")
+                let padding = String(repeating: "=", count: (4 - padded.count % 4) % 4)
+                return String(
+                    decoding: Data(base64Encoded: padded + padding) ?? Data(), as: UTF8.self)
+            }
+        }.joined(separator: "\n")
+    }
+
     private func python(_ bundle: String, _ vkey: String) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -137,11 +270,43 @@ import TransparencyLog
     }
 }
 
+/// A checkpoint that a sealer would never have written.
+enum Stray: Sendable {
+    /// Signed by a key that only bears the log's name.
+    case forged
+    /// Kept under another size than it says.
+    case ofAnotherSize
+    /// Signed, but of another tree.
+    case ofAnotherRoot
+}
+
+extension Stray {
+    /// The size that a checkpoint of four entries is kept under, and its note.
+    fileprivate func note(of root: TreeHash, by signer: NoteSigner) -> (Int64, String) {
+        let name = signer.verifier.name
+        func note(_ size: Int64, _ root: TreeHash, _ signer: NoteSigner) -> String {
+            Checkpoint(origin: name, size: size, root: root).signed(by: [signer]).description
+        }
+        switch self {
+        case .forged:
+            return (4, note(4, root, NoteSigner(name: name, privateKey: .generate())))
+        case .ofAnotherSize: return (4, note(1_000, root, signer))
+        case .ofAnotherRoot: return (4, note(4, .emptyRoot, signer))
+        }
+    }
+}
+
 /// Some people sign in and link, and their log can be sealed.
 private struct Story {
     let ada: Device
-    let events: Int
+    private(set) var events = 0
     private let session: Session
+
+    /// Takes over what happened already.
+    init(_ deployment: Deployment, ada: Device) {
+        self.ada = ada
+        session = Session(url: deployment.superuserURL, applicationName: "export test")
+    }
 
     init(_ deployment: Deployment) async throws {
         let server = try await deployment.serve()
@@ -153,12 +318,21 @@ private struct Story {
             try await other.signIn(deployment.google, as: name)
             _ = try await ada.link(deployment.google, as: name)
         }
-        try await server.stop()
-        self.ada = ada
-        session = Session(url: deployment.superuserURL, applicationName: "export test")
-        events = try await session.run { connection in
-            Int(try connection.query(Statement("count", "SELECT count(*) FROM events")).int8(0, 0))
+        self.init(deployment, ada: ada)
+        events = Int(try await number("SELECT count(*) FROM events"))
+        let missing = """
+            SELECT count(*) FROM projections
+            WHERE name = 'account_audit' AND tenant_id = 'default' AND position < \(events)
+            """
+        let reads = self
+        try await eventually("account_audit to be folded") {
+            try await reads.number(missing) == 0 ? true : nil
         }
+        try await server.stop()
+    }
+
+    func number(_ sql: String) async throws -> Int64 {
+        try await session.run { try $0.query(Statement(sql, sql)).int8(0, 0) }
     }
 
     func run(_ script: String) async throws {
@@ -167,7 +341,9 @@ private struct Story {
 
     /// Writes the hashes and a checkpoint every so many entries, as a sealer would; the last one
     /// leaves the last event out.
-    func seal(every: Int64) async throws -> (size: Int64, vkey: String) {
+    func seal(
+        every: Int64, adding stray: Stray? = nil
+    ) async throws -> (size: Int64, vkey: String) {
         let name = try #require(NoteKeyName("ledger.example/default"))
         let signer = NoteSigner(name: name, privateKey: .generate())
         let size = try await session.run { connection in
@@ -176,6 +352,17 @@ private struct Story {
             var (tree, stored) = (CompactRange(), [TreeHash]())
             for row in 0..<(rows.rowCount - 1) {
                 tree.append(.leaf(try rows.bytes(row, 0)), completing: &stored)
+                if let stray, tree.size == 4 {
+                    let (kept, note) = stray.note(of: tree.root, by: signer)
+                    _ = try connection.query(
+                        Statement(
+                            "stray",
+                            "INSERT INTO checkpoints VALUES ('default', $1, $2, $3, $4, now())"),
+                        [
+                            .text(name.description), .int8(kept), .bytes(tree.root.bytes),
+                            .text(note),
+                        ])
+                }
                 guard tree.size % every == 0 || row == rows.rowCount - 2 else { continue }
                 let checkpoint = Checkpoint(origin: name, size: tree.size, root: tree.root)
                 _ = try connection.query(
