@@ -1,15 +1,13 @@
-import Cryptography
 import Foundation
 import LedgerTestSupport
 import Postgres
 import Testing
-import TransparencyLog
 
 /// Exports of a real ledger, verified by the executable and by the program in the bundle.
 @Suite struct ExportTests {
     @Test func `an exported bundle is verified by both programs, and by hand`() async throws {
         try await Deployment.with { deployment in
-            let story = try await Story(deployment)
+            let story = try await ExportStory(deployment)
             let sealed = try await story.seal(every: 3)
             for scope in [["--all"], ["--account", story.ada.userID]] {
                 let path = deployment.path("bundle\(scope.count).tar")
@@ -36,7 +34,7 @@ import TransparencyLog
         async throws
     {
         try await Deployment.with { deployment in
-            let story = try await Story(deployment)
+            let story = try await ExportStory(deployment)
             let sealed = try await story.seal(every: 100)
             let path = deployment.path("disclosed.tar")
             let arguments = ["export", "--account", story.ada.userID, "--output", path]
@@ -63,7 +61,7 @@ import TransparencyLog
 
     @Test func `lines and rows hold every event, and a file is never overwritten`() async throws {
         try await Deployment.with { deployment in
-            let story = try await Story(deployment)
+            let story = try await ExportStory(deployment)
             for format in ["jsonl", "csv"] {
                 let path = deployment.path("events.\(format)")
                 let arguments = ["export", "--all", "--format", format, "--output", path]
@@ -86,7 +84,7 @@ import TransparencyLog
 
     @Test func `without a checkpoint there is no bundle, and no file`() async throws {
         try await Deployment.with { deployment in
-            _ = try await Story(deployment)
+            _ = try await ExportStory(deployment)
             let path = deployment.path("none.tar")
             let export = try await deployment.tool.run(["export", "--all", "--output", path])
             #expect(export.status == 1)
@@ -99,7 +97,7 @@ import TransparencyLog
     @Test(arguments: [["--all"], ["--account"]])
     func `what is not what was signed is not exported`(scope: [String]) async throws {
         try await Deployment.with { deployment in
-            let story = try await Story(deployment)
+            let story = try await ExportStory(deployment)
             _ = try await story.seal(every: 3)
             try await story.run(
                 """
@@ -139,7 +137,7 @@ import TransparencyLog
             #expect(refused.status == 409)
             try await ben.signIn(deployment.google, as: "google-of-ben", email: "ben@example.org")
             try await server.stop()
-            let story = Story(deployment, ada: ben)
+            let story = ExportStory(deployment, ada: ben)
             let sealed = try await story.seal(every: 100)
             let disclose = ["--account", ben.userID, "--disclose"]
             for format in ["bundle", "jsonl", "csv"] {
@@ -176,9 +174,10 @@ import TransparencyLog
     }
 
     /// What the serving login may change says that the account's last event never was.
-    @Test func `an end that tables deny is found in the log`() async throws {
+    @Test(arguments: [false, true])
+    func `an end that tables deny is found in the log`(isHeadSetBack: Bool) async throws {
         try await Deployment.with { deployment in
-            let story = try await Story(deployment)
+            let story = try await ExportStory(deployment)
             _ = try await story.seal(every: 100)
             let account = story.ada.userID
             let url = try #require(deployment.tool.environment["DATABASE_URL"])
@@ -197,12 +196,17 @@ import TransparencyLog
                         AND a.account_seq >= next_seq
                     """)
             }
-            await login.close()
             let last = try await story.number(
                 """
                 SELECT max(position) FROM events
                 WHERE convert_from(entry, 'UTF8') LIKE '%"id":"\(account)"%'
                 """)
+            if isHeadSetBack {
+                try await login.run { connection in
+                    try connection.execute("UPDATE ledger_head SET next_position = \(last)")
+                }
+            }
+            await login.close()
             for format in ["bundle", "jsonl"] {
                 let path = deployment.path("short.\(format)")
                 let export = try await deployment.tool.run(
@@ -220,11 +224,32 @@ import TransparencyLog
         }
     }
 
+    /// The bundle goes up to a checkpoint that does not cover the erasure.
+    @Test func `what an erasure took away since the checkpoint is announced`() async throws {
+        try await Deployment.with { deployment in
+            let story = try await ExportStory(deployment)
+            let sealed = try await story.seal(every: 100)
+            let erased = try await deployment.tool.run(
+                ["erase", story.ada.userID, "--reason", "case 17"])
+            #expect(erased.status == 0, "\(erased.errors)")
+            let path = deployment.path("bundle.tar")
+            let export = try await deployment.tool.run(
+                ["export", "--all", "--output", path, "--disclose", "--reason", "r"])
+            #expect(export.status == 0, "\(export.errors)")
+            #expect(export.output.contains("a verifier will call them WITHHELD"))
+            let offline = try await deployment.tool.run(
+                ["verify", "--offline", path, "--vkey", sealed.vkey])
+            #expect(offline.status == 1)
+            #expect(offline.output.contains(" disclosures are WITHHELD from here on"))
+            #expect(try python(path, sealed.vkey) == offline.output)
+        }
+    }
+
     /// A verifier would refuse what these would make.
     @Test(arguments: [Stray.forged, .ofAnotherSize, .ofAnotherRoot])
     func `a checkpoint on the way that is none ends the export`(stray: Stray) async throws {
         try await Deployment.with { deployment in
-            let story = try await Story(deployment)
+            let story = try await ExportStory(deployment)
             _ = try await story.seal(every: 3, adding: stray)
             let path = deployment.path("bundle.tar")
             let export = try await deployment.tool.run(["export", "--all", "--output", path])
@@ -267,127 +292,5 @@ import TransparencyLog
 
     private func contents(_ path: String) throws -> String {
         String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
-    }
-}
-
-/// A checkpoint that a sealer would never have written.
-enum Stray: Sendable {
-    /// Signed by a key that only bears the log's name.
-    case forged
-    /// Kept under another size than it says.
-    case ofAnotherSize
-    /// Signed, but of another tree.
-    case ofAnotherRoot
-}
-
-extension Stray {
-    /// The size that a checkpoint of four entries is kept under, and its note.
-    fileprivate func note(of root: TreeHash, by signer: NoteSigner) -> (Int64, String) {
-        let name = signer.verifier.name
-        func note(_ size: Int64, _ root: TreeHash, _ signer: NoteSigner) -> String {
-            Checkpoint(origin: name, size: size, root: root).signed(by: [signer]).description
-        }
-        switch self {
-        case .forged:
-            return (4, note(4, root, NoteSigner(name: name, privateKey: .generate())))
-        case .ofAnotherSize: return (4, note(1_000, root, signer))
-        case .ofAnotherRoot: return (4, note(4, .emptyRoot, signer))
-        }
-    }
-}
-
-/// Some people sign in and link, and their log can be sealed.
-private struct Story {
-    let ada: Device
-    private(set) var events = 0
-    private let session: Session
-
-    /// Takes over what happened already.
-    init(_ deployment: Deployment, ada: Device) {
-        self.ada = ada
-        session = Session(url: deployment.superuserURL, applicationName: "export test")
-    }
-
-    init(_ deployment: Deployment) async throws {
-        let server = try await deployment.serve()
-        var ada = Device(server.client)
-        try await ada.signIn(deployment.apple, as: "ada", email: "ada@example.org")
-        _ = try await ada.link(deployment.google, as: "ada", email: "ada@example.org")
-        for name in ["ben", "cleo", "dora"] {
-            var other = Device(server.client)
-            try await other.signIn(deployment.google, as: name)
-            _ = try await ada.link(deployment.google, as: name)
-        }
-        self.init(deployment, ada: ada)
-        events = Int(try await number("SELECT count(*) FROM events"))
-        let missing = """
-            SELECT count(*) FROM projections
-            WHERE name = 'account_audit' AND tenant_id = 'default' AND position < \(events)
-            """
-        let reads = self
-        try await eventually("account_audit to be folded") {
-            try await reads.number(missing) == 0 ? true : nil
-        }
-        try await server.stop()
-    }
-
-    func number(_ sql: String) async throws -> Int64 {
-        try await session.run { try $0.query(Statement(sql, sql)).int8(0, 0) }
-    }
-
-    func run(_ script: String) async throws {
-        try await session.run { try $0.execute(script) }
-    }
-
-    /// Writes the hashes and a checkpoint every so many entries, as a sealer would; the last one
-    /// leaves the last event out.
-    func seal(
-        every: Int64, adding stray: Stray? = nil
-    ) async throws -> (size: Int64, vkey: String) {
-        let name = try #require(NoteKeyName("ledger.example/default"))
-        let signer = NoteSigner(name: name, privateKey: .generate())
-        let size = try await session.run { connection in
-            let rows = try connection.query(
-                Statement("entries", "SELECT entry FROM events ORDER BY position"))
-            var (tree, stored) = (CompactRange(), [TreeHash]())
-            for row in 0..<(rows.rowCount - 1) {
-                tree.append(.leaf(try rows.bytes(row, 0)), completing: &stored)
-                if let stray, tree.size == 4 {
-                    let (kept, note) = stray.note(of: tree.root, by: signer)
-                    _ = try connection.query(
-                        Statement(
-                            "stray",
-                            "INSERT INTO checkpoints VALUES ('default', $1, $2, $3, $4, now())"),
-                        [
-                            .text(name.description), .int8(kept), .bytes(tree.root.bytes),
-                            .text(note),
-                        ])
-                }
-                guard tree.size % every == 0 || row == rows.rowCount - 2 else { continue }
-                let checkpoint = Checkpoint(origin: name, size: tree.size, root: tree.root)
-                _ = try connection.query(
-                    Statement(
-                        "checkpoint",
-                        "INSERT INTO checkpoints VALUES ('default', $1, $2, $3, $4, now())"),
-                    [
-                        .text(name.description), .int8(tree.size), .bytes(tree.root.bytes),
-                        .text(checkpoint.signed(by: [signer]).description),
-                    ])
-            }
-            // Rows of other lengths than a sealer's are read as well.
-            for start in stride(from: 0, to: stored.count, by: 10) {
-                _ = try connection.query(
-                    Statement("nodes", "INSERT INTO merkle_nodes VALUES ('default', $1, $2)"),
-                    [
-                        .int8(Int64(start)),
-                        .bytes(stored[start..<min(start + 10, stored.count)].flatMap(\.bytes)),
-                    ])
-            }
-            _ = try connection.query(
-                Statement("key", "INSERT INTO checkpoint_keys VALUES ('default', $1, now())"),
-                [.text(signer.verifier.vkey)])
-            return tree.size
-        }
-        return (size: size, vkey: signer.verifier.vkey)
     }
 }

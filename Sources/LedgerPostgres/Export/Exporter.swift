@@ -56,7 +56,7 @@ package struct Exporter: Sendable {
         take: @escaping @Sendable (ExportedPart) throws -> Void
     ) async throws {
         try await session.run { connection in
-            let end = try ExportStatements.end(of: tenant, on: connection) ?? 0
+            let end = try ExportStatements.end(of: tenant, on: connection)
             try Self.expect(basis, below: end)
             var reading = LogExport(
                 tenant: tenant, basis: basis, disclosures: self.disclosures, take: take)
@@ -99,7 +99,8 @@ package struct Exporter: Sendable {
         let begin = Statement("export_begin", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         return try connection.transaction(begin) {
             let snapshot = try HistorySnapshot.read(tenant, on: connection)
-            try expect(basis, below: snapshot.log.size)
+            let end = try ExportStatements.end(of: tenant, on: connection)
+            try expect(basis, below: end)
             var positions: [Int64] = []
             var walk = AccountWalk(
                 account, in: snapshot, searchesWholeLog: true, on: connection
@@ -107,7 +108,7 @@ package struct Exporter: Sendable {
             do {
                 _ = try walk.run(through: snapshot.log.size - 1)
                 guard try walk.isKnown() else { throw ExportFailure.unknownAccount }
-                try walk.checkTail()
+                try walk.checkTail(before: end)
             } catch let damage as LogDamage {
                 throw ExportFailure.damaged("\(damage)")
             }
