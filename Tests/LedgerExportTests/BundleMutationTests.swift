@@ -60,6 +60,11 @@ import TransparencyLog
         Change(name: "the scope of the bundle") {
             try $0.edit("bundle.json") { $0.replacing("\"all\"", with: "\"some\"") }
         },
+        Change(name: "a bundle that discloses by a number") {
+            try $0.edit("bundle.json") {
+                $0.replacing("\"disclosed\":false", with: "\"disclosed\":0")
+            }
+        },
         Change(name: "a bundle of another form") {
             try $0.edit("bundle.json") { $0.replacing("@v1", with: "@v2") }
         },

@@ -336,6 +336,7 @@ def verify(path, vkeys, checks_signatures):
     head = from_json(bundle.text("bundle.json"))
     need(head["format"] == "account-ledger-bundle@v1", "another form of bundle")
     need((head["scope"], "account" in head) in (("all", False), ("account", True)), "another scope")
+    need(head["disclosed"] is True or head["disclosed"] is False, "bundle.json is not as it should be")
     is_whole = head["scope"] == "all"
     keys = [Key(vkey) for vkey in vkeys or bundle.text("keys.txt").splitlines()]
     newest = Checkpoint(bundle.text("checkpoint.txt"), keys)
