@@ -1,15 +1,13 @@
-import Cryptography
 import Foundation
 import LedgerTestSupport
 import Postgres
 import Testing
-import TransparencyLog
 
 /// Exports of a real ledger, verified by the executable and by the program in the bundle.
 @Suite struct ExportTests {
     @Test func `an exported bundle is verified by both programs, and by hand`() async throws {
         try await Deployment.with { deployment in
-            let story = try await Story(deployment)
+            let story = try await ExportStory(deployment)
             let sealed = try await story.seal(every: 3)
             for scope in [["--all"], ["--account", story.ada.userID]] {
                 let path = deployment.path("bundle\(scope.count).tar")
@@ -17,11 +15,16 @@ import TransparencyLog
                     ["export", "--output", path, "--since", "3"] + scope)
                 #expect(export.status == 0, "\(export.errors)")
                 #expect(export.output.contains("up to the checkpoint of \(sealed.size) entries"))
+                #expect(
+                    export.output.contains("looked through to its end")
+                        == scope.contains("--account"))
                 let offline = try await CommandLineTool(environment: [:])
                     .run(["verify", "--offline", path, "--vkey", sealed.vkey])
                 #expect(offline.status == 0, "\(offline.output)\(offline.errors)")
                 #expect(offline.output.contains("disclosures  0"))
-                #expect(try python(path, sealed.vkey).hasSuffix("everything holds\n"))
+                let conclusion = try #require(offline.output.split(separator: "\n").last)
+                #expect(conclusion.hasPrefix("everything holds"))
+                #expect(try python(path, sealed.vkey).hasSuffix(conclusion + "\n"))
                 #expect(try !contents(path).contains("ada@example.org"))
             }
         }
@@ -31,7 +34,7 @@ import TransparencyLog
         async throws
     {
         try await Deployment.with { deployment in
-            let story = try await Story(deployment)
+            let story = try await ExportStory(deployment)
             let sealed = try await story.seal(every: 100)
             let path = deployment.path("disclosed.tar")
             let arguments = ["export", "--account", story.ada.userID, "--output", path]
@@ -44,7 +47,12 @@ import TransparencyLog
                 ["verify", "--offline", path, "--vkey", sealed.vkey])
             #expect(offline.status == 0, "\(offline.output)")
             #expect(!offline.output.contains("disclosures  0"))
-            #expect(try python(path, sealed.vkey).hasSuffix("everything holds\n"))
+            let conclusion = try #require(offline.output.split(separator: "\n").last)
+            #expect(conclusion.hasPrefix("everything holds up to seq "))
+            #expect(try python(path, sealed.vkey).hasSuffix(conclusion + "\n"))
+            // It is its owner's alone.
+            let rights = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
+            #expect(rights as? Int == 0o600)
             let accesses = try await deployment.tool.run(["access-log"])
             #expect(accesses.output.contains("log.export"))
             #expect(accesses.output.contains("case 17"))
@@ -53,7 +61,7 @@ import TransparencyLog
 
     @Test func `lines and rows hold every event, and a file is never overwritten`() async throws {
         try await Deployment.with { deployment in
-            let story = try await Story(deployment)
+            let story = try await ExportStory(deployment)
             for format in ["jsonl", "csv"] {
                 let path = deployment.path("events.\(format)")
                 let arguments = ["export", "--all", "--format", format, "--output", path]
@@ -64,6 +72,8 @@ import TransparencyLog
                 let heads = format == "csv" ? 1 : 0
                 #expect(text.utf8.filter { $0 == 0x0A }.count == story.events + heads)
                 #expect(text.contains("ada@example.org"))
+                let rights = try FileManager.default.attributesOfItem(atPath: path)
+                #expect(rights[.posixPermissions] as? Int == 0o600)
                 let again = try await deployment.tool.run(arguments)
                 #expect(again.status == 1)
                 #expect(again.errors.contains("exists already"))
@@ -74,7 +84,7 @@ import TransparencyLog
 
     @Test func `without a checkpoint there is no bundle, and no file`() async throws {
         try await Deployment.with { deployment in
-            _ = try await Story(deployment)
+            _ = try await ExportStory(deployment)
             let path = deployment.path("none.tar")
             let export = try await deployment.tool.run(["export", "--all", "--output", path])
             #expect(export.status == 1)
@@ -87,7 +97,7 @@ import TransparencyLog
     @Test(arguments: [["--all"], ["--account"]])
     func `what is not what was signed is not exported`(scope: [String]) async throws {
         try await Deployment.with { deployment in
-            let story = try await Story(deployment)
+            let story = try await ExportStory(deployment)
             _ = try await story.seal(every: 3)
             try await story.run(
                 """
@@ -111,6 +121,158 @@ import TransparencyLog
         }
     }
 
+    /// Mallory tries to link what Ben holds: the refusal is in both histories, but what Mallory sent along
+    /// is about Mallory.
+    @Test func `the holder of a conflict is shown nothing about who tried`() async throws {
+        try await Deployment.with { deployment in
+            let server = try await deployment.serve()
+            var (ben, mallory) = (Device(server.client), Device(server.client))
+            try await ben.signIn(deployment.google, as: "google-of-ben", email: "ben@example.org")
+            try await mallory.signIn(
+                deployment.apple, as: "apple-of-mallory", email: "mallory@example.org")
+            let refused = try await server.client.call(
+                "POST", "/v1/auth/link/google",
+                ["id_token": deployment.google.token(subject: "google-of-ben")],
+                token: mallory.accessToken, headers: ["User-Agent": "browser-of-mallory"])
+            #expect(refused.status == 409)
+            try await ben.signIn(deployment.google, as: "google-of-ben", email: "ben@example.org")
+            try await server.stop()
+            let story = ExportStory(deployment, ada: ben)
+            let sealed = try await story.seal(every: 100)
+            let disclose = ["--account", ben.userID, "--disclose"]
+            for format in ["bundle", "jsonl", "csv"] {
+                let path = deployment.path("ben.\(format)")
+                let export = try await deployment.tool.run(
+                    ["export", "--format", format, "--output", path, "--reason", "r"] + disclose)
+                #expect(export.status == 0, "\(export.errors)")
+                #expect(!export.output.contains("WITHHELD"), "\(export.output)")
+                let shown = try format == "bundle" ? disclosures(path) : contents(path)
+                #expect(shown.contains("ben@example.org"))
+                #expect(!shown.contains("mallory"), "\(format): \(shown)")
+                #expect(try contents(path).contains("ConflictRejected") == (format != "bundle"))
+            }
+            let offline = try await deployment.tool.run(
+                ["verify", "--offline", deployment.path("ben.bundle"), "--vkey", sealed.vkey])
+            #expect(offline.status == 0, "\(offline.output)")
+            #expect(offline.output.contains(" left out: they are about other accounts\n"))
+            let conclusion = try #require(offline.output.split(separator: "\n").last)
+            #expect(
+                try python(deployment.path("ben.bundle"), sealed.vkey).hasSuffix(conclusion + "\n"))
+            // Mallory's own history has it.
+            let own = try await deployment.tool.run(
+                ["replay", "--account", mallory.userID, "--disclose"])
+            #expect(own.output.contains("browser-of-mallory"))
+            for format in ["text", "json"] {
+                let replay = try await deployment.tool.run(
+                    ["replay", "--format", format] + disclose)
+                #expect(replay.status == 0, "\(replay.errors)")
+                #expect(replay.output.contains("ConflictRejected"))
+                #expect(replay.output.contains("ben@example.org"))
+                #expect(!replay.output.contains("mallory"), "\(replay.output)")
+            }
+        }
+    }
+
+    /// What the serving login may change says that the account's last event never was.
+    @Test(arguments: [false, true])
+    func `an end that tables deny is found in the log`(isHeadSetBack: Bool) async throws {
+        try await Deployment.with { deployment in
+            let story = try await ExportStory(deployment)
+            _ = try await story.seal(every: 100)
+            let account = story.ada.userID
+            let url = try #require(deployment.tool.environment["DATABASE_URL"])
+            let login = Session(url: url, applicationName: "export test")
+            try await login.run { connection in
+                try connection.execute(
+                    """
+                    UPDATE accounts SET next_seq = next_seq - 1, last_position = e.position,
+                        last_leaf = sha256('\\x00'::bytea || e.entry)
+                    FROM events e, jsonb_array_elements(
+                        convert_from(e.entry, 'UTF8')::jsonb -> 'accounts') AS a (part)
+                    WHERE accounts.account_id = '\(account)' AND part ->> 'id' = '\(account)'
+                        AND part ->> 'seq' = (next_seq - 2)::text;
+                    DELETE FROM account_audit_1 a USING accounts
+                    WHERE accounts.account_id = '\(account)' AND a.account_id = '\(account)'
+                        AND a.account_seq >= next_seq
+                    """)
+            }
+            let last = try await story.number(
+                """
+                SELECT max(position) FROM events
+                WHERE convert_from(entry, 'UTF8') LIKE '%"id":"\(account)"%'
+                """)
+            if isHeadSetBack {
+                try await login.run { connection in
+                    try connection.execute("UPDATE ledger_head SET next_position = \(last)")
+                }
+            }
+            await login.close()
+            for format in ["bundle", "jsonl"] {
+                let path = deployment.path("short.\(format)")
+                let export = try await deployment.tool.run(
+                    ["export", "--account", account, "--format", format, "--output", path])
+                #expect(export.status == 1)
+                #expect(
+                    export.errors.contains("position \(last): account \(account) goes on here"),
+                    "\(export.errors)")
+                #expect(!FileManager.default.fileExists(atPath: path))
+            }
+            let replay = try await deployment.tool.run(["replay", "--account", account])
+            #expect(replay.status == 1)
+            #expect(replay.errors.contains("next_seq says"), "\(replay.errors)")
+            #expect(replay.output.contains("#\(last)  "))
+        }
+    }
+
+    /// The bundle goes up to a checkpoint that does not cover the erasure.
+    @Test func `what an erasure took away since the checkpoint is announced`() async throws {
+        try await Deployment.with { deployment in
+            let story = try await ExportStory(deployment)
+            let sealed = try await story.seal(every: 100)
+            let erased = try await deployment.tool.run(
+                ["erase", story.ada.userID, "--reason", "case 17"])
+            #expect(erased.status == 0, "\(erased.errors)")
+            let path = deployment.path("bundle.tar")
+            let export = try await deployment.tool.run(
+                ["export", "--all", "--output", path, "--disclose", "--reason", "r"])
+            #expect(export.status == 0, "\(export.errors)")
+            #expect(export.output.contains("a verifier will call them WITHHELD"))
+            let offline = try await deployment.tool.run(
+                ["verify", "--offline", path, "--vkey", sealed.vkey])
+            #expect(offline.status == 1)
+            #expect(offline.output.contains(" disclosures are WITHHELD from here on"))
+            #expect(try python(path, sealed.vkey) == offline.output)
+        }
+    }
+
+    /// A verifier would refuse what these would make.
+    @Test(arguments: [Stray.forged, .ofAnotherSize, .ofAnotherRoot])
+    func `a checkpoint on the way that is none ends the export`(stray: Stray) async throws {
+        try await Deployment.with { deployment in
+            let story = try await ExportStory(deployment)
+            _ = try await story.seal(every: 3, adding: stray)
+            let path = deployment.path("bundle.tar")
+            let export = try await deployment.tool.run(["export", "--all", "--output", path])
+            #expect(export.status == 1)
+            #expect(export.errors.contains("checkpoint") || export.errors.contains("position"))
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+    }
+
+    /// The disclosures of a bundle's lines, decoded.
+    private func disclosures(_ bundle: String) throws -> String {
+        let text = try contents(bundle)
+        return text.matches(of: /"disclosures":\[([^\]]*)\]/).flatMap { match in
+            match.output.1.split(separator: ",").map { disclosure in
+                let padded = disclosure.filter { $0 != "\"" }
+                    .replacing("-", with: "+").replacing("_", with: "/")
+                let padding = String(repeating: "=", count: (4 - padded.count % 4) % 4)
+                return String(
+                    decoding: Data(base64Encoded: padded + padding) ?? Data(), as: UTF8.self)
+            }
+        }.joined(separator: "\n")
+    }
+
     private func python(_ bundle: String, _ vkey: String) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -130,73 +292,5 @@ import TransparencyLog
 
     private func contents(_ path: String) throws -> String {
         String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
-    }
-}
-
-/// Some people sign in and link, and their log can be sealed.
-private struct Story {
-    let ada: Device
-    let events: Int
-    private let session: Session
-
-    init(_ deployment: Deployment) async throws {
-        let server = try await deployment.serve()
-        var ada = Device(server.client)
-        try await ada.signIn(deployment.apple, as: "ada", email: "ada@example.org")
-        _ = try await ada.link(deployment.google, as: "ada", email: "ada@example.org")
-        for name in ["ben", "cleo", "dora"] {
-            var other = Device(server.client)
-            try await other.signIn(deployment.google, as: name)
-            _ = try await ada.link(deployment.google, as: name)
-        }
-        try await server.stop()
-        self.ada = ada
-        session = Session(url: deployment.superuserURL, applicationName: "export test")
-        events = try await session.run { connection in
-            Int(try connection.query(Statement("count", "SELECT count(*) FROM events")).int8(0, 0))
-        }
-    }
-
-    func run(_ script: String) async throws {
-        try await session.run { try $0.execute(script) }
-    }
-
-    /// Writes the hashes and a checkpoint every so many entries, as a sealer would; the last one
-    /// leaves the last event out.
-    func seal(every: Int64) async throws -> (size: Int64, vkey: String) {
-        let name = try #require(NoteKeyName("ledger.example/default"))
-        let signer = NoteSigner(name: name, privateKey: .generate())
-        let size = try await session.run { connection in
-            let rows = try connection.query(
-                Statement("entries", "SELECT entry FROM events ORDER BY position"))
-            var (tree, stored) = (CompactRange(), [TreeHash]())
-            for row in 0..<(rows.rowCount - 1) {
-                tree.append(.leaf(try rows.bytes(row, 0)), completing: &stored)
-                guard tree.size % every == 0 || row == rows.rowCount - 2 else { continue }
-                let checkpoint = Checkpoint(origin: name, size: tree.size, root: tree.root)
-                _ = try connection.query(
-                    Statement(
-                        "checkpoint",
-                        "INSERT INTO checkpoints VALUES ('default', $1, $2, $3, $4, now())"),
-                    [
-                        .text(name.description), .int8(tree.size), .bytes(tree.root.bytes),
-                        .text(checkpoint.signed(by: [signer]).description),
-                    ])
-            }
-            // Rows of other lengths than a sealer's are read as well.
-            for start in stride(from: 0, to: stored.count, by: 10) {
-                _ = try connection.query(
-                    Statement("nodes", "INSERT INTO merkle_nodes VALUES ('default', $1, $2)"),
-                    [
-                        .int8(Int64(start)),
-                        .bytes(stored[start..<min(start + 10, stored.count)].flatMap(\.bytes)),
-                    ])
-            }
-            _ = try connection.query(
-                Statement("key", "INSERT INTO checkpoint_keys VALUES ('default', $1, now())"),
-                [.text(signer.verifier.vkey)])
-            return tree.size
-        }
-        return (size: size, vkey: signer.verifier.vkey)
     }
 }

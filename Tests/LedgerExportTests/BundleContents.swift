@@ -104,6 +104,14 @@ struct BundleContents {
         try editLines(of: position / 20) { $0.insert($0[position % 20], at: position % 20) }
     }
 
+    mutating func doubleLine(nth index: Int) throws {
+        try editLines(of: 0) { $0.insert($0[index], at: index) }
+    }
+
+    mutating func doubleLastLine() throws {
+        try editLines(of: 0) { $0.append(try #require($0.last)) }
+    }
+
     /// Adds the last event of a longer log.
     mutating func addEntry(_ log: ExampleLog) throws {
         let event = try #require(log.events.last)

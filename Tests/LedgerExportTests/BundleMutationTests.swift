@@ -60,6 +60,11 @@ import TransparencyLog
         Change(name: "the scope of the bundle") {
             try $0.edit("bundle.json") { $0.replacing("\"all\"", with: "\"some\"") }
         },
+        Change(name: "a bundle that discloses by a number") {
+            try $0.edit("bundle.json") {
+                $0.replacing("\"disclosed\":false", with: "\"disclosed\":0")
+            }
+        },
         Change(name: "a bundle of another form") {
             try $0.edit("bundle.json") { $0.replacing("@v1", with: "@v2") }
         },
@@ -117,6 +122,17 @@ import TransparencyLog
         Change(name: "an older checkpoint's size") {
             try $0.edit("consistency.jsonl") { $0.replacing("\\n4\\n", with: "\\n5\\n") }
         },
+        Change(name: "an older checkpoint that is another log's") {
+            // Who signed it is not known, which alone is no fault of an older one.
+            try $0.edit("consistency.jsonl") {
+                $0.replacing("ledger.example", with: "ledger.exampla")
+            }
+        },
+        Change(name: "an older checkpoint's signature") {
+            try $0.edit("consistency.jsonl") {
+                $0.replacing(/.==\\n"|..=\\n"|...\\n"/, with: "AA=\\n\"")
+            }
+        },
         Change(name: "a file changed by chance", isResealed: false) {
             try $0.edit("VERIFY.md") { $0.replacing("OpenSSL 3", with: "OpenSSL 1") }
         },
@@ -170,6 +186,33 @@ import TransparencyLog
         },
         Change(name: "an account's event left out", isOfAccount: true, positions: 0...54) {
             try $0.removeLine(nth: 4)
+        },
+        Change(name: "two of an account's events left out", isOfAccount: true, positions: 0...54) {
+            try $0.removeLine(nth: 4)
+            try $0.removeLine(nth: 4)
+        },
+        Change(name: "an account's event twice", isOfAccount: true, positions: 0...54) {
+            try $0.doubleLine(nth: 4)
+        },
+        Change(name: "an account's last event twice", isOfAccount: true, positions: 0...54) {
+            try $0.doubleLastLine()
+        },
+        Change(name: "a disclosure left out", isOfAccount: true, positions: 0...54) {
+            try $0.editLine(nth: 4) { line in
+                line.replacing(/"disclosures":\[("[^"]*"),"[^"]*"\]/) {
+                    "\"disclosures\":[\($0.output.1)]"
+                }
+            }
+        },
+        Change(name: "all disclosures of an event left out", isOfAccount: true, positions: 0...54) {
+            try $0.editLine(nth: 4) {
+                $0.replacing(/"disclosures":\["[^"]*","[^"]*"\],/, with: "")
+            }
+        },
+        Change(name: "all disclosures left out", isOfAccount: true, positions: 0...54) {
+            try $0.edit("entries/000000.jsonl") {
+                $0.replacing(/"disclosures":\["[^"]*","[^"]*"\],/, with: "")
+            }
         },
         Change(name: "an account's first event left out", isOfAccount: true, positions: 0...54) {
             try $0.removeLine(nth: 0)

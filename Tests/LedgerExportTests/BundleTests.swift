@@ -14,7 +14,10 @@ import TransparencyLog
         #expect(report.signers == [bundle.log.signer.verifier.vkey])
         #expect(!report.trustsOwnKeys)
         #expect(report.disclosures == 0)
-        #expect(try bundle.verifyWithPython() == "everything holds")
+        #expect(
+            report.conclusion
+                == "everything holds: every entry of the log up to the checkpoint is here")
+        #expect(try bundle.verifyWithPython() == report.conclusion)
     }
 
     @Test func `a bundle of an account holds, with its disclosures`() throws {
@@ -26,7 +29,130 @@ import TransparencyLog
         #expect(report.events > 10)
         #expect(report.disclosures == 2 * report.events)
         #expect(report.checkpoints == 2)
-        #expect(try bundle.verifyWithPython() == "everything holds")
+        #expect(report.conclusion.contains("up to seq \(report.events - 1) at position"))
+        #expect(report.conclusion.hasSuffix("follows is not proved"))
+        #expect(try bundle.verifyWithPython() == report.conclusion)
+    }
+
+    /// Nobody can prove from an account's entries that no other one follows; so nobody says so.
+    @Test func `a history without its end is said to hold up to where it ends`() throws {
+        let bundle = try ExampleBundle(
+            ExampleLog(count: 60), size: 55, account: ExampleLog.accounts[1])
+        let whole = try bundle.verify()
+        var contents = try BundleContents(path: bundle.path)
+        try contents.removeLine(nth: Int(whole.events) - 1)
+        try contents.write(to: bundle.path, isResealed: true)
+        let cut = try bundle.verify()
+        #expect(cut.last?.sequence == whole.events - 2)
+        #expect(cut.conclusion != whole.conclusion)
+        #expect(cut.conclusion.hasSuffix("no later entry of the account follows is not proved"))
+        #expect(try bundle.verifyWithPython() == cut.conclusion)
+    }
+
+    @Test func `what an erasure destroyed is redacted`() throws {
+        let account = ExampleLog.accounts[1]
+        var log = ExampleLog(count: 40)
+        log.appendErasure(of: account)
+        for scope in [nil, account] {
+            let bundle = try ExampleBundle(log, size: 41, account: scope, isDisclosed: true)
+            let report = try bundle.verify()
+            #expect(report.redactedDisclosures > 8)
+            #expect((report.disclosures == 0) == (scope != nil))
+            let output = try bundle.pythonOutput()
+            #expect(output.status == 0)
+            #expect(
+                output.text.contains(
+                    "             \(report.redactedDisclosures) redacted: their accounts were erased\n"
+                ),
+                "\(output.text)")
+        }
+    }
+
+    @Test func `what is gone without an erasure is withheld`() throws {
+        let account = ExampleLog.accounts[1]
+        var log = ExampleLog(count: 40)
+        log.appendErasure(of: account)
+        let bundle = try ExampleBundle(log, size: 41, isDisclosed: true)
+        var contents = try BundleContents(path: bundle.path)
+        // Of another account.
+        let position = try #require(
+            log.events.firstIndex { $0.recorded.accounts.first?.id == ExampleLog.accounts[2] })
+        try contents.editLine(position) { $0.replacing(/,"disclosures":\[.*\]/, with: "") }
+        try contents.write(to: bundle.path, isResealed: true)
+        let fault = #expect(throws: BundleFault.self) { try bundle.verify() }
+        #expect(fault?.position == Int64(position))
+        #expect(fault?.text.hasPrefix("2 disclosures are WITHHELD") == true)
+        #expect(try bundle.verifyWithPython() == "DOES NOT HOLD: \(fault?.description ?? "")")
+    }
+
+    @Test func `an account's bundle leaves out what is about others, and they say so`() throws {
+        let holder = ExampleLog.accounts[1]
+        var log = ExampleLog(count: 40)
+        log.appendConflict(of: ExampleLog.accounts[2], with: holder)
+        log.appendConflict(of: holder, with: ExampleLog.accounts[2])
+        let bundle = try ExampleBundle(log, size: 42, account: holder, isDisclosed: true)
+        let report = try bundle.verify()
+        #expect(report.leftOutDisclosures == 2)
+        #expect(report.disclosures == 2 * (report.events - 1))
+        let output = try bundle.pythonOutput()
+        #expect(output.status == 0)
+        #expect(
+            output.text.contains("             2 left out: they are about other accounts\n"),
+            "\(output.text)")
+
+        // Were they there, they would be refused.
+        let foreign = try #require(log.events[40].disclosures.first).encoded
+        var contents = try BundleContents(path: bundle.path)
+        try contents.editLine(nth: Int(report.events) - 2) { line in
+            line.replacing(
+                ",\"path\":",
+                with: ",\"disclosures\":[\"\(String(decoding: foreign, as: UTF8.self))\"],\"path\":"
+            )
+        }
+        try contents.write(to: bundle.path, isResealed: true)
+        let fault = #expect(throws: BundleFault.self) { try bundle.verify() }
+        #expect(fault?.position == 40)
+        #expect(try bundle.verifyWithPython() == "DOES NOT HOLD: \(fault?.description ?? "")")
+    }
+
+    /// A log changes its keys: who has the new one only is told so.
+    @Test func `older checkpoints of other keys are counted`() throws {
+        let bundle = try ExampleBundle(ExampleLog(count: 60), size: 55)
+        var contents = try BundleContents(path: bundle.path)
+        let former = ExampleLog(count: 60, seed: "former")
+        try contents.edit("consistency.jsonl") { text in
+            text.replacing(
+                BundleMutationTests.quoted(bundle.log.note(4)),
+                with: BundleMutationTests.quoted(former.note(4)))
+        }
+        try contents.write(to: bundle.path, isResealed: true)
+        #expect(try bundle.verify().unsignedCheckpoints == 1)
+        #expect(
+            try bundle.pythonOutput().text.contains(
+                "             1 of them signed by keys that were not given\n"))
+    }
+
+    @Test func `a signature on the way is checked by openssl when that is asked for`() throws {
+        let bundle = try ExampleBundle(ExampleLog(count: 60), size: 55)
+        let output = try bundle.pythonOutput()
+        #expect(output.text.contains("the signatures of 8 of them were not checked"))
+        let all = try bundle.pythonOutput(nil, "--signatures")
+        #expect(all.status == 0)
+        #expect(!all.text.contains("not checked"), "\(all.text)")
+        var contents = try BundleContents(path: bundle.path)
+        let (right, wrong) = (bundle.log.note(28), bundle.log.note(21))
+        let signature = try #require(right.split(separator: " ").last?.dropLast())
+        try contents.edit("checkpoints/000001.jsonl") {
+            $0.replacing(
+                signature, with: try #require(wrong.split(separator: " ").last?.dropLast()))
+        }
+        try contents.write(to: bundle.path, isResealed: true)
+        let fault = #expect(throws: BundleFault.self) { try bundle.verify() }
+        #expect(fault?.text == "the signature of the checkpoint of 28 entries is wrong")
+        #expect(
+            try bundle.verifyWithPython(nil, "--signatures")
+                == "DOES NOT HOLD: \(fault?.text ?? "")")
+        #expect(try bundle.verifyWithPython().hasPrefix("everything holds"))
     }
 
     @Test func `without a known key the bundle's own is taken, and the report says so`() throws {
@@ -68,15 +194,74 @@ import TransparencyLog
             .split { !$0.hasPrefix("    ") }
             .map { $0.map { $0.dropFirst(4) }.joined(separator: "\n") }
         #expect(commands.count == 4)
+        // The bundle's own key is taken in no command.
+        #expect(commands.dropFirst().allSatisfy { $0.contains("'YOUR_KEY'") })
+        #expect(!commands.dropFirst().contains { $0.contains("keys.txt") })
         let answers = try commands.map { command in
-            try Shell.run("set -e\n\(command)", in: directory)
+            let command = command.replacing("YOUR_KEY", with: bundle.log.signer.verifier.vkey)
+            return try Shell.run("set -e\n\(command)", in: directory)
         }
         for (command, answer) in zip(commands, answers) {
             #expect(answer.status == 0, "\(command)\n\(answer.output)")
         }
         #expect(answers[0].output == bundle.log.signer.verifier.vkey + "\n")
         #expect(answers[1].output.contains("Signature Verified Successfully"))
-        #expect(answers[2].output.hasSuffix("everything holds\n"))
+        let conclusion = try bundle.verify().conclusion
+        #expect(answers[2].output.hasSuffix(conclusion + "\n"), "\(answers[2].output)")
         #expect(answers[3].output.contains("hold against its checkpoint of 55"))
+        #expect(answers[3].output.contains("follows is not proved") == !isWhole)
+    }
+
+    /// Where the tar file and files of the auditor lie is of no account; what is read must be the bundle's.
+    @Test func `a bundle may be unpacked beside its tar file`() throws {
+        let bundle = try ExampleBundle(ExampleLog(count: 60), size: 55)
+        let directory = FileManager.default.temporaryDirectory
+            .appendingPathComponent("beside-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let verify = "python3 verify.py --vkey '\(bundle.log.signer.verifier.vkey)' ."
+        let beside = try Shell.run(
+            "mkdir \(directory) && cd \(directory) && cp \(bundle.path) b.tar && tar xf b.tar"
+                + " && echo x > notes && \(verify)")
+        #expect(beside.status == 0, "\(beside.output)")
+        for more in ["entries/000003.jsonl", "entries/x/y", "checkpoints/000007.jsonl"] {
+            let answer = try Shell.run(
+                "mkdir -p $(dirname \(more)) && : > \(more) && \(verify)", in: directory)
+            #expect(answer.status == 1, "\(more): \(answer.output)")
+            _ = try Shell.run("rm \(more)", in: directory)
+        }
+        for less in ["keys.txt", "VERIFY.md", "checkpoints/000001.jsonl"] {
+            let answer = try Shell.run("mv \(less) away && \(verify)", in: directory)
+            #expect(answer.status == 1, "\(less): \(answer.output)")
+            _ = try Shell.run("mv away \(less)", in: directory)
+        }
+        #expect(try Shell.run(verify, in: directory).status == 0)
+    }
+
+    @Test(arguments: [
+        ("\"position\":\"", "the entry says another position"), ("\"seq\":\"", "seq of account"),
+        ("\"prev\":\"", "prev of account"),
+    ])
+    func `the program in Go follows positions and accounts`(member: String, fault: String) throws {
+        // The log signed it, so that nothing else is wrong.
+        let log = ExampleLog(count: 30) { position, text in
+            guard position == 20, let end = text.firstRange(of: member)?.upperBound else {
+                return text
+            }
+            let digit = text[end] == "1" ? "2" : "1"
+            return text.replacingCharacters(in: end...end, with: digit)
+        }
+        let bundle = try ExampleBundle(log, size: 30)
+        let directory = FileManager.default.temporaryDirectory
+            .appendingPathComponent("go-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let answer = try Shell.run(
+            """
+            mkdir \(directory) && tar xf \(bundle.path) -C \(directory) && cd \(directory) &&
+            GO111MODULE=off GOPATH=/usr/share/gocode go run verify.go . '\(log.signer.verifier.vkey)'
+            """)
+        #expect(answer.status == 1)
+        #expect(answer.output.hasPrefix("DOES NOT HOLD: position 20: "), "\(answer.output)")
+        #expect(answer.output.contains(fault), "\(answer.output)")
+        #expect(try bundle.verifyWithPython().hasPrefix("DOES NOT HOLD: position "))
     }
 }

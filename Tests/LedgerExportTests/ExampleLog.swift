@@ -17,7 +17,14 @@ struct ExampleLog {
     private var tails: [AccountID: (next: Int64, leaf: Digest)] = [:]
     private var tree = CompactRange()
 
-    init(count: Int, seed: String = "log") {
+    /// Changes an entry's text before it is hashed and signed.
+    private let forge: (Int64, String) -> String
+
+    init(
+        count: Int, seed: String = "log",
+        forge: @escaping (Int64, String) -> String = { _, text in text }
+    ) {
+        self.forge = forge
         guard let key = Ed25519PrivateKey(seed: SHA256.hash(seed)),
             let name = NoteKeyName(Self.origin)
         else { preconditionFailure("a seed has 32 bytes") }
@@ -37,6 +44,36 @@ struct ExampleLog {
                             session: SessionID(bits: UInt128(position)))), [account])
             }
         }
+    }
+
+    /// One account is refused an identity that another one holds.
+    mutating func appendConflict(of caller: AccountID, with holder: AccountID) {
+        guard let provider = ProviderName("google") else { preconditionFailure("a provider") }
+        append(
+            .conflictRejected(
+                ConflictRejected(
+                    account: caller, holder: holder, identity: IdentityID(bits: 7),
+                    provider: provider, reason: .heldByOther)), [caller, holder])
+    }
+
+    /// An account is erased.
+    mutating func appendErasure(of account: AccountID) {
+        append(.accountErased(AccountErased(account: account, basis: .operator)), [account])
+    }
+
+    /// What is left of an event's disclosures, in a bundle of an account or of all.
+    func disclosures(
+        of event: ExportedEvent, in account: AccountID?, size: Int
+    ) -> [ExportedEvent.OpenDisclosure] {
+        let owner = event.recorded.accounts.first?.id
+        let isErased = events[..<size].contains { other in
+            if case .accountErased(let fact) = other.recorded.event {
+                fact.account == owner
+            } else {
+                false
+            }
+        }
+        return isErased || account != nil && owner != account ? [] : event.disclosures
     }
 
     /// The checkpoint of so many entries.
@@ -78,7 +115,8 @@ struct ExampleLog {
                 AccountReference(
                     id: $0, previous: tails[$0]?.leaf, sequence: tails[$0]?.next ?? 0)
             }, disclosureDigests: accounts.isEmpty ? [] : digests, event: event)
-        let entry = EntryEncoding.encode(recorded)
+        let text = String(decoding: EntryEncoding.encode(recorded), as: UTF8.self)
+        let entry = Array(forge(position, text).utf8)
         let leaf = TreeHash.leaf(entry)
         tree.append(leaf, completing: &stored)
         roots.append(tree.root)
@@ -123,7 +161,8 @@ final class ExampleBundle {
         }.map { event in
             ExportedEvent(
                 recorded: event.recorded, entry: event.entry,
-                disclosures: isDisclosed ? event.disclosures : [],
+                disclosures: isDisclosed
+                    ? log.disclosures(of: event, in: account, size: size) : [],
                 path: account == nil ? nil : try log.path(event.recorded.position.value, size))
         }
         for start in stride(from: 0, to: events.count, by: partEvents) {
@@ -149,7 +188,16 @@ final class ExampleBundle {
     }
 
     /// Verifies it with the program that lies in it, as an auditor would; the last line of its output.
-    func verifyWithPython(_ vkey: String? = nil) throws -> String {
+    func verifyWithPython(_ vkey: String? = nil, _ options: String = "") throws -> String {
+        let output = try pythonOutput(vkey, options)
+        let last = output.text.split(separator: "\n").last.map(String.init) ?? ""
+        return output.status == 0 || last.hasPrefix("DOES NOT HOLD") ? last : output.text
+    }
+
+    /// All that the program in the bundle says.
+    func pythonOutput(
+        _ vkey: String? = nil, _ options: String = ""
+    ) throws -> (status: Int32, text: String) {
         let directory = FileManager.default.temporaryDirectory
             .appendingPathComponent("python-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -157,10 +205,9 @@ final class ExampleBundle {
         let program = directory.appendingPathComponent("verify.py")
         try Data(BundleWriter.pythonProgram).write(to: program)
         let answer = try Shell.run(
-            "/usr/bin/python3 -I \(program.path) --vkey '\(vkey ?? log.signer.verifier.vkey)' \(path)"
-        )
-        let last = answer.output.split(separator: "\n").last.map(String.init) ?? ""
-        return answer.status == 0 || last.hasPrefix("DOES NOT HOLD") ? last : answer.output
+            "/usr/bin/python3 -I \(program.path) \(options) "
+                + "--vkey '\(vkey ?? log.signer.verifier.vkey)' \(path)")
+        return (status: answer.status, text: answer.output)
     }
 }
 

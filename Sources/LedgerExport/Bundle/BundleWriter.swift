@@ -30,10 +30,13 @@ package final class BundleWriter {
     private let head: BundleHead
     private var files: [(name: String, file: File)] = []
     private var parts = 0
+    private var tally: DisclosureTally
     /// How many events were written.
     package private(set) var events: Int64 = 0
     /// How many checkpoints were written, older ones and those of the parts.
     package private(set) var checkpoints: Int64 = 0
+    /// Disclosures that are missing, without an erasure in the bundle that says why.
+    package var withheld: DisclosureTally.Withheld? { tally.withheld }
 
     /// Begins a bundle with the signed checkpoint that `head` states, verbatim, and the verifier
     /// keys that the ledger states.
@@ -44,6 +47,7 @@ package final class BundleWriter {
     ) throws(ArchiveError) {
         archive = try ArchiveWriter(path: path)
         self.head = head
+        tally = DisclosureTally(head)
         try add(BundleFiles.head, head.bytes)
         try add(BundleFiles.keys, Array(keys.map { $0 + "\n" }.joined().utf8))
         try add(BundleFiles.checkpoint, Array(note.utf8))
@@ -67,6 +71,7 @@ package final class BundleWriter {
         }
         var lines = JSONLine()
         for event in part.events {
+            tally.take(event.recorded, shown: event.disclosures.count)
             Self.write(event, to: &lines)
         }
         try add(BundleFiles.entries(parts), lines.bytes)

@@ -3,7 +3,8 @@
 //	go run verify.go DIRECTORY VKEY
 //
 // Opens checkpoint.txt with the key, then recomputes the root of all entries, or checks the proof of
-// each entry where the bundle is one account's.
+// each entry where the bundle is one account's; and of each entry the position that it says, and seq and
+// prev of its accounts. Checks no times, disclosures, older checkpoints, and no manifest.
 package main
 
 import (
@@ -25,6 +26,52 @@ type line struct {
 	Position string   `json:"position"`
 	Entry    []byte   `json:"entry"`
 	Path     []string `json:"path"`
+}
+
+// What an entry says of its place.
+type place struct {
+	Position string `json:"position"`
+	Accounts []struct {
+		ID   string  `json:"id"`
+		Prev *string `json:"prev"`
+		Seq  string  `json:"seq"`
+	} `json:"accounts"`
+}
+
+// How an account's history stands after its last entry.
+type tail struct {
+	next int64
+	leaf string
+}
+
+// Follows the histories that an entry is part of: all, or that of one account.
+func follow(tails map[string]tail, entry []byte, position int64, account string) {
+	var said place
+	if err := json.Unmarshal(entry, &said); err != nil {
+		fail("position %d: %v", position, err)
+	}
+	if said.Position != strconv.FormatInt(position, 10) {
+		fail("position %d: the entry says another position", position)
+	}
+	leaf := tlog.RecordHash(entry)
+	isTouched := false
+	for _, touched := range said.Accounts {
+		if account != "" && touched.ID != account {
+			continue
+		}
+		isTouched = true
+		before, isKnown := tails[touched.ID]
+		if touched.Seq != strconv.FormatInt(before.next, 10) {
+			fail("position %d: seq of account %s is not %d", position, touched.ID, before.next)
+		}
+		if isKnown != (touched.Prev != nil) || isKnown && *touched.Prev != before.leaf {
+			fail("position %d: prev of account %s is not its previous entry", position, touched.ID)
+		}
+		tails[touched.ID] = tail{before.next + 1, base64.RawURLEncoding.EncodeToString(leaf[:])}
+	}
+	if account != "" && !isTouched {
+		fail("position %d: the entry does not touch the account", position)
+	}
 }
 
 func fail(format string, values ...interface{}) {
@@ -66,14 +113,19 @@ func main() {
 	head, err := os.ReadFile(filepath.Join(directory, "bundle.json"))
 	must(err)
 	var about struct {
-		Scope string `json:"scope"`
+		Scope   string `json:"scope"`
+		Account string `json:"account"`
 	}
 	must(json.Unmarshal(head, &about))
 	isWhole := about.Scope == "all"
+	if isWhole != (about.Account == "") {
+		fail("bundle.json says another scope")
+	}
 	files, err := filepath.Glob(filepath.Join(directory, "entries", "*.jsonl"))
 	must(err)
 	sort.Strings(files)
-	events := int64(0)
+	events, last := int64(0), int64(-1)
+	tails := map[string]tail{}
 	for _, name := range files {
 		file, err := os.Open(name)
 		must(err)
@@ -105,7 +157,11 @@ func main() {
 					fail("position %d: %v", position, err)
 				}
 			}
-			events++
+			if position <= last {
+				fail("position %d: the entries are not in order", position)
+			}
+			follow(tails, event.Entry, position, about.Account)
+			events, last = events+1, position
 		}
 		must(scanner.Err())
 		must(file.Close())
@@ -118,4 +174,7 @@ func main() {
 		}
 	}
 	fmt.Printf("%d entries of %s hold against its checkpoint of %d\n", events, verifier.Name(), size)
+	if !isWhole {
+		fmt.Printf("without a gap up to position %d; that no later entry of the account follows is not proved\n", last)
+	}
 }

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Verifies a bundle of AccountLedger with Python's standard library and the openssl command.
 
-    verify.py [--vkey VKEY]... [BUNDLE]
+    verify.py [--vkey VKEY]... [--signatures] [BUNDLE]
 
 BUNDLE is the tar file, or the directory it was unpacked to; by default the directory of this program.
 VKEY is a key of the log that you know from elsewhere. Without one the bundle's own are taken, which
-only shows that the bundle fits together. Ends with 0 when everything holds, and else with 1 and the
-first thing that does not.
+only shows that the bundle fits together. With --signatures the signature of each checkpoint on the way
+is checked as well, which takes a start of openssl each; without, that of the newest and of those which
+it continues. Ends with 0 when everything holds, and else with 1 and the first thing that does not.
 
 VERIFY.md says the same in words. Read this program before you trust it: whoever made the bundle may
 have changed it as well.
@@ -182,9 +183,12 @@ class Key:
 
 
 class Checkpoint:
-    """A signed note, opened: what it says, and which of the keys have signed it."""
+    """A signed note, opened: what it says, and which of the keys have signed it.
 
-    def __init__(self, note, keys):
+    Without keys no signature is checked.
+    """
+
+    def __init__(self, note, keys=()):
         need(all(c == "\n" or c >= " " for c in note), "a note holds control characters")
         text, separator, signatures = note.rpartition("\n\n")
         need(separator and signatures.endswith("\n"), "a note has no signatures")
@@ -208,18 +212,17 @@ class Checkpoint:
 
 # The bundle's files
 
-DOCUMENTS = ["VERIFY.md", "verify.py", "verify.go"]
-
 
 class Bundle:
     def __init__(self, path):
         self.archive = None
         if os.path.isdir(path):
-            self.files = {}
-            for directory, _, names in os.walk(path):
-                for name in names:
-                    file = os.path.join(directory, name)
-                    self.files[os.path.relpath(file, path).replace(os.sep, "/")] = file
+            # What else lies in the directory is none of the bundle's: the tar file itself, say.
+            names = [name for name in os.listdir(path) if os.path.isfile(os.path.join(path, name))]
+            for part in ("entries", "checkpoints"):
+                for directory, _, files in os.walk(os.path.join(path, part)):
+                    names += [os.path.relpath(os.path.join(directory, file), path) for file in files]
+            self.files = {name.replace(os.sep, "/"): os.path.join(path, name) for name in names}
         else:
             self.archive = tarfile.open(path, "r:")
             members = self.archive.getmembers()
@@ -250,7 +253,9 @@ class Bundle:
         need((from_decimal(manifest["events"]), from_decimal(manifest["checkpoints"]))
              == (events, checkpoints), "manifest.json says other numbers")
         wanted = {file["name"]: file for file in manifest["files"]}
-        need(set(wanted) | {"manifest.json"} == set(self.files) and len(wanted) == len(manifest["files"]),
+        found = {name for name in self.files if self.archive or "/" in name or name in wanted}
+        need(set(wanted) | {"manifest.json"} == found | {"manifest.json"}
+             and len(wanted) == len(manifest["files"]),
              "the files are not those of manifest.json")
         for name, file in sorted(wanted.items()):
             digest, count = hashlib.sha256(), 0
@@ -268,8 +273,9 @@ class Bundle:
 class Histories:
     def __init__(self, head):
         self.tenant, self.account = head["tenant"], head.get("account")
-        self.is_disclosed, self.disclosures = head["disclosed"], 0
+        self.is_disclosed, self.disclosures, self.left_out = head["disclosed"], 0, 0
         self.tails, self.recorded_at = {}, ""
+        self.missing, self.erased = {}, set()
 
     def take(self, line, entry, position):
         event = from_json(entry.decode())
@@ -287,20 +293,50 @@ class Histories:
                  f"the entry is not the one that position {position} names as prev of account "
                  f"{account['id']}", before)
             self.tails[account["id"]] = (seq + 1, base64url(leaf_hash(entry)), position)
-        disclosures = line.get("disclosures", [])
+        self.disclose(line.get("disclosures", []), event, position)
+
+    def disclose(self, disclosures, event, position):
+        """Each digest stands for one disclosure about the event's first account."""
+        owner = event["accounts"][0]["id"] if event["accounts"] else None
+        is_own = self.account in (None, owner)
+        if event["type"] == "AccountErased":
+            self.erased.add(owner)
         need(self.is_disclosed or not disclosures, "the bundle discloses and says it does not", position)
+        need(is_own or not disclosures, "a disclosure is another account's", position)
         need(len(set(disclosures)) == len(disclosures), "a disclosure is there twice", position)
         for disclosure in disclosures:
             need(base64url(sha256(disclosure.encode())) in event["_sd"],
                  "a disclosure's digest is not in the entry", position)
             self.disclosures += 1
+        absent = len(event["_sd"]) - len(disclosures)
+        if self.is_disclosed and absent and is_own:
+            count, first = self.missing.get(owner, (0, position))
+            self.missing[owner] = (count + absent, first)
+        elif self.is_disclosed:
+            self.left_out += absent
+
+    def settle(self):
+        """What is missing without an erasure was withheld; returns how many an erasure destroyed."""
+        withheld = [missing for owner, missing in self.missing.items() if owner not in self.erased]
+        need(not withheld, f"{sum(count for count, _ in withheld)} disclosures are WITHHELD from here "
+             "on: nothing in the bundle erased their account",
+             min((first for _, first in withheld), default=None))
+        return sum(count for count, _ in self.missing.values())
+
+    def conclusion(self):
+        if self.account is None:
+            return "everything holds: every entry of the log up to the checkpoint is here"
+        seq, _, position = self.tails[self.account]
+        return (f"everything holds up to seq {seq - 1} at position {position}, without a gap; that no "
+                "later entry of the account follows is not proved")
 
 
-def verify(path, vkeys):
+def verify(path, vkeys, checks_signatures):
     bundle = Bundle(path)
     head = from_json(bundle.text("bundle.json"))
     need(head["format"] == "account-ledger-bundle@v1", "another form of bundle")
     need((head["scope"], "account" in head) in (("all", False), ("account", True)), "another scope")
+    need(head["disclosed"] is True or head["disclosed"] is False, "bundle.json is not as it should be")
     is_whole = head["scope"] == "all"
     keys = [Key(vkey) for vkey in vkeys or bundle.text("keys.txt").splitlines()]
     newest = Checkpoint(bundle.text("checkpoint.txt"), keys)
@@ -308,19 +344,24 @@ def verify(path, vkeys):
     need((newest.origin, newest.size, newest.root)
          == (head["origin"], from_decimal(head["size"]), from_base64(head["root"])),
          "checkpoint.txt is another than bundle.json says")
-    checkpoints = 0
+    checkpoints, unchecked, unsigned = 0, 0, 0
     for line in map(from_json, bundle.lines("consistency.jsonl")):
         older = Checkpoint(line["note"], keys)
+        need(older.origin == newest.origin, "an older checkpoint is another log's")
         need(consistent(older.size, newest.size, path_of(line), older.root, newest.root),
              f"the checkpoint does not continue the one of {older.size} entries")
-        checkpoints += 1
+        checkpoints, unsigned = checkpoints + 1, unsigned + (not older.is_signed)
 
     histories, tree, last, events, sound, part = Histories(head), Tree(), -1, 0, 0, 0
     while f"entries/{part:06}.jsonl" in bundle.files:
         ahead = []
         if f"checkpoints/{part:06}.jsonl" in bundle.files:
-            ahead = [Checkpoint(from_json(line)["note"], keys)
+            ahead = [Checkpoint(from_json(line)["note"], keys if checks_signatures else ())
                      for line in bundle.lines(f"checkpoints/{part:06}.jsonl")]
+            if checks_signatures:
+                unsigned += sum(not checkpoint.is_signed for checkpoint in ahead)
+            else:
+                unchecked += len(ahead)
         need(all(checkpoint.origin == newest.origin for checkpoint in ahead),
              "a checkpoint of the list is another log's")
         for line in bundle.lines(f"entries/{part:06}.jsonl"):
@@ -354,6 +395,7 @@ def verify(path, vkeys):
              min(events, newest.size))
         check_root(tree, newest, sound)
     need(events > 0, "no entry is here")
+    redacted = histories.settle()
     bundle.check_manifest(events, checkpoints)
 
     print(f"log          {newest.origin}, {newest.size} entries, "
@@ -364,8 +406,16 @@ def verify(path, vkeys):
     print(f"scope        {'every entry' if is_whole else 'account ' + head['account']}")
     print(f"events       {events}, of {len(histories.tails)} accounts without a gap")
     print(f"checkpoints  {checkpoints} consistent")
+    if unchecked:
+        print(f"             the signatures of {unchecked} of them were not checked: see --signatures")
+    if unsigned:
+        print(f"             {unsigned} of them signed by keys that were not given")
     print(f"disclosures  {histories.disclosures}")
-    print("everything holds")
+    if redacted:
+        print(f"             {redacted} redacted: their accounts were erased")
+    if histories.left_out:
+        print(f"             {histories.left_out} left out: they are about other accounts")
+    print(histories.conclusion())
 
 
 def check_root(tree, checkpoint, sound):
@@ -377,10 +427,12 @@ def check_root(tree, checkpoint, sound):
 def main():
     parser = argparse.ArgumentParser(description="Verifies a bundle of AccountLedger.")
     parser.add_argument("--vkey", action="append", help="a key of the log that you know")
+    parser.add_argument("--signatures", action="store_true",
+                        help="check the signature of each checkpoint on the way, too")
     parser.add_argument("bundle", nargs="?", default=os.path.dirname(os.path.abspath(__file__)))
     arguments = parser.parse_args()
     try:
-        verify(arguments.bundle, arguments.vkey)
+        verify(arguments.bundle, arguments.vkey, arguments.signatures)
     except (Fault, OSError, tarfile.TarError, AttributeError, KeyError, TypeError, ValueError,
             RecursionError) as error:
         print(f"DOES NOT HOLD: {error}")

@@ -2,20 +2,28 @@ internal import Ledger
 
 /// Events as rows of a table, RFC 4180, for spreadsheets; not to be verified.
 ///
-/// A cell that a spreadsheet would take for a formula is written with an apostrophe before it.
+/// Every cell is quoted. Where a spreadsheet would find a formula, an apostrophe stands before it: at
+/// the beginning of a cell, and wherever a program that separates cells by semicolons or tabs, or does
+/// not know quotes, would begin another one.
 package enum CSVLines {
     private static let columns = [
         "position", "recorded_at", "event", "type", "outcome", "actor", "account", "account_seq",
         "other_accounts", "details", "request", "command",
     ]
     private static let disclosedColumns = Disclosure.Name.allCases.map(\.rawValue)
-    private static let formulaBeginnings: Set<UInt8> = [
-        UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "@"), 0x09, 0x0D,
+    /// What a formula begins with, in full width as well.
+    private static let formulaBeginnings: Set<Unicode.Scalar> = [
+        "=", "+", "-", "@", "\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}",
     ]
+    /// After these another cell may begin.
+    private static let separators: Set<Unicode.Scalar> = [";", "\t", "\n", "\r"]
+    /// These may stand before what a cell begins with.
+    private static let skipped: Set<Unicode.Scalar> = [" ", "\"", "\u{A0}", "\u{FEFF}"]
 
     /// The row of the columns' names.
     package static func header(isDisclosed: Bool) -> String {
-        (columns + (isDisclosed ? disclosedColumns : [])).joined(separator: ",") + "\r\n"
+        (columns + (isDisclosed ? disclosedColumns : [])).map(cell).joined(separator: ",")
+            + "\r\n"
     }
 
     /// The row of an event.
@@ -48,13 +56,20 @@ package enum CSVLines {
         }
     }
 
-    /// A cell, quoted where it has to be.
+    /// A cell, quoted, that no spreadsheet computes.
     package static func cell(_ text: String) -> String {
-        let isFormula = text.utf8.first.map(formulaBeginnings.contains) ?? false
-        let safe = isFormula ? "'" + text : text
-        let needsQuotes = safe.utf8.contains { byte in
-            byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\"") || byte < 0x20
+        var cell = "\"".unicodeScalars
+        var isBeginning = true
+        if let first = text.unicodeScalars.first, separators.contains(first), first != ";" {
+            cell.append("'")
         }
-        return needsQuotes ? "\"" + safe.replacing("\"", with: "\"\"") + "\"" : safe
+        for scalar in text.unicodeScalars {
+            if isBeginning, formulaBeginnings.contains(scalar) { cell.append("'") }
+            isBeginning = separators.contains(scalar) || isBeginning && skipped.contains(scalar)
+            if scalar == "\"" { cell.append(scalar) }
+            cell.append(scalar)
+        }
+        cell.append("\"")
+        return String(cell)
     }
 }

@@ -100,6 +100,9 @@ package struct BundleVerification {
         try members.eachLine(of: BundleFiles.consistency) { line in
             let value = JSONValue(parsing: line)?.members
             let older = try SignedCheckpointLine(value?["note"]?.string, keys)
+            guard older.checkpoint.origin == newest.origin else {
+                throw BundleFault("an older checkpoint is another log's")
+            }
             let path = try BundleLine.path(value?["path"], position: nil)
             let proof = ConsistencyProof(
                 old: older.checkpoint.size, size: newest.size, path: path)

@@ -14,14 +14,22 @@ struct HistoryCheck {
     private let head: BundleHead
     private var tails: [AccountID: Tail] = [:]
     private var recordedAt: Timestamp?
-    private(set) var disclosures: Int64 = 0
+    private(set) var disclosures: DisclosureTally
 
     init(_ head: BundleHead) {
         self.head = head
+        disclosures = DisclosureTally(head)
     }
 
     /// How many accounts have appeared.
     var accounts: Int { tails.count }
+
+    /// The last `seq` of an account, and where it is.
+    func last(of account: AccountID) -> BundleReport.Last? {
+        tails[account].map {
+            BundleReport.Last(sequence: $0.nextSequence - 1, position: $0.position)
+        }
+    }
 
     /// Takes the next event.
     mutating func take(_ line: BundleLine, leaf: TreeHash) throws(BundleFault) {
@@ -81,6 +89,9 @@ struct HistoryCheck {
             throw BundleFault(
                 "the bundle discloses and says it does not", at: recorded.position.value)
         }
+        guard texts.isEmpty || disclosures.admits(recorded) else {
+            throw BundleFault("a disclosure is another account's", at: recorded.position.value)
+        }
         var seen: Set<Digest> = []
         for text in texts {
             guard
@@ -90,7 +101,7 @@ struct HistoryCheck {
                 throw BundleFault(
                     "a disclosure's digest is not in the entry", at: recorded.position.value)
             }
-            disclosures += 1
         }
+        disclosures.take(recorded, shown: seen.count)
     }
 }

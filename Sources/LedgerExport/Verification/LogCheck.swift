@@ -48,12 +48,20 @@ final class LogCheck {
             guard tree.root == head.checkpoint.root else { throw otherRoot(head.checkpoint) }
         case .account(let account):
             guard events > 0 else { throw BundleFault("no entry of account \(account) is here") }
+            report.last = history.last(of: account)
+        }
+        if let withheld = history.disclosures.withheld {
+            throw BundleFault(
+                "\(withheld.count) disclosures are WITHHELD from here on: nothing in the bundle "
+                    + "erased their account", at: withheld.position)
         }
         report.events = events
         report.accounts = history.accounts
         report.checkpoints += checkpoints
         report.unsignedCheckpoints += unsignedCheckpoints
-        report.disclosures = history.disclosures
+        report.disclosures = history.disclosures.shown
+        report.redactedDisclosures = history.disclosures.redacted
+        report.leftOutDisclosures = history.disclosures.leftOut
     }
 
     private func list(_ part: Int, from members: BundleMembers) throws -> [Checkpoint] {

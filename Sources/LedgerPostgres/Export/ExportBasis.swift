@@ -12,6 +12,7 @@ package struct ExportBasis: Sendable {
     package let keys: [String]
     /// Older checkpoints, each with the proof that this one continues it.
     package let older: [OlderCheckpoint]
+    private let verifiers: [NoteVerifier]
 
     /// Reads the checkpoint that was signed last, and checks it.
     ///
@@ -30,24 +31,47 @@ package struct ExportBasis: Sendable {
             throw ExportFailure.damaged("the last checkpoint is not one that its key has signed")
         }
         keys = signers + stated.filter { !signers.contains($0) }
+        self.verifiers = verifiers
         self.note = note
         self.checkpoint = checkpoint
-        older = try Self.older(than: checkpoint, of: tenant, since: since, on: connection)
+        older = try Self.older(
+            than: checkpoint, signedBy: verifiers, of: tenant, since: since, on: connection)
+    }
+
+    /// Opens the note of an older checkpoint.
+    ///
+    /// - Throws: `ExportFailure` when no key of the log has signed it, or it is another log's.
+    func open(_ note: String) throws(ExportFailure) -> Checkpoint {
+        let opened = try Self.open(note, verifiers)
+        guard opened.origin == checkpoint.origin else {
+            throw .damaged("a checkpoint of \(opened.size) entries is another log's")
+        }
+        return opened
+    }
+
+    private static func open(
+        _ note: String, _ verifiers: [NoteVerifier]
+    ) throws(ExportFailure) -> Checkpoint {
+        do throws(NoteFault) {
+            return try Checkpoint.open(try SignedNote(parsing: note), verifiers)
+        } catch {
+            throw .damaged("a checkpoint is not one that its key has signed: \(error)")
+        }
     }
 
     /// The first checkpoint of this origin, and the one that the auditor holds.
     private static func older(
-        than checkpoint: Checkpoint, of tenant: TenantID, since: Int64?, on connection: Connection
+        than checkpoint: Checkpoint, signedBy verifiers: [NoteVerifier], of tenant: TenantID,
+        since: Int64?, on connection: Connection
     ) throws -> [OlderCheckpoint] {
         var sizes: Set<Int64> = []
         var older: [OlderCheckpoint] = []
         for size in [0, since].compactMap(\.self).sorted() {
             let note = try ExportStatements.checkpoint(
                 of: tenant, origin: checkpoint.origin, from: size, on: connection)
-            guard
-                let note, let found = Checkpoint(text: String(note.prefix(upToSignatures: ()))),
-                size == 0 || found.size == size
-            else {
+            guard let note else { throw ExportFailure.noCheckpoint(size: size) }
+            let found = try open(note, verifiers)
+            guard size == 0 || found.size == size else {
                 throw ExportFailure.noCheckpoint(size: size)
             }
             guard found.size < checkpoint.size, sizes.insert(found.size).inserted else { continue }
@@ -77,14 +101,6 @@ package struct ExportBasis: Sendable {
                 "the checkpoint of \(new.size) entries does not continue that of \(old.size)")
         }
         return proof.path
-    }
-}
-
-extension String {
-    /// A note's text: all before the empty line.
-    fileprivate func prefix(upToSignatures: Void) -> Substring {
-        guard let end = firstRange(of: "\n\n") else { return "" }
-        return self[..<index(after: end.lowerBound)]
     }
 }
 

@@ -18,8 +18,14 @@ enum ExportStatements {
         WHERE tenant_id = $1 AND origin = $2 AND size > $3 AND size <= $4 ORDER BY size
         """)
 
-    private static let head = Statement(
-        "export_head", "SELECT next_position FROM ledger_head WHERE tenant_id = $1")
+    /// The head alone is not believed: the serving login may set it back.
+    private static let end = Statement(
+        "export_end",
+        """
+        SELECT greatest(
+            (SELECT next_position FROM ledger_head WHERE tenant_id = $1),
+            (SELECT max(position) + 1 FROM events WHERE tenant_id = $1), 0)
+        """)
 
     /// The note of the checkpoint that was signed last; nil when none was.
     static func newest(
@@ -61,12 +67,11 @@ enum ExportStatements {
         return try CheckpointRows.keys(rows).map(\.verifierKey).reversed()
     }
 
-    /// The position that the next event will have; nil for a tenant without a log.
+    /// The position after the last event.
     static func end(
         of tenant: TenantID, on connection: Connection
-    ) throws(PostgresError) -> Int64? {
-        let rows = try connection.query(head, [.text(tenant.description)])
-        return rows.rowCount == 1 ? try rows.int8(0, 0) : nil
+    ) throws(PostgresError) -> Int64 {
+        try connection.query(end, [.text(tenant.description)]).int8(0, 0)
     }
 
     /// Stored hashes by their indexes; those that are not there are left out.

@@ -1,7 +1,6 @@
 package import Ledger
 package import LedgerExport
 import Postgres
-import Synchronization
 import TransparencyLog
 
 /// Takes events out of the ledger, part by part, and checks what it hands out.
@@ -57,11 +56,8 @@ package struct Exporter: Sendable {
         take: @escaping @Sendable (ExportedPart) throws -> Void
     ) async throws {
         try await session.run { connection in
-            let end = try ExportStatements.end(of: tenant, on: connection) ?? 0
-            if let basis, basis.checkpoint.size > end {
-                throw ExportFailure.damaged(
-                    "the log has \(end) events, fewer than the checkpoint says")
-            }
+            let end = try ExportStatements.end(of: tenant, on: connection)
+            try Self.expect(basis, below: end)
             var reading = LogExport(
                 tenant: tenant, basis: basis, disclosures: self.disclosures, take: take)
             try reading.run(through: basis?.checkpoint.size ?? end, on: connection)
@@ -69,6 +65,9 @@ package struct Exporter: Sendable {
     }
 
     /// Hands out every event that touches an account, up to the basis or to the end.
+    ///
+    /// Looks through the log itself for events after the last one that tables name. Of an event that
+    /// begins with another account nothing is disclosed: those disclosures are about the other one.
     ///
     /// `take` is called on the connection's thread; what it throws ends the export.
     /// - Returns: how many later events the basis leaves out.
@@ -78,34 +77,47 @@ package struct Exporter: Sendable {
         take: @escaping @Sendable (ExportedPart) throws -> Void
     ) async throws -> Int {
         try await session.run { connection in
-            let positions = try Self.positions(of: account, in: tenant, on: connection)
+            let positions = try Self.positions(
+                of: account, in: tenant, basis: basis, on: connection)
             let size = basis?.checkpoint.size ?? .max
             let covered = positions.prefix { $0 < size }
             guard !covered.isEmpty else { throw ExportFailure.unknownAccount }
             let export = AccountExport(
-                tenant: tenant, basis: basis, disclosures: self.disclosures, take: take)
+                account: account, tenant: tenant, basis: basis, disclosures: self.disclosures,
+                take: take)
             try export.run(covered, on: connection)
             return positions.count - covered.count
         }
     }
 
-    /// Where an account's events are, checked for gaps and broken chains.
+    /// Where an account's events are up to the end of the log, checked for gaps and broken chains.
+    ///
+    /// What tables say about the last one is held against the log itself.
     private static func positions(
-        of account: AccountID, in tenant: TenantID, on connection: Connection
+        of account: AccountID, in tenant: TenantID, basis: ExportBasis?, on connection: Connection
     ) throws -> [Int64] {
         let begin = Statement("export_begin", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        let positions = Mutex<[Int64]>([])
-        let isKnown = try connection.transaction(begin) {
-            var reading = ReplayReading(tenant: tenant, disclosures: nil) { event in
-                positions.withLock { $0.append(event.recorded.position.value) }
+        return try connection.transaction(begin) {
+            let snapshot = try HistorySnapshot.read(tenant, on: connection)
+            let end = try ExportStatements.end(of: tenant, on: connection)
+            try expect(basis, below: end)
+            var positions: [Int64] = []
+            var walk = AccountWalk(
+                account, in: snapshot, searchesWholeLog: true, on: connection
+            ) { event in positions.append(event.recorded.position.value) }
+            do {
+                _ = try walk.run(through: snapshot.log.size - 1)
+                guard try walk.isKnown() else { throw ExportFailure.unknownAccount }
+                try walk.checkTail(before: end)
+            } catch let damage as LogDamage {
+                throw ExportFailure.damaged("\(damage)")
             }
-            let isKnown = try reading.history(of: account, on: connection)
-            if let finding = reading.summary.findings.first {
-                throw ExportFailure.damaged("\(finding)")
-            }
-            return isKnown
+            return positions
         }
-        guard isKnown else { throw ExportFailure.unknownAccount }
-        return positions.withLock(\.self)
+    }
+
+    private static func expect(_ basis: ExportBasis?, below end: Int64) throws(ExportFailure) {
+        guard let basis, basis.checkpoint.size > end else { return }
+        throw .damaged("the log has \(end) events, fewer than the checkpoint says")
     }
 }

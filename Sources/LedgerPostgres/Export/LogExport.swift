@@ -76,21 +76,22 @@ struct LogExport {
     }
 
     private mutating func check(_ events: [ExportedEvent], _ notes: [String]) throws {
-        guard basis != nil else { return }
-        var ahead = notes[...]
+        guard let basis else { return }
+        var ahead = try notes.map { try basis.open($0) }[...]
         for event in events {
             tree.append(.leaf(event.entry))
-            while let note = ahead.first {
-                let lines = note.split(separator: "\n", maxSplits: 3)
-                guard lines.count == 4, let size = Int64(lines[1]), size >= tree.size else {
-                    throw ExportFailure.damaged("a checkpoint is not in the form of one")
-                }
-                guard size == tree.size else { break }
-                guard TreeHash(base64: lines[2]) == tree.root else { throw otherRoot(size) }
-                soundSize = size
+            while let next = ahead.first, next.size <= tree.size {
+                guard next.size == tree.size else { throw outOfOrder(next) }
+                guard next.root == tree.root else { throw otherRoot(next.size) }
+                soundSize = next.size
                 ahead.removeFirst()
             }
         }
+        if let next = ahead.first { throw outOfOrder(next) }
+    }
+
+    private func outOfOrder(_ checkpoint: Checkpoint) -> ExportFailure {
+        .damaged("the checkpoint of \(checkpoint.size) entries is kept as one of another size")
     }
 
     private func otherRoot(_ size: Int64) -> ExportFailure {
@@ -99,10 +100,11 @@ struct LogExport {
     }
 }
 
-/// Exports one account's events, each with its proof.
+/// Exports one account's events, each with its proof, and discloses what is the account's own.
 struct AccountExport {
     private static let pageMax = LogReader.pageMax
 
+    let account: AccountID
     let tenant: TenantID
     let basis: ExportBasis?
     let disclosures: DisclosureReader?
@@ -134,7 +136,7 @@ struct AccountExport {
             let stored = try EventRow(results[0], row)
             let event = try ExportedEvent(
                 stored.entry, at: position, in: tenant, &rest, disclosures, &keys,
-                path: paths?[row])
+                of: account, path: paths?[row])
             try prove(event)
             events.append(event)
         }
@@ -176,18 +178,22 @@ struct AccountExport {
 
 extension ExportedEvent {
     /// Decodes an entry and takes its disclosures off the front of those that are left.
+    ///
+    /// Each is about the event's first account; an export of another one leaves it unopened.
     fileprivate init(
         _ entry: [UInt8], at position: Int64, in tenant: TenantID,
         _ rest: inout ArraySlice<DisclosureReader.Row>, _ reader: DisclosureReader?,
-        _ keys: inout DisclosureReader.KeyCache, path: [TreeHash]?
+        _ keys: inout DisclosureReader.KeyCache, of account: AccountID? = nil, path: [TreeHash]?
     ) throws {
         let own = rest.prefix { $0.position.value == position }
         rest = rest.dropFirst(own.count)
         do throws(LogDamage) {
             let event = try StoredEvent(entry: entry, at: LogPosition(position), in: tenant)
+            let isOwn = account == nil || event.recorded.accounts.first?.id == account
             self.init(
                 recorded: event.recorded, entry: entry,
-                disclosures: try reader?.openEncoded(own, of: event.recorded, keys: &keys) ?? [],
+                disclosures: isOwn
+                    ? try reader?.openEncoded(own, of: event.recorded, keys: &keys) ?? [] : [],
                 path: path)
         } catch {
             throw ExportFailure.damaged("\(error)")

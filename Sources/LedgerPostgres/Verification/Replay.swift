@@ -46,8 +46,9 @@ package struct Replay: Sendable {
 
     /// Hands out every event that touches an account, in the order of its own sequence.
     ///
-    /// The positions come from `account_audit`; where that has a gap or is behind, from the log
-    /// itself. `emit` is called on the connection's thread; what it throws ends the replay.
+    /// The positions come from `account_audit`; where that has a gap, and after its last, from the
+    /// log itself. Of an event that begins with another account nothing is disclosed. `emit` is
+    /// called on the connection's thread; what it throws ends the replay.
     /// - Returns: nil when nothing names the account.
     /// - Throws: `PostgresError` when the database is away, or what `emit` throws.
     package func account(

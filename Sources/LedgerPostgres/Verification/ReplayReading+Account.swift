@@ -18,15 +18,29 @@ extension ReplayReading {
         ORDER BY account_seq LIMIT \(LogReader.pageMax)
         """)
 
+    private static let end = Statement(
+        "replay_end", "SELECT coalesce(max(position), -1) FROM events WHERE tenant_id = $1")
+
     /// Reads an account's events by the positions that `account_audit` gives, as far as they are
     /// right, and from the log itself what is missing there; false when nothing names the account.
+    ///
+    /// After the last of them the log is looked through to its end whatever the tables say: the
+    /// serving login may change those, and to the log it may only add.
     mutating func history(of account: AccountID, on connection: Connection) throws -> Bool {
         history = AccountHistory(of: account)
         let key: [Parameter] = [.text(tenant.description), .uuid(account.bits)]
         let row = try connection.query(Self.known, key)
         let expected = row.rowCount == 1 ? try row.int8(0, 0) : nil
-        let isAuditRight = try readAudited(key, on: connection)
-        if !isAuditRight || (history?.nextSequence ?? 0) < expected ?? 0 {
+        var needsScan = try !readAudited(key, on: connection)
+        if !needsScan {
+            do {
+                try searchTail(for: account, on: connection)
+            } catch let damage as LogDamage {
+                summary.add(damage)
+                needsScan = true
+            }
+        }
+        if needsScan {
             try scan(after: history?.lastPosition ?? -1, through: .max, on: connection)
         }
         guard let end = history, expected != nil || end.nextSequence > 0 else { return false }
@@ -54,17 +68,45 @@ extension ReplayReading {
         }
     }
 
+    /// Reads what the log itself names after the last event, a window of positions at a time.
+    private mutating func searchTail(for account: AccountID, on connection: Connection) throws {
+        let last = try connection.query(Self.end, [.text(tenant.description)]).int8(0, 0)
+        let first = (history?.lastPosition ?? -1) + 1
+        var search = LogSearch(for: account, in: tenant, at: first..<max(first, last + 1))
+        while let positions = try search.positions(on: connection) {
+            var rest = positions[...]
+            while !rest.isEmpty {
+                let part = Array(rest.prefix(LogReader.pageMax))
+                rest = rest.dropFirst(part.count)
+                let (page, disclosed) = try page(at: part, on: connection)
+                var opened = disclosed
+                for row in 0..<page.rowCount {
+                    let position = LogPosition(try page.int8(row, 0))
+                    try handIfWanted(page, row, at: position, opened: &opened)
+                }
+            }
+        }
+    }
+
+    private func page(
+        at positions: [Int64], on connection: Connection
+    ) throws -> (QueryResult, DisclosurePage) {
+        let results = try connection.pipeline([
+            LogReader.rowsCall(at: positions, in: tenant),
+            DisclosureReader.call(at: disclosures == nil ? [] : positions, in: tenant),
+        ])
+        guard results.count == 2 else { throw PostgresError.unexpectedResult("no page") }
+        return (
+            results[0],
+            DisclosurePage(try DisclosureReader.rows(results[1]), reader: disclosures)
+        )
+    }
+
     private mutating func read(
         _ positions: [Int64], on connection: Connection
     ) throws -> Bool {
-        let results = try connection.pipeline([
-            LogReader.rowsCall(at: positions, in: tenant),
-            DisclosureReader.call(at: positions, in: tenant),
-        ])
-        guard results.count == 2 else { throw PostgresError.unexpectedResult("no page") }
-        let page = results[0]
-        var opened = DisclosurePage(
-            disclosures == nil ? [] : try DisclosureReader.rows(results[1]), reader: disclosures)
+        let (page, disclosed) = try page(at: positions, on: connection)
+        var opened = disclosed
         for row in 0..<page.rowCount {
             let position = LogPosition(try page.int8(row, 0))
             guard let read = try? read(page, row, at: position).get(),

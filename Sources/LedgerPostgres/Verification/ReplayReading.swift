@@ -40,12 +40,19 @@ struct ReplayReading {
                             fault: "the events before position \(position) are missing"))
                 }
                 last = position
-                switch read(page, row, at: LogPosition(position)) {
-                case .success(let read):
-                    if isWanted(read.event.recorded) { try hand(read, opened: &opened) }
-                case .failure(let damage): summary.add(damage)
-                }
+                try handIfWanted(page, row, at: LogPosition(position), opened: &opened)
             }
+        }
+    }
+
+    /// Hands a row of the log out, or says why it can't be, unless it is no part of the history.
+    mutating func handIfWanted(
+        _ page: QueryResult, _ row: Int, at position: LogPosition, opened: inout DisclosurePage
+    ) throws {
+        switch read(page, row, at: position) {
+        case .success(let read):
+            if isWanted(read.event.recorded) { try hand(read, opened: &opened) }
+        case .failure(let damage): summary.add(damage)
         }
     }
 
@@ -89,7 +96,10 @@ struct ReplayReading {
         var disclosed: DisclosedValues?
         if disclosures != nil {
             do throws(LogDamage) {
-                disclosed = try opened.open(recorded)
+                let values = try opened.open(recorded)
+                // What another account gave away when the two met is not this one's.
+                let isOwn = history.map { recorded.accounts.first?.id == $0.account } ?? true
+                disclosed = isOwn ? values : DisclosedValues()
             } catch {
                 summary.add(error)
             }

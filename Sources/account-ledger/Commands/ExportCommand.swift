@@ -26,8 +26,10 @@ enum ExportCommand {
         settings: [.databaseURL, .keys],
         details: """
             A bundle is a tar file with the exact entries up to the last signed checkpoint, the proofs, and
-            VERIFY.md that tells how anybody can check it. jsonl and csv go to the end of the log, are not
-            proved, and csv is not exact. Nothing is written when what is stored is not what was signed.
+            VERIFY.md that tells how anybody can check it; none is written when an entry, a hash or a
+            checkpoint in it is not what was signed. jsonl and csv go to the end of the log, are held against
+            no checkpoint, and csv is not exact. With --account the log is looked through for later events
+            than tables name; --disclose then shows what is about this account alone.
             """)
 
     private enum Format: String {
@@ -76,7 +78,7 @@ enum ExportCommand {
         await exporter.close()
         try sink.finish()
         try file.keep()
-        Terminal.print(summary(sink.events, basis, path: path, later: later))
+        Terminal.print(summary(sink, basis, path: path, isOfAccount: account != nil, later: later))
         return .success
     }
 
@@ -122,15 +124,26 @@ enum ExportCommand {
     }
 
     private static func summary(
-        _ events: Int64, _ basis: ExportBasis?, path: String, later: Int
+        _ sink: any ExportSink, _ basis: ExportBasis?, path: String, isOfAccount: Bool,
+        later: Int
     ) -> String {
-        var text = "\(events) events written to \(path)\n"
+        var text = "\(sink.events) events written to \(path)\n"
         if let basis {
             let checkpoint = basis.checkpoint
             text += "up to the checkpoint of \(checkpoint.size) entries of \(checkpoint.origin)\n"
         }
         if later > 0 {
             text += "\(later) events of the account came after it and are not in there\n"
+        }
+        if isOfAccount {
+            text += "the log, as it is stored, was looked through to its end and has no others\n"
+        }
+        if let withheld = sink.withheld {
+            text += """
+                \(withheld.count) disclosures from position \(withheld.position) on are gone, and no erasure \
+                up to the checkpoint says why: a verifier will call them WITHHELD
+
+                """
         }
         return text
     }

@@ -12,14 +12,17 @@ protocol ExportSink: Sendable {
     func finish() throws
     /// How many events were written.
     var events: Int64 { get }
+    /// Disclosures of which a verifier will say that they are withheld.
+    var withheld: DisclosureTally.Withheld? { get }
 }
 
-/// A file that is there under its name only when it is whole.
+/// A file that is there under its name only when it is whole, and that its owner alone may read.
 final class NewFile: Sendable {
     let path: String
     /// Where it is written to.
     let partialPath: String
     private let isKept = Mutex(false)
+    private static let foreignBits: mode_t = 0o077
 
     /// - Throws: `Fault` when there is a file already, or none can be made.
     init(path: String) throws(Fault) {
@@ -27,6 +30,9 @@ final class NewFile: Sendable {
         partialPath = path + ".partial"
         let files = FileManager.default
         guard !files.fileExists(atPath: path) else { throw Fault("\(path) exists already") }
+        // One that a killed export left may have other rights.
+        try? files.removeItem(atPath: partialPath)
+        umask(Self.foreignBits)
         guard files.createFile(atPath: partialPath, contents: nil) else {
             throw Fault("\(partialPath) can't be written")
         }
@@ -66,6 +72,7 @@ final class BundleSink: ExportSink {
     }
 
     var events: Int64 { writer.withLock(\.events) }
+    var withheld: DisclosureTally.Withheld? { writer.withLock(\.withheld) }
 
     func add(_ part: ExportedPart) throws {
         try writer.withLock { try $0.add(part) }
@@ -94,6 +101,7 @@ final class LineSink: ExportSink {
     }
 
     var events: Int64 { count.withLock(\.self) }
+    var withheld: DisclosureTally.Withheld? { nil }
 
     func add(_ part: ExportedPart) throws {
         var bytes: [UInt8] = []

@@ -69,6 +69,15 @@ enum OfflineVerification {
             text +=
                 "             \(report.unsignedCheckpoints) of them signed by keys that were not given\n"
         }
-        return text + "disclosures  \(report.disclosures)\neverything holds\n"
+        text += "disclosures  \(report.disclosures)\n"
+        if report.redactedDisclosures > 0 {
+            text +=
+                "             \(report.redactedDisclosures) redacted: their accounts were erased\n"
+        }
+        if report.leftOutDisclosures > 0 {
+            text +=
+                "             \(report.leftOutDisclosures) left out: they are about other accounts\n"
+        }
+        return text + report.conclusion + "\n"
     }
 }
