@@ -130,7 +130,14 @@ import Testing
             #expect(try await story.merge(made).summary == "409 MERGE_PLAN_CHANGED")
         }
         story.service.clock.advance(seconds: MergePlanDigests.lifetimeSeconds)
-        #expect(try await story.merge(digest).summary == "409 MERGE_PLAN_CHANGED")
+        let later = try Person(try await story.service.refresh(story.ada.refreshToken))
+        let late = try await story.post(
+            "/v1/account/merge",
+            [
+                "provider": "\"google\"", "plan_digest": "\"\(digest)\"",
+                "id_token": "\"\(story.token(nonce: digest))\"",
+            ], by: later.accessToken)
+        #expect(late.summary == "409 MERGE_PLAN_CHANGED")
     }
 
     @Test func `a plan that no longer holds is refused, and asked for anew`() async throws {

@@ -81,7 +81,7 @@ struct Client {
                     tenant: device.tenant)
             case ..<83: Sent(request: .rotateKey, tenant: device.tenant)
             case ..<87: administer(device)
-            case ..<92: merge(device)
+            case ..<94: merge(device)
             default: refresh(device)
             }
         if sent.request.hasKey { lastKeyed = sent }
@@ -131,7 +131,7 @@ struct Client {
 
     /// Asks what a merge into the device's account would do, or takes one back.
     private mutating func merge(_ device: Device) -> Sent {
-        if dice.chance(0.3), let merge = merges.popLast() {
+        if dice.chance(0.6), let merge = merges.popLast() {
             return Sent(
                 request: .unmerge(
                     merge.event, survivor: merge.plan.survivor, absorbed: merge.plan.absorbed),
