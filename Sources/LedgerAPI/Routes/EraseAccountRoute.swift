@@ -16,12 +16,12 @@ struct EraseAccountRoute: Route {
             AccountErased.Basis(rawValue: text).flatMap { $0.canBeAsked ? $0 : nil }
         }
         let account = try call.account()
-        _ = try visit.requiredReason()
-        try await visit.record(query)
         let command = EraseAccount(
             account: account, basis: basis ?? .dataSubjectRequest, actor: .apiKey(visit.principal))
-        guard case .erased(let position, let isNew) = try await call.submit(.eraseAccount(command))
-        else { throw .faulted(.internalFailure) }
+        let reply = try await visit.carryOut(.eraseAccount(command), details: query.details)
+        guard case .erased(let position, let isNew) = reply else {
+            throw .faulted(.internalFailure)
+        }
         return .json(ErasedAnswer(account: account, position: position, isNew: isNew))
     }
 
