@@ -99,12 +99,15 @@ extension RouteCall {
     ///   - event: the event that the path names.
     /// - Returns: the visit, of which nothing but the refusals is written down yet.
     /// - Throws: 401 without a good key of this tenant; 403, which is recorded, for another role; 400
-    ///   for a reason that can't be one; 503 when a refusal can't be recorded.
+    ///   for a reason that can't be one; 503 when too many principals ask at once, or a refusal can't be
+    ///   recorded.
     func visit(
         _ action: AccessAction, by roles: Set<Role>, account: AccountID? = nil,
         event: EventID? = nil
     ) async throws(APIError) -> Visit {
         let principal = try await principal()
+        // Only now: who has no key takes nobody's turn.
+        try takeTurn()
         var access = AccessRecord(by: principal, action)
         access.account = account
         access.event = event
