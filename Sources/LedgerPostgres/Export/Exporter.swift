@@ -30,16 +30,6 @@ package struct Exporter: Sendable {
         await session.close()
     }
 
-    /// Writes down that personal data will be shown; it is durable when this comes back.
-    ///
-    /// - Throws: `PostgresError`.
-    package func record(_ access: AccessRecord, in tenant: TenantID) async throws {
-        let call = AccessStatements.call(recording: [access], in: tenant)
-        try await session.run { connection in
-            _ = try connection.query(call.statement, call.parameters)
-        }
-    }
-
     /// The checkpoint that a bundle can be held against.
     ///
     /// `since` is the size of a checkpoint that the auditor has from before.
