@@ -72,6 +72,7 @@ enum RequestTemplates {
         request("GET /t/default/v1/account", "Host: a\n" + bearer, ""),
         request("GET /.well-known/jwks.json", "Host: a\n", ""),
         request("GET /readyz", "Host: a\n", ""),
+        request("GET /healthz", "Host: a\n", ""),
         request(
             "GET /v1/access-log?after=1&from=2026-01-01T00:00:00Z&to=9&principal=operator&limit=5",
             because, ""),
@@ -118,6 +119,16 @@ enum RequestTemplates {
         #""id_token":1"#, #""nonce":{}"#, "HTTP/1.0", "HTTP/9.9", "Connection: close\n", "?a=b",
         "5\r\nhello\r\n0\r\n\r\n", "\t", " ", "{", "Bearer ", "\u{7F}",
     ]
+
+    /// Whether some request is for a route, such as `GET /v1/account`.
+    static func reach(_ route: String) -> Bool {
+        let wanted = route.split(separator: "/")
+        return all.contains { request in
+            let target = request.prefix { $0 != "\n" && $0 != "?" }.split(separator: "/")
+            return target.count == wanted.count
+                && zip(target, wanted).allSatisfy { $0 == $1 || $1.hasPrefix("{") }
+        }
+    }
 
     /// A request in lines that end with a line feed, without a version and a length.
     private static func request(_ line: String, _ fields: String, _ body: String) -> String {

@@ -98,9 +98,16 @@ struct AdministeredCommand: Sendable {
                 isRefused = true
                 fault = Fault(Self.text(of: refusal))
             case .failure:
+                // Each run sets another hold; everything else is done once, however often.
+                let advice =
+                    if case .setLegalHold = intent {
+                        "look at \(Syntax.program) hold list before you repeat the command"
+                    } else {
+                        "repeat the command"
+                    }
                 fault = Fault(
-                    "what became of it is not known: \(faults.last ?? "no reason known");"
-                        + " repeat the command")
+                    "what became of it is not known: \(faults.last ?? "no reason known"); \(advice)"
+                )
             }
         }
         sequencer.close()
