@@ -6,7 +6,7 @@ import Testing
 
 /// Slow reads of principals take no room from people who sign in.
 struct AuditTurnTests {
-    /// A reader whose answers wait until they are let go.
+    /// A reader whose first sixteen answers wait until they are let go.
     private final class HeldEvents: EventReader {
         private struct State {
             var isOpen = false
@@ -30,11 +30,12 @@ struct AuditTurnTests {
             matching query: EventQuery, in tenant: TenantID, isDisclosing: Bool
         ) async throws(LedgerFault) -> CursorPage<ShownEvent> {
             await withCheckedContinuation { continuation in
-                let isOpen = state.withLock { state in
-                    if !state.isOpen { state.waiting.append(continuation) }
-                    return state.isOpen
+                let isHeld = state.withLock { state in
+                    let isHeld = !state.isOpen && state.waiting.count < 16
+                    if isHeld { state.waiting.append(continuation) }
+                    return isHeld
                 }
-                if isOpen { continuation.resume() }
+                if !isHeld { continuation.resume() }
             }
             return CursorPage(elements: [], cursor: nil, hasMore: false)
         }
