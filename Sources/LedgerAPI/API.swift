@@ -6,6 +6,9 @@ package struct API: Sendable {
     /// The paths that say how the process is, which are answered however busy it is.
     package static let healthPaths = [HealthRoute.path, ReadinessRoute.path]
 
+    /// Every route but for the tenant's prefix, such as `GET /v1/account`.
+    package static let routes = RouteTable.routes.map { "\($0.method) \($0.path)" }
+
     private let services: APIServices
     private let router = RouteTable.router
 
@@ -60,10 +63,11 @@ package struct API: Sendable {
             return response
         case .found(let route, _, let captures):
             let tenant = try await tenant(in: captures)
-            return try await route.answer(
-                RouteCall(
-                    services: services, request: request, name: name, tenant: tenant,
-                    captures: captures, now: services.now()))
+            let call = RouteCall(
+                services: services, request: request, name: name, tenant: tenant,
+                captures: captures, now: services.now())
+            defer { call.end() }
+            return try await route.answer(call)
         }
     }
 

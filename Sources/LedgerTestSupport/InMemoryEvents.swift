@@ -21,7 +21,7 @@ package struct InMemoryEvents: EventReader {
             cursor = recording.recorded.position.value
             let text = String(decoding: recording.entry, as: UTF8.self)
             guard query.pieces.allSatisfy(text.contains) else { continue }
-            page.append(Self.shown(recording, isDisclosing))
+            page.append(Self.shown(recording, isDisclosing, only: query.account))
         }
         return CursorPage(
             elements: page, cursor: cursor, hasMore: (cursor ?? -1) + 1 < Int64(all.count))
@@ -36,11 +36,16 @@ package struct InMemoryEvents: EventReader {
         }
     }
 
-    private static func shown(_ recording: Recording, _ isDisclosing: Bool) -> ShownEvent {
-        ShownEvent(
+    private static func shown(
+        _ recording: Recording, _ isDisclosing: Bool, only account: AccountID? = nil
+    ) -> ShownEvent {
+        let isMeant = account.map { $0 == recording.recorded.accounts.first?.id } ?? true
+        return ShownEvent(
             position: recording.recorded.position, entry: recording.entry,
             recorded: recording.recorded, damage: nil,
             disclosures: isDisclosing
-                ? recording.disclosed.sorted { $0.name.rawValue < $1.name.rawValue } : nil)
+                ? (isMeant ? recording.disclosed : []).sorted {
+                    $0.name.rawValue < $1.name.rawValue
+                } : nil)
     }
 }

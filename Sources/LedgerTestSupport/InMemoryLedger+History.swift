@@ -10,7 +10,8 @@ extension InMemoryLedger: HistoryReader {
             of: account, from: .time(Timestamp(seconds: 0)), to: moment, limit: 0,
             isDisclosing: false, in: tenant)
         return changes.map {
-            AccountAsOf(account: $0.difference.to, asOf: $0.page.asOf, log: $0.page.log)
+            AccountAsOf(
+                account: $0.difference.to, basis: .log, asOf: $0.page.asOf, log: $0.page.log)
         }
     }
 
@@ -28,6 +29,7 @@ extension InMemoryLedger: HistoryReader {
         return HistoryPage(
             events: Array(rest.prefix(limit)),
             eventCount: rest.count > limit ? nil : Int64(past.count),
+            basis: rest.count > limit ? nil : .log,
             asOf: Self.mark(of: log, before: end),
             log: LogExtent(size: Int64(log.count), signedSize: nil))
     }
@@ -61,6 +63,7 @@ extension InMemoryLedger: HistoryReader {
         let page = HistoryPage(
             events: Array(between.prefix(limit)),
             eventCount: between.count > limit ? nil : after.eventCount,
+            basis: between.count > limit ? nil : .log,
             asOf: Self.mark(of: log, before: to),
             log: LogExtent(size: Int64(log.count), signedSize: nil))
         return AccountChanges(

@@ -26,7 +26,7 @@ enum Catalogue {
         case "disclosures": return StoredTargets.disclosures
         case "rows": return StoredTargets.rows
         case "bundle": return try LogTargets.bundles(directory: options.directory)
-        case "api": return APITarget.target(service)
+        case "api": return try APITarget.target(service)
         case "socket":
             let served =
                 if let port = options.server {

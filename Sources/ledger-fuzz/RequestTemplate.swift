@@ -7,13 +7,14 @@ struct LiveTokens: Sendable {
     var idToken = ""
     var accessToken = ""
     var refreshToken = ""
+    var account = ""
 
-    /// The text with `<ID>`, `<ACCESS>`, `<REFRESH>` and `<KEY>` replaced.
+    /// The text with `<ID>`, `<ACCESS>`, `<REFRESH>`, `<ACCOUNT>` and `<KEY>` replaced.
     func fill(_ template: [UInt8]) -> [UInt8] {
         var bytes = template
         for (place, value) in [
             ("<ID>", idToken), ("<ACCESS>", accessToken), ("<REFRESH>", refreshToken),
-            ("<KEY>", ExampleKeys.apiKey),
+            ("<ACCOUNT>", account), ("<KEY>", ExampleKeys.apiKey),
         ] {
             while let range = bytes.firstRange(of: Array(place.utf8)) {
                 bytes.replaceSubrange(range, with: value.utf8)
@@ -33,10 +34,12 @@ struct LiveTokens: Sendable {
         let answer = await api.handle(request)
         guard let members = JSONValue(parsing: answer.body)?.members,
             let access = members["access_token"]?.string,
-            let refresh = members["refresh_token"]?.string
+            let refresh = members["refresh_token"]?.string,
+            let account = members["user_id"]?.string
         else { throw Finding("nobody can sign in") }
         accessToken = access
         refreshToken = refresh
+        self.account = account
     }
 
     init() {}
@@ -46,6 +49,7 @@ struct LiveTokens: Sendable {
 enum RequestTemplates {
     private static let json = "Host: a\nContent-Type: application/json\n"
     private static let key = "Host: a\nAuthorization: Bearer <KEY>\n"
+    private static let because = key + "Ledger-Reason: because\n"
     private static let bearer = "Authorization: Bearer <ACCESS>\n"
 
     static let all = [
@@ -66,16 +70,33 @@ enum RequestTemplates {
             "Host: a\n" + bearer
                 + "X-Request-Id: r-1\nX-Forwarded-For: 203.0.113.7\nUser-Agent: u\n", ""),
         request("GET /t/default/v1/account", "Host: a\n" + bearer, ""),
+        request(
+            "POST /v1/account/merge/preview", json + bearer,
+            #"{"provider":"google","id_token":"<ID>","keep":{"google":"absorbed"}}"#),
+        request(
+            "POST /v1/account/merge", json + bearer,
+            #"{"provider":"google","id_token":"<ID>","plan_digest":"AAAA"}"#),
+        request(
+            "POST /v1/accounts/<ACCOUNT>/merge/preview",
+            because + "Content-Type: application/json\n", #"{"absorb":"<ACCOUNT>","keep":{}}"#),
+        request(
+            "POST /v1/accounts/<ACCOUNT>/merge", because + "Content-Type: application/json\n",
+            #"{"absorb":"<ACCOUNT>","plan_digest":"AAAA","case":"T-1"}"#),
+        request(
+            "POST /v1/merges/0190a1b2-c3d4-7000-8000-000000000001/undo/preview", because, ""),
+        request(
+            "POST /v1/merges/0190a1b2-c3d4-7000-8000-000000000001/undo",
+            because + "Content-Type: application/json\n", #"{"case":"T-1"}"#),
         request("GET /.well-known/jwks.json", "Host: a\n", ""),
         request("GET /readyz", "Host: a\n", ""),
+        request("GET /healthz", "Host: a\n", ""),
         request(
             "GET /v1/access-log?after=1&from=2026-01-01T00:00:00Z&to=9&principal=operator&limit=5",
-            key + "Ledger-Reason: because\n", ""),
+            because, ""),
         request(
             "GET /v1/events?after=0&type=SignedIn&provider=google&outcome=accepted&disclose=true",
-            key + "Ledger-Reason: because\n", ""),
-        request(
-            "GET /v1/events?account=0190a1b2-c3d4-7000-8000-000000000001&from=0&to=9", key, ""),
+            because, ""),
+        request("GET /v1/events?account=<ACCOUNT>&from=0&to=9&disclose=true", because, ""),
         request("GET /v1/events/0190a1b2-c3d4-7000-8000-000000000001?disclose=false", key, ""),
         request("GET /v1/log/checkpoint", key, ""),
         request("GET /v1/log/checkpoints?from=0&to=9&limit=2", key, ""),
@@ -83,6 +104,23 @@ enum RequestTemplates {
             "GET /v1/log/inclusion?position=0&size=1", key + "Accept: text/plain, */*;q=0.1\n", ""),
         request("GET /v1/log/consistency?old=1&size=2", key, ""),
         request("GET /v1/log/keys", key, ""),
+        request("GET /v1/accounts/<ACCOUNT>?as_of=2", key, ""),
+        request("GET /v1/accounts/<ACCOUNT>?as_of=2026-01-01T00:00:00.123456Z", key, ""),
+        request(
+            "GET /v1/accounts/<ACCOUNT>/history?after=0&as_of=2&limit=1&disclose=true", because, ""
+        ),
+        request(
+            "GET /v1/accounts/<ACCOUNT>/diff?from=0&to=2026-01-01T00:00:00Z&limit=1&disclose=true",
+            because, ""),
+        request("GET /t/default/v1/accounts/<ACCOUNT>/diff?from=1&to=2", key, ""),
+        request("DELETE /v1/accounts/<ACCOUNT>?basis=retention", because, ""),
+        request("POST /v1/accounts/<ACCOUNT>/holds", because, ""),
+        // Of the service's own moment.
+        request(
+            "PUT /v1/accounts/<ACCOUNT>/holds/01977420-dc00-7000-8000-000000000001", because, ""),
+        request(
+            "DELETE /v1/accounts/<ACCOUNT>/holds/01977420-dc00-7000-8000-000000000001", because, ""
+        ),
         request(
             "OPTIONS /v1/account",
             "Host: a\nOrigin: https://app.example\nAccess-Control-Request-Method: GET\n", ""),
@@ -92,11 +130,22 @@ enum RequestTemplates {
         "Host: b\n", "Content-Type: text/plain\n", "Content-Length: 5\n", "Content-Length: -1\n",
         "Transfer-Encoding: chunked\n", "Expect: 100-continue\n", "Authorization: Bearer x\n",
         "Idempotency-Key: \n", "Origin: null\n", "X-Request-Id: é\n", "<ACCESS>", "<REFRESH>",
-        "<ID>", "<KEY>", "&limit=1", "&after=-1", "disclose=true", "HEAD ", "PUT ", "/t/acme",
+        "<ID>", "<KEY>", "<ACCOUNT>", "&limit=1", "&after=-1", "disclose=true", "as_of=", "&to=0",
+        "/history", "/holds", "HEAD ", "PUT ", "/t/acme",
         "/v1/", "\u{0}", "\n\n", "\r\n", ":", "%00", "null",
         #""id_token":1"#, #""nonce":{}"#, "HTTP/1.0", "HTTP/9.9", "Connection: close\n", "?a=b",
         "5\r\nhello\r\n0\r\n\r\n", "\t", " ", "{", "Bearer ", "\u{7F}",
     ]
+
+    /// Whether some request is for a route, such as `GET /v1/account`.
+    static func reach(_ route: String) -> Bool {
+        let wanted = route.split(separator: "/")
+        return all.contains { request in
+            let target = request.prefix { $0 != "\n" && $0 != "?" }.split(separator: "/")
+            return target.count == wanted.count
+                && zip(target, wanted).allSatisfy { $0 == $1 || $1.hasPrefix("{") }
+        }
+    }
 
     /// A request in lines that end with a line feed, without a version and a length.
     private static func request(_ line: String, _ fields: String, _ body: String) -> String {

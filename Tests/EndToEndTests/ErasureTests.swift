@@ -1,3 +1,4 @@
+import Foundation
 import LedgerTestSupport
 import Postgres
 import Testing
@@ -43,6 +44,34 @@ import Testing
                 #expect(accesses.output.contains(action), "\(accesses.output)")
             }
             #expect(accesses.output.contains("case 4711"))
+            let erasures = accesses.output.split(separator: "\n").map { $0.split(separator: "\t") }
+                .filter { $0[4] == "account.erase" }
+            // The first was refused by the hold, and the last one found nothing left to do.
+            #expect(erasures.map { $0[5] } == ["allowed", "refused", "allowed", "allowed"])
+        }
+    }
+
+    @Test func `an administrator asks for a hold as often as it takes, and has one`() async throws {
+        try await Deployment.with { deployment in
+            let server = try await deployment.serve()
+            let key = try await deployment.apiKey("admin")
+            var ada = Device(server.client)
+            try await ada.signIn(deployment.apple, as: "ada-s")
+            let time = String(Int64(Date().timeIntervalSince1970 * 1_000), radix: 16)
+            let digits = String(repeating: "0", count: 12 - time.count) + time
+            let hold = "\(digits.prefix(8))-\(digits.suffix(4))-7000-8000-000000000001"
+            let holds = "/v1/accounts/\(ada.userID)/holds"
+            let headers = ["Authorization": "Bearer \(key)", "Ledger-Reason": "case 4711"]
+            for _ in 0..<2 {
+                let held = try await server.client.send(
+                    "PUT", "\(holds)/\(hold)", headers: headers)
+                #expect(held.status == 200 && held.text("hold") == hold, "\(held.json)")
+            }
+            let list = try await deployment.tool.run(["hold", "list"])
+            #expect(list.output.split(separator: "\n").count == 1, "\(list.output)")
+            #expect(list.output.hasPrefix("\(ada.userID)\t\(hold)\t"))
+            try await server.stop()
+            #expect(try await deployment.tool.run(["verify"]).status == 0)
         }
     }
 

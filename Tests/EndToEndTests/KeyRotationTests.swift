@@ -94,7 +94,9 @@ import Testing
             let restarted = try await deployment.serve()
             try await expectVerified(deployment)
             let shown = try await deployment.tool.run(
-                ["replay", "--account", ada.userID, "--disclose"])
+                [
+                    "replay", "--account", ada.userID, "--disclose", "--reason", "a test",
+                ])
             #expect(shown.output.contains("ada@example.org"), "\(shown.errors)")
             try await restarted.stop()
         }

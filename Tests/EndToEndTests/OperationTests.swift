@@ -133,7 +133,7 @@ import Testing
                 #expect(!replay.output.contains(secret), "an entry shows \(secret)")
             }
             let disclosed = try await deployment.tool.run([
-                "replay", "--account", phone.userID, "--disclose",
+                "replay", "--account", phone.userID, "--disclose", "--reason", "a test",
             ])
             #expect(disclosed.output.contains(subject), "\(disclosed.errors)")
         }

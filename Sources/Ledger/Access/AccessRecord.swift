@@ -24,6 +24,20 @@ package enum AccessAction: String, Sendable, Hashable, CaseIterable {
     case undoMerge = "merge.undo"
 }
 
+/// What may be given as the reason of an access.
+package enum AccessReason {
+    /// The longest reason, in characters.
+    package static let charactersMax = 255
+    /// The rule in words.
+    package static let form = "1 to \(charactersMax) printable ASCII characters"
+
+    /// Whether a text can be a reason.
+    package static func allows(_ text: String) -> Bool {
+        (1...charactersMax).contains(text.utf8.count)
+            && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+    }
+}
+
 /// One look at the ledger, as it is told to the access log before the answer goes out.
 ///
 /// Holds no personal data but what a person wrote into the reason.

@@ -63,12 +63,13 @@ package protocol EventReader: Sendable {
     /// The next events after a position, in commit order.
     ///
     /// The work is bounded, so that a page may hold few events or none and yet not be the last. Who goes
-    /// on after each page's cursor misses nothing, however many processes append.
+    /// on after each page's cursor misses nothing, however many processes append. Where one account is
+    /// wanted, nothing is disclosed about another one that an event touches first.
     func events(
         matching query: EventQuery, in tenant: TenantID, isDisclosing: Bool
     ) async throws(LedgerFault) -> CursorPage<ShownEvent>
 
-    /// The event with an id; nil when the tenant has none.
+    /// The event with an id; nil when the tenant has none. One that only its row calls so is damaged.
     func event(
         _ id: EventID, in tenant: TenantID, isDisclosing: Bool
     ) async throws(LedgerFault) -> ShownEvent?

@@ -4,7 +4,7 @@ package struct SetLegalHold: Sendable {
     package static let holdsMax = 16
 
     package let account: AccountID
-    /// The name that the hold gets.
+    /// The name that the hold gets; one that the account has under this name answers the same again.
     package let newHold: HoldID
     package let actor: Actor
 
@@ -18,6 +18,7 @@ package struct SetLegalHold: Sendable {
     func decide(given state: DecisionState) -> Decision {
         guard let known = state.ledger.accounts[account] else { return .refused(.unknownAccount) }
         guard known.erasedPosition == nil else { return .refused(.accountErased) }
+        guard !known.holds.contains(newHold) else { return Decision(.success(.holdSet(newHold))) }
         guard known.holds.count < Self.holdsMax else { return .refused(.tooManyHolds) }
         let fact = LegalHoldSet(account: account, hold: newHold)
         return Decision(

@@ -57,9 +57,11 @@ package struct UnmergeAccounts: Sendable {
 
     func decide(given state: DecisionState, under policy: TenantPolicy) -> Decision {
         guard let survivor = state.ledger.accounts[survivor],
-            let absorbed = state.ledger.accounts[absorbed],
-            let merge = survivor.merges.first(where: { $0.id == merge })
-        else { return .refused(.mergeSuperseded(.notActive)) }
+            let absorbed = state.ledger.accounts[absorbed]
+        else { return .refused(.unknownMerge) }
+        guard let merge = survivor.merges.first(where: { $0.id == merge }) else {
+            return .refused(.mergeSuperseded(.notActive))
+        }
         if survivor.mergedInto != nil { return .refused(.mergeSuperseded(.survivorMerged)) }
         guard survivor.merges.last == merge else { return .refused(.mergeSuperseded(.laterMerge)) }
         guard let plan = plan(merge, survivor, absorbed, state.ledger) else {

@@ -10,16 +10,30 @@ package enum HistoryFault: Error, Hashable, Sendable {
     case damaged(String)
 }
 
+/// What it rests on that an account has no further event up to a moment.
+package enum HistoryBasis: String, Hashable, Sendable {
+    /// The log alone: the account's next event names the last one, or everything after that was looked
+    /// through.
+    case log
+    /// Decision state, which names the last event: more of the log lies behind it than was looked
+    /// through.
+    case decisionState = "decision_state"
+}
+
 /// An account as of a moment.
 package struct AccountAsOf: Sendable {
     package let account: ReplayedAccount
+    package let basis: HistoryBasis
     /// The last event of the log at that moment; nil before the first.
     package let asOf: LogMark?
     package let log: LogExtent
 
     /// Pairs an account with the moment that it is shown at.
-    package init(account: ReplayedAccount, asOf: LogMark?, log: LogExtent) {
+    package init(
+        account: ReplayedAccount, basis: HistoryBasis, asOf: LogMark?, log: LogExtent
+    ) {
         self.account = account
+        self.basis = basis
         self.asOf = asOf
         self.log = log
     }
@@ -29,16 +43,23 @@ package struct AccountAsOf: Sendable {
 package struct HistoryPage: Sendable {
     /// Each names the one before it, back to the one that the page follows on.
     package let events: [ReplayedEvent]
-    /// How many events touch the account up to ``asOf``; nil unless the page reaches the last of them.
+    /// How many events touch the account up to ``asOf``, by the `seq` of the last; nil unless the page
+    /// reaches it.
     package let eventCount: Int64?
+    /// What it rests on that it was the last; nil unless the page reaches it.
+    package let basis: HistoryBasis?
     /// The last event of the log that was looked at; nil before the first.
     package let asOf: LogMark?
     package let log: LogExtent
 
     /// Collects a page.
-    package init(events: [ReplayedEvent], eventCount: Int64?, asOf: LogMark?, log: LogExtent) {
+    package init(
+        events: [ReplayedEvent], eventCount: Int64?, basis: HistoryBasis?, asOf: LogMark?,
+        log: LogExtent
+    ) {
         self.events = events
         self.eventCount = eventCount
+        self.basis = basis
         self.asOf = asOf
         self.log = log
     }
@@ -63,8 +84,8 @@ package struct AccountChanges: Sendable {
 /// Answers about the past, replayed from the log and checked on the way.
 ///
 /// Each event of an account has the next `seq` and names the one before it, and nothing lies between
-/// the last one and the moment that is asked about. What cannot be answered so is a fault and not an
-/// answer.
+/// the last one and the moment that is asked about; ``HistoryBasis`` says who vouches for that. What
+/// cannot be answered so is a fault and not an answer.
 package protocol HistoryReader: Sendable {
     /// An account as of a moment, by default as of now; nil when the log does not know it.
     func account(

@@ -14,8 +14,11 @@ package struct Holding: Hashable, Sendable {
     }
 }
 
-/// Who holds one identity, as the events that name it say, one after another.
+/// Who holds one identity, as the events that name it and the ``unnamed`` say, one after another.
 package struct HoldingFold: Sendable {
+    /// The events that may end a holding without naming the identity.
+    package static let unnamed: [Event.Name] = [.accountErased]
+
     private let identity: IdentityID
     /// The holding that lasts; nil while nobody holds the identity.
     package private(set) var current: Holding?

@@ -47,6 +47,9 @@ package struct EntityID<Kind>: Hashable, Sendable, Comparable, CustomStringConve
                 | randomB)
     }
 
+    /// Whether it has the form of a UUIDv7, so that ``madeAt`` means something.
+    package var isOfTime: Bool { high >> 12 & 0xF == 7 && low >> 62 == 0b10 }
+
     /// When a UUIDv7 was made, to the millisecond.
     package var madeAt: Timestamp { Timestamp(microseconds: Int64(high >> 16) * 1000) }
 

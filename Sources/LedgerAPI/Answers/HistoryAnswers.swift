@@ -11,6 +11,7 @@ extension AccountAsOf {
             writer.named("account", account.id)
             writer.named("as_of", asOf)
             writer.members(of: account)
+            writer.named("rests_on", basis)
             writer.named("log", log)
         }
         return writer.bytes
@@ -24,7 +25,9 @@ extension HistoryPage {
         writer.object { writer in
             writer.named("account", account)
             writer.named("events", events, of: account)
-            writer.cursor(of: self)
+            writer.member("next", events.last?.recorded.position.description)
+            writer.name("more")
+            writer.flag(eventCount == nil)
             writer.name("completeness")
             completeness(of: account, to: &writer)
         }
@@ -44,21 +47,34 @@ extension HistoryPage {
             writer.name("complete")
             writer.flag(eventCount != nil)
             writer.named("events", eventCount)
+            writer.named("rests_on", basis)
             writer.named("as_of", asOf)
             writer.named("log", log)
             writer.name("statement")
-            writer.text(statement)
+            writer.text(statement(from: sequences.first, through: sequences.last))
         }
     }
 
-    private var statement: String {
+    /// Says no more than was checked: of what came before the page, only its last event was read.
+    private func statement(from first: Int64?, through last: Int64?) -> String {
         let place = asOf.map { "position \($0.position)" } ?? "before the first event"
-        guard let eventCount else {
-            return "Each event has the next seq and names the one before it; more follow"
+        let witness =
+            basis == .decisionState
+            ? "; that none follows is what decision state says, not the log alone" : ""
+        guard let first, let last else {
+            let which = eventCount == 0 ? "No event" : "No further event"
+            return "\(which) touches the account up to \(place)\(witness)"
         }
-        guard eventCount > 0 else { return "No event touches the account up to \(place)" }
+        guard let eventCount else {
+            return "seq \(first) to \(last), each naming the one before it; more may follow"
+        }
+        guard first == 0 else {
+            return "seq \(first) to \(last), each naming the one before it, and no further event"
+                + " touches the account up to \(place)\(witness); the page begins behind seq"
+                + " \(first - 1), and says nothing of what came before that"
+        }
         return "Exactly \(eventCount) events touch the account up to \(place): seq 0 to"
-            + " \(eventCount - 1), each naming the one before it"
+            + " \(last), each naming the one before it\(witness)"
     }
 }
 
@@ -86,7 +102,10 @@ extension AccountChanges {
                 writer.object { $0.members(of: moment) }
             }
             writer.named("events", page.events, of: account)
-            writer.cursor(of: page)
+            // Where there are more, the history lists them.
+            writer.name("more")
+            writer.flag(page.eventCount == nil)
+            writer.named("rests_on", page.basis)
             writer.named("log", page.log)
         }
         return writer.bytes
@@ -158,11 +177,10 @@ extension JSONWriter {
         }
     }
 
-    /// Where to go on after a page, and whether there is more.
-    fileprivate mutating func cursor(of page: HistoryPage) {
-        member("next", page.events.last?.recorded.position.description)
-        name("more")
-        flag(page.eventCount == nil)
+    fileprivate mutating func named(_ name: String, _ basis: HistoryBasis?) {
+        self.name(name)
+        guard let basis else { return null() }
+        text(basis.rawValue)
     }
 
     fileprivate mutating func named<Kind>(_ name: String, _ id: EntityID<Kind>) {

@@ -26,8 +26,6 @@ enum APIError: Error {
     case noProof(ProofRefusal)
     /// What is stored does not prove what it should.
     case proofFailed
-    /// The log does not know the account that the path names.
-    case accountUnknown
     /// No route has the path.
     case notFound
     /// The path exists, but not for this method.

@@ -77,7 +77,6 @@ extension ErrorAnswer {
             case .noProof(let refusal): Self(refusal)
             case .proofFailed:
                 Self(500, .logDamaged, "What is stored does not prove what was asked for")
-            case .accountUnknown: Self(404, .accountNotFound, "There is no such account")
             case .notFound: Self(404, .notFound, "Not found")
             case .methodNotAllowed(let allowed):
                 Self(405, .methodNotAllowed, "The path does not have this method")

@@ -1,5 +1,6 @@
 internal import HTTP
 internal import Ledger
+internal import LedgerWire
 
 /// A request of a principal that may do what it asks for; nothing has been shown yet.
 struct Visit: Sendable {
@@ -40,19 +41,40 @@ struct Visit: Sendable {
         return reason
     }
 
-    /// Writes down what is about to be shown or done; to be called before it is.
+    /// Writes down what is about to be shown; to be called before it is.
     ///
     /// - Throws: 503 when it can't be written down.
     func record(
-        _ query: QueryParameters? = nil, account: AccountID? = nil, event: EventID? = nil,
-        details: [String: String] = [:], isDisclosed: Bool = false
+        _ query: QueryParameters, account: AccountID? = nil, isDisclosed: Bool = false
     ) async throws(APIError) {
         var access = access
         access.account = account ?? access.account
-        access.event = event ?? access.event
-        access.details = (query?.details ?? [:]).merging(details) { _, given in given }
+        access.details = query.details
         access.isDisclosed = isDisclosed
         try await call.write(access)
+    }
+
+    /// Writes down what is about to be done, and does it.
+    ///
+    /// What the ledger then refuses has a second line, of the same request, that says so.
+    /// - Throws: the refusal or the fault that it ends as; 503 when either line can't be written.
+    func carryOut(
+        _ intent: Command.Intent, details: [String: String] = [:]
+    ) async throws(APIError) -> Reply {
+        _ = try requiredReason()
+        var access = access
+        access.details = details
+        try await call.write(access)
+        do {
+            return try await call.submit(intent)
+        } catch {
+            if case .refused = error {
+                access.details["refusal"] = ErrorAnswer(error).code.rawValue
+                access.outcome = .refused
+                try await call.write(access)
+            }
+            throw error
+        }
     }
 
     /// Records that the principal may not do this, and gives what it is told.
@@ -77,12 +99,15 @@ extension RouteCall {
     ///   - event: the event that the path names.
     /// - Returns: the visit, of which nothing but the refusals is written down yet.
     /// - Throws: 401 without a good key of this tenant; 403, which is recorded, for another role; 400
-    ///   for a reason that can't be one; 503 when a refusal can't be recorded.
+    ///   for a reason that can't be one; 503 when too many principals ask at once, or a refusal can't be
+    ///   recorded.
     func visit(
         _ action: AccessAction, by roles: Set<Role>, account: AccountID? = nil,
         event: EventID? = nil
     ) async throws(APIError) -> Visit {
         let principal = try await principal()
+        // Only now: who has no key takes nobody's turn.
+        try takeTurn()
         var access = AccessRecord(by: principal, action)
         access.account = account
         access.event = event

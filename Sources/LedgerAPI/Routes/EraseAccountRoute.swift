@@ -16,11 +16,9 @@ struct EraseAccountRoute: Route {
             AccountErased.Basis(rawValue: text).flatMap { $0.canBeAsked ? $0 : nil }
         }
         let account = try call.account()
-        _ = try visit.requiredReason()
-        try await visit.record(query)
         let command = EraseAccount(
             account: account, basis: basis ?? .dataSubjectRequest, actor: .apiKey(visit.principal))
-        let reply = try await call.submit(.eraseAccount(command))
+        let reply = try await visit.carryOut(.eraseAccount(command), details: query.details)
         guard case .erased(let position, let isNew, let covering) = reply else {
             throw .faulted(.internalFailure)
         }

@@ -17,12 +17,11 @@ struct LiftLegalHoldRoute: Route {
         guard let hold = call.captures["hold"].flatMap({ HoldID($0) }) else {
             throw .refused(.unknownHold)
         }
-        try await visit.record(details: ["hold": hold.description])
         let command = LiftLegalHold(
             account: account, hold: hold, actor: .apiKey(visit.principal))
-        guard case .holdLifted = try await call.submit(.liftLegalHold(command)) else {
-            throw .faulted(.internalFailure)
-        }
+        let reply = try await visit.carryOut(
+            .liftLegalHold(command), details: ["hold": hold.description])
+        guard case .holdLifted = reply else { throw .faulted(.internalFailure) }
         return .json(bytes: Self.done)
     }
 }

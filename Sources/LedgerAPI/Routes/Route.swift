@@ -1,5 +1,6 @@
 internal import HTTP
 internal import Ledger
+internal import Synchronization
 
 /// One method of one path: reads the request, asks the ledger, writes the answer.
 protocol Route: Sendable {
@@ -31,6 +32,7 @@ final class RouteCall: Sendable {
     let captures: RouteCaptures
     /// When the request came.
     let now: Timestamp
+    private let hasTurn = Mutex(false)
 
     init(
         services: APIServices, request: HTTPRequest, name: RequestName, tenant: TenantID,
@@ -42,6 +44,19 @@ final class RouteCall: Sendable {
         self.tenant = tenant
         self.captures = captures
         self.now = now
+    }
+
+    /// Takes a turn among the requests of principals, until ``end()``.
+    ///
+    /// - Throws: 503 when there is none left.
+    func takeTurn() throws(APIError) {
+        guard services.audit.turns.take() else { throw .faulted(.overloaded) }
+        hasTurn.withLock { $0 = true }
+    }
+
+    /// Gives back what the request took; to be called when it is answered.
+    func end() {
+        if hasTurn.withLock({ $0 }) { services.audit.turns.giveBack() }
     }
 
     var configuration: TenantConfiguration { services.configuration(of: tenant) }

@@ -2,16 +2,17 @@ internal import HTTP
 
 /// Every route; each path of a tenant exists twice, bare for `default` and behind `/t/{tenant}`.
 enum RouteTable {
-    private static let routes: [any Route.Type] = [
+    static let routes: [any Route.Type] = [
         SignInRoute.self, RefreshRoute.self, SignOutRoute.self, LinkRoute.self,
         UnlinkRoute.self, AccountRoute.self, KeySetRoute.self, HealthRoute.self,
         ReadinessRoute.self, AccessLogRoute.self, EventsRoute.self, EventRoute.self,
         LogCheckpointRoute.self, LogCheckpointsRoute.self, LogInclusionRoute.self,
         LogConsistencyRoute.self, LogKeysRoute.self,
         AccountAsOfRoute.self, AccountHistoryRoute.self, AccountDiffRoute.self,
-        EraseAccountRoute.self, SetLegalHoldRoute.self, LiftLegalHoldRoute.self,
-        MergePreviewRoute.self, MergeRoute.self, SupportMergePreviewRoute.self,
-        SupportMergeRoute.self, UnmergePreviewRoute.self, UnmergeRoute.self,
+        EraseAccountRoute.self, SetLegalHoldRoute.self, PutLegalHoldRoute.self,
+        LiftLegalHoldRoute.self, MergePreviewRoute.self, MergeRoute.self,
+        SupportMergePreviewRoute.self, SupportMergeRoute.self, UnmergePreviewRoute.self,
+        UnmergeRoute.self,
     ]
 
     static let router: Router<any Route> = {

@@ -3,23 +3,58 @@ internal import Ledger
 
 /// `POST /v1/accounts/{id}/holds`: keeps an account from being erased, for an administrator and with a
 /// reason.
+///
+/// Each request sets another hold; ``PutLegalHoldRoute`` can be repeated.
 struct SetLegalHoldRoute: Route {
     static let method = "POST"
     static let path = "/v1/accounts/{id}/holds"
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let visit = try await call.visit(
-            .setLegalHold, by: .administrators, account: call.namedAccount)
-        _ = try QueryParameters(call.request, [])
+        let visit = try await call.visitToHold()
+        return try await call.set(call.services.newID(), on: try call.account(), by: visit)
+    }
+}
+
+/// `PUT /v1/accounts/{id}/holds/{hold}`: the same under an id that the caller has made.
+///
+/// While the hold stands, repeating it answers the same and appends nothing.
+struct PutLegalHoldRoute: Route {
+    static let method = "PUT"
+    static let path = "/v1/accounts/{id}/holds/{hold}"
+
+    /// How far the time of an id may be from now, in seconds.
+    ///
+    /// After a restore it tells the holds that were set since an erasure from those that had been lifted
+    /// before it.
+    private static let ageSecondsMax: Int64 = 600
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let visit = try await call.visitToHold()
         let account = try call.account()
-        _ = try visit.requiredReason()
-        let hold: HoldID = call.services.newID()
-        try await visit.record(details: ["hold": hold.description])
+        guard let hold = call.captures["hold"].flatMap({ HoldID($0) }), hold.isOfTime,
+            abs(hold.madeAt.seconds - call.now.seconds) <= Self.ageSecondsMax
+        else {
+            throw QueryParameters.flaw("hold", "must be a UUIDv7 that was made a moment ago")
+        }
+        return try await call.set(hold, on: account, by: visit)
+    }
+}
+
+extension RouteCall {
+    fileprivate func visitToHold() async throws(APIError) -> Visit {
+        let visit = try await visit(.setLegalHold, by: .administrators, account: namedAccount)
+        _ = try QueryParameters(request, [])
+        return visit
+    }
+
+    fileprivate func set(
+        _ hold: HoldID, on account: AccountID, by visit: Visit
+    ) async throws(APIError) -> HTTPResponse {
         let command = SetLegalHold(
             account: account, newHold: hold, actor: .apiKey(visit.principal))
-        guard case .holdSet = try await call.submit(.setLegalHold(command)) else {
-            throw .faulted(.internalFailure)
-        }
+        let reply = try await visit.carryOut(
+            .setLegalHold(command), details: ["hold": hold.description])
+        guard case .holdSet(let hold) = reply else { throw .faulted(.internalFailure) }
         return .json(HoldAnswer(account: account, hold: hold))
     }
 }

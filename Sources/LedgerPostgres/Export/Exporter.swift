@@ -29,16 +29,6 @@ package struct Exporter: Sendable {
         await session.close()
     }
 
-    /// Writes down that personal data will be shown; it is durable when this comes back.
-    ///
-    /// - Throws: `PostgresError`.
-    package func record(_ access: AccessRecord, in tenant: TenantID) async throws {
-        let call = AccessStatements.call(recording: [access], in: tenant)
-        try await session.run { connection in
-            _ = try connection.query(call.statement, call.parameters)
-        }
-    }
-
     /// The checkpoint that a bundle can be held against.
     ///
     /// `since` is the size of a checkpoint that the auditor has from before.
@@ -103,7 +93,7 @@ package struct Exporter: Sendable {
             try expect(basis, below: end)
             var positions: [Int64] = []
             var walk = AccountWalk(
-                account, in: snapshot, searchesWholeLog: true, on: connection
+                account, in: snapshot, reach: .everything, on: connection
             ) { event in positions.append(event.recorded.position.value) }
             do {
                 _ = try walk.run(through: snapshot.log.size - 1)

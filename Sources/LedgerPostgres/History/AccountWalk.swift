@@ -5,7 +5,8 @@ import Postgres
 ///
 /// `account_audit` says where they are. It is only believed as far as the log agrees: each event must
 /// have the account's next `seq` and name the one before it, and after the last one something must say
-/// that it was the last. Where that fails, the log itself is looked through.
+/// that it was the last. Where that fails, the log itself is looked through; and so it is behind the last
+/// one, as far as that is not too much: decision state could be set back.
 struct AccountWalk {
     private static let positions = Statement(
         "history_positions",
@@ -41,9 +42,7 @@ struct AccountWalk {
     let account: AccountID
     let snapshot: HistorySnapshot
     let disclosures: DisclosureReader?
-    /// Whether an account that neither `accounts` nor `account_audit` knows is looked for in all of the
-    /// log.
-    let searchesWholeLog: Bool
+    let reach: HistoryReach
     let connection: Connection
     private let emit: (ReplayedEvent) throws -> Void
 
@@ -57,17 +56,19 @@ struct AccountWalk {
     private var lastLeaf: Digest?
     /// Whether the log names the account after the end.
     private var isNextFound = false
+    /// From here through the end the log itself was looked through, and what it has was visited.
+    private var searchedFrom = Int64.max
 
     /// Describes a walk; `emit` gets each event once, in order.
     init(
         _ account: AccountID, in snapshot: HistorySnapshot, disclosures: DisclosureReader? = nil,
-        searchesWholeLog: Bool, on connection: Connection,
+        reach: HistoryReach, on connection: Connection,
         emit: @escaping (ReplayedEvent) throws -> Void
     ) {
         self.account = account
         self.snapshot = snapshot
         self.disclosures = disclosures
-        self.searchesWholeLog = searchesWholeLog
+        self.reach = reach
         self.connection = connection
         self.emit = emit
     }
@@ -84,39 +85,41 @@ struct AccountWalk {
 
     /// Visits the events after one position and through another, at most so many.
     ///
-    /// - Returns: whether it is certain that there are no more of them.
+    /// - Returns: what says that there are no more of them; nil when there may be, or when nothing is
+    ///   known of the account.
     /// - Throws: `LogDamage` when the events do not make a whole history, what `emit` throws, or
     ///   `PostgresError`.
     mutating func run(
         after start: Int64 = -1, through end: Int64, limit: Int = .max
-    ) throws -> Bool {
+    ) throws -> HistoryBasis? {
+        guard try reach == .everything || isKnown() else { return nil }
         self.end = end
         self.start = min(start, end)
         remaining = limit
         if self.start >= 0 { try begin(after: self.start) }
         let outcome = try followAudit()
-        if try isProvedWhole() { return true }
+        if let basis = try basis() { return basis }
         switch outcome {
-        case .limited: return false
+        case .limited: return nil
         case .misfit: break
         case .finished:
             // Nothing is missing but what the projector has not come to, if all is well.
             switch try search(from: max(snapshot.auditedSize, lastPosition + 1), isDoubting: true) {
-            case .limited: return try isProvedWhole()
+            case .limited: return try basis()
             case .misfit: break
             case .finished:
-                if try isProvedWhole() || isProvedByNext(from: snapshot.auditedSize) { return true }
+                if let basis = try basis() { return basis }
+                if try isProvedByNext(from: snapshot.auditedSize) { return .log }
             }
         }
-        guard try isKnown() || searchesWholeLog else { return true }
         let isLimited = try search(from: lastPosition + 1, isDoubting: false) == .limited
-        if try isProvedWhole() { return true }
-        guard !isLimited else { return false }
+        if let basis = try basis() { return basis }
+        guard !isLimited else { return nil }
         guard try isProvedByNext(from: 0) || !isKnown() else { throw try tailDamage() }
-        return true
+        return .log
     }
 
-    /// Whether anything says that the account exists; after the walk.
+    /// Whether anything that was read says that the account exists.
     func isKnown() throws -> Bool {
         if nextSequence > 0 || isNextFound { return true }
         let first = key + [.int8(nextSequence)]
@@ -170,6 +173,7 @@ extension AccountWalk {
         guard position <= end else { return .finished }
         var search = LogSearch(for: account, in: snapshot.tenant, at: position..<end + 1)
         while let positions = try search.positions(on: connection) {
+            try snapshot.checkTime()
             var rest = positions[...]
             while !rest.isEmpty {
                 guard remaining > 0 else { return .limited }
@@ -178,6 +182,7 @@ extension AccountWalk {
                 rest = rest.dropFirst(page.count)
             }
         }
+        searchedFrom = min(searchedFrom, position)
         return .finished
     }
 
@@ -186,6 +191,7 @@ extension AccountWalk {
     /// - Returns: false, when doubting, as soon as one is not the account's next.
     /// - Throws: `LogDamage` for that, when not doubting.
     private mutating func visit(_ positions: [Int64], isDoubting: Bool) throws -> Bool {
+        try snapshot.checkTime()
         let tenant = snapshot.tenant
         var calls = [Call(HistorySnapshot.entries, [.text(tenant.description), .int8s(positions)])]
         if disclosures != nil { calls.append(DisclosureReader.call(at: positions, in: tenant)) }
@@ -250,15 +256,39 @@ extension AccountWalk {
 
 // Whether that was all.
 extension AccountWalk {
-    /// Whether decision state or `account_audit` shows that nothing of the account lies between the last
-    /// event and the end.
-    private func isProvedWhole() throws -> Bool {
+    /// What shows that nothing of the account lies between the last event and the end; nil for nothing.
+    private mutating func basis() throws -> HistoryBasis? {
+        if try isNextNamed() { return .log }
         let decided = try connection.query(Self.decided, key)
-        if decided.rowCount == 1, try decided.int8(0, 0) == nextSequence,
+        guard decided.rowCount == 1, try decided.int8(0, 0) == nextSequence,
             let leaf = lastLeaf, try decided.bytes(0, 1) == leaf.bytes
-        {
-            return true
+        else { return nil }
+        guard searchedFrom > lastPosition + 1 else { return .log }
+        guard reach.covers(end - lastPosition) else { return .decisionState }
+        return try isSilentBehindLast() ? .log : nil
+    }
+
+    /// Whether no event behind the last one, through the end, touches the account.
+    private mutating func isSilentBehindLast() throws -> Bool {
+        let from = lastPosition + 1
+        guard from <= end else { return true }
+        var search = LogSearch(for: account, in: snapshot.tenant, at: from..<end + 1)
+        while let positions = try search.positions(on: connection) {
+            try snapshot.checkTime()
+            for start in stride(from: 0, to: positions.count, by: LogReader.pageMax) {
+                let page = Array(positions[start...].prefix(LogReader.pageMax))
+                let events = try snapshot.events(at: page, on: connection)
+                guard events.allSatisfy({ $0.recorded.reference(to: account) == nil }) else {
+                    return false
+                }
+            }
         }
+        searchedFrom = from
+        return true
+    }
+
+    /// Whether `account_audit` names an event after the end that is the account's next.
+    private func isNextNamed() throws -> Bool {
         let next = try connection.query(Self.successor, key + [.int8(nextSequence)])
         guard next.rowCount == 1 else { return false }
         let position = try next.int8(0, 0)
@@ -273,6 +303,7 @@ extension AccountWalk {
         let range = min(max(end + 1, start), snapshot.log.size)..<snapshot.log.size
         var search = LogSearch(for: account, in: snapshot.tenant, at: range)
         while let positions = try search.positions(on: connection) {
+            try snapshot.checkTime()
             guard let first = positions.first else { continue }
             let event = try snapshot.event(at: first, on: connection)
             guard follows(event) else { return false }
@@ -299,6 +330,21 @@ extension AccountWalk {
                 "the last event of account \(account) is not the one that accounts names"
             }
         return LogDamage(position: LogPosition(max(0, lastPosition)), fault: fault)
+    }
+}
+
+/// How much of the log itself is looked through for what nothing names.
+enum HistoryReach: Equatable, Sendable {
+    /// All of it, for who can wait: an account that nothing knows may be in there.
+    case everything
+    /// Up to so many events behind the last one of an account that is known.
+    case events(Int64)
+
+    func covers(_ count: Int64) -> Bool {
+        switch self {
+        case .everything: true
+        case .events(let most): count <= most
+        }
     }
 }
 

@@ -10,7 +10,8 @@ package final class HistoryReads: HistoryReader {
     private let sessions: [Postgres.Session]
     private let turn = Atomic<Int>(0)
     private let disclosures: DisclosureReader?
-    private let searchesWholeLog: Bool
+    private let reach: HistoryReach
+    private let patience: Duration?
     private let onFault: @Sendable (String) -> Void
 
     /// Describes where the ledger is.
@@ -21,16 +22,20 @@ package final class HistoryReads: HistoryReader {
     ///   - keyring: unwraps the keys of accounts; nil when nothing is to be disclosed.
     ///   - connections: how many questions are answered at a time.
     ///   - searchesWholeLog: whether an account that neither decision state nor read model knows is looked
-    ///     for in all of the log, for who can wait.
+    ///     for in all of the log, and all of it behind an account's last event, for who can wait.
+    ///   - searchMax: how many events behind an account's last one are looked through otherwise.
     ///   - deadline: how long one query may take.
+    ///   - patience: how long a question may take, its waiting for a connection included; nil for ever.
     ///   - onFault: called with one line, free of personal data, for each question without an answer.
     package init(
         url: String, keyring: WrappingKeyring?, connections: Int = 2,
-        searchesWholeLog: Bool = false, deadline: Duration = .seconds(10),
+        searchesWholeLog: Bool = false, searchMax: Int64 = 20_000,
+        deadline: Duration = .seconds(10), patience: Duration? = .seconds(10),
         onFault: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         disclosures = keyring.map { DisclosureReader(keyring: $0) }
-        self.searchesWholeLog = searchesWholeLog
+        reach = searchesWholeLog ? .everything : .events(searchMax)
+        self.patience = patience
         self.onFault = onFault
         sessions = (0..<max(1, connections)).map { _ in
             Postgres.Session(
@@ -43,16 +48,16 @@ package final class HistoryReads: HistoryReader {
     package func account(
         _ account: AccountID, asOf moment: Moment?, in tenant: TenantID
     ) async throws(HistoryFault) -> AccountAsOf? {
-        try await read { connection in
-            let snapshot = try HistorySnapshot.read(tenant, on: connection)
+        try await read(tenant) { snapshot, connection in
             let mark = try snapshot.mark(of: moment, on: connection)
             var replayed = ReplayedAccount(account, in: tenant)
             var walk = self.walk(account, in: snapshot, on: connection) { event in
                 try replayed.replay(event)
             }
-            _ = try walk.run(through: mark?.position.value ?? -1)
-            guard try walk.isKnown() else { return nil }
-            return AccountAsOf(account: replayed, asOf: mark, log: snapshot.log)
+            let basis = try walk.run(through: mark?.position.value ?? -1)
+            guard try walk.isKnown(), let basis else { return nil }
+            return AccountAsOf(
+                account: replayed, basis: basis, asOf: mark, log: snapshot.log)
         }
     }
 
@@ -61,19 +66,18 @@ package final class HistoryReads: HistoryReader {
         of account: AccountID, after position: LogPosition?, asOf moment: Moment?, limit: Int,
         isDisclosing: Bool, in tenant: TenantID
     ) async throws(HistoryFault) -> HistoryPage? {
-        try await read { connection in
-            let snapshot = try HistorySnapshot.read(tenant, on: connection)
+        try await read(tenant) { snapshot, connection in
             let mark = try snapshot.mark(of: moment, on: connection)
             var events: [ReplayedEvent] = []
             var walk = self.walk(
                 account, in: snapshot, isDisclosing: isDisclosing, on: connection
             ) { events.append($0) }
-            let isWhole = try walk.run(
+            let basis = try walk.run(
                 after: position?.value ?? -1, through: mark?.position.value ?? -1, limit: limit)
             guard try walk.isKnown() else { return nil }
             return HistoryPage(
-                events: events, eventCount: isWhole ? walk.nextSequence : nil, asOf: mark,
-                log: snapshot.log)
+                events: events, eventCount: basis == nil ? nil : walk.nextSequence, basis: basis,
+                asOf: mark, log: snapshot.log)
         }
     }
 
@@ -82,8 +86,7 @@ package final class HistoryReads: HistoryReader {
         of account: AccountID, from earlier: Moment, to later: Moment?, limit: Int,
         isDisclosing: Bool, in tenant: TenantID
     ) async throws(HistoryFault) -> AccountChanges? {
-        try await read { connection in
-            let snapshot = try HistorySnapshot.read(tenant, on: connection)
+        try await read(tenant) { snapshot, connection in
             let from = try snapshot.mark(of: earlier, on: connection)
             let to = try snapshot.mark(of: later, on: connection)
             guard from?.position ?? LogPosition(-1) <= to?.position ?? LogPosition(-1) else {
@@ -103,11 +106,11 @@ package final class HistoryReads: HistoryReader {
                 guard !isEarlier else { return }
                 if events.count < limit { events.append(event) } else { surplus += 1 }
             }
-            _ = try walk.run(through: to?.position.value ?? -1)
+            let basis = try walk.run(through: to?.position.value ?? -1)
             guard try walk.isKnown() else { return nil }
             let page = HistoryPage(
-                events: events, eventCount: surplus == 0 ? walk.nextSequence : nil, asOf: to,
-                log: snapshot.log)
+                events: events, eventCount: surplus == 0 ? walk.nextSequence : nil, basis: basis,
+                asOf: to, log: snapshot.log)
             return AccountChanges(
                 difference: AccountDifference(from: before ?? after, to: after), from: from,
                 page: page)
@@ -124,25 +127,35 @@ package final class HistoryReads: HistoryReader {
         on connection: Connection, emit: @escaping (ReplayedEvent) throws -> Void
     ) -> AccountWalk {
         AccountWalk(
-            account, in: snapshot, disclosures: isDisclosing ? disclosures : nil,
-            searchesWholeLog: searchesWholeLog, on: connection, emit: emit)
+            account, in: snapshot, disclosures: isDisclosing ? disclosures : nil, reach: reach,
+            on: connection, emit: emit)
     }
 
     private func read<Value: Sendable>(
-        _ body: @Sendable (Connection) throws -> Value
+        _ tenant: TenantID, _ body: @Sendable (HistorySnapshot, Connection) throws -> Value
     ) async throws(HistoryFault) -> Value {
+        let deadline = patience.map { ContinuousClock.now + $0 }
         let turn = turn.add(1, ordering: .relaxed).oldValue
         let session = sessions[(turn & .max) % sessions.count]
         do {
             return try await session.run { connection in
-                try connection.transaction(Self.begin) { try body(connection) }
+                try connection.transaction(Self.begin) {
+                    let snapshot = try HistorySnapshot.read(
+                        tenant, deadline: deadline, on: connection)
+                    // Who has waited in the queue for all that time costs nothing more.
+                    try snapshot.checkTime()
+                    return try body(snapshot, connection)
+                }
             }
         } catch {
             let fault = HistoryFault(error)
             switch fault {
             case .notReached, .backwards: break
             case .unavailable:
-                let reason = (error as? PostgresError)?.description ?? "no reason known"
+                let reason =
+                    error is HistoryTimeout
+                    ? "it takes too long"
+                    : (error as? PostgresError)?.description ?? "no reason known"
                 onFault("a history could not be read: \(reason)")
             case .damaged(let what): onFault("a history is not whole: \(what)")
             }

@@ -28,9 +28,15 @@ struct HistorySnapshot {
     let log: LogExtent
     /// The position that `account_audit` has been folded up to; not a promise that nothing is missing.
     let auditedSize: Int64
+    /// When whoever asked waits no longer; nil when they wait for ever.
+    private let deadline: ContinuousClock.Instant?
 
     /// Reads it in the transaction that is open.
-    static func read(_ tenant: TenantID, on connection: Connection) throws -> HistorySnapshot {
+    ///
+    /// - Throws: `LogDamage` when the log is shorter than what was signed, or `PostgresError`.
+    static func read(
+        _ tenant: TenantID, deadline: ContinuousClock.Instant? = nil, on connection: Connection
+    ) throws -> HistorySnapshot {
         let key = [Parameter.text(tenant.description)]
         let results = try connection.pipeline([
             Call(head, key), Call(audited, key), CheckpointRows.latestCall(of: tenant),
@@ -38,9 +44,21 @@ struct HistorySnapshot {
         guard results.count == 3 else { throw PostgresError.unexpectedResult("no snapshot") }
         let size = results[0].rowCount == 1 ? try results[0].int8(0, 0) : 0
         let signed = results[2].rowCount == 1 ? try results[2].int8(0, 1) : nil
+        if let signed, signed > size {
+            throw LogDamage(
+                position: LogPosition(size),
+                fault: "the log ends here, and \(signed) events were signed")
+        }
         return HistorySnapshot(
             tenant: tenant, log: LogExtent(size: size, signedSize: signed),
-            auditedSize: results[1].rowCount == 1 ? min(try results[1].int8(0, 0), size) : 0)
+            auditedSize: results[1].rowCount == 1 ? min(try results[1].int8(0, 0), size) : 0,
+            deadline: deadline)
+    }
+
+    /// - Throws: `HistoryTimeout` when the time is over.
+    func checkTime() throws(HistoryTimeout) {
+        guard let deadline, ContinuousClock.now >= deadline else { return }
+        throw HistoryTimeout()
     }
 
     /// The last event of the log at a moment, by default now; nil before the first.
@@ -106,6 +124,9 @@ struct HistorySnapshot {
         }
     }
 }
+
+/// A question takes longer than whoever asked would wait.
+struct HistoryTimeout: Error {}
 
 extension StoredEvent {
     /// Where it stands.

@@ -82,7 +82,8 @@ package struct IdentityOwners: Sendable {
         _ identity: IdentityID, in snapshot: HistorySnapshot, before end: Int64,
         on connection: Connection, emit: (Holding) throws -> Void
     ) throws -> Holding? {
-        var search = LogSearch(for: identity, in: snapshot.tenant, at: 0..<end)
+        var search = LogSearch(
+            for: identity, orAny: HoldingFold.unnamed, in: snapshot.tenant, at: 0..<end)
         var fold = HoldingFold(of: identity)
         while let positions = try search.positions(on: connection) {
             for start in stride(from: 0, to: positions.count, by: LogReader.pageMax) {

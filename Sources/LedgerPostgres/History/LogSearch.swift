@@ -17,6 +17,15 @@ struct LogSearch {
         FROM events WHERE tenant_id = $1 AND position >= $2 AND position < $3
         """)
 
+    private static let anyMatches = Statement(
+        "history_any_matches",
+        """
+        SELECT count(*), coalesce(array_agg(position ORDER BY position)
+            FILTER (WHERE EXISTS (SELECT FROM unnest($4::bytea[]) AS n (name)
+                WHERE position(n.name IN entry) > 0)), '{}')
+        FROM events WHERE tenant_id = $1 AND position >= $2 AND position < $3
+        """)
+
     private static let firstMissing = Statement(
         "history_first_missing",
         """
@@ -27,13 +36,24 @@ struct LogSearch {
 
     let tenant: TenantID
     private let name: [UInt8]
+    /// Pieces of other entries that are wanted, too.
+    private let others: [[UInt8]]
     /// The first position that has not been looked at.
     private(set) var next: Int64
     private let end: Int64
 
-    /// Looks for an identifier from one position on and before another.
-    init<Kind>(for id: EntityID<Kind>, in tenant: TenantID, at positions: Range<Int64>) {
+    /// Looks for an identifier, and for every event of some types, from one position on and before
+    /// another.
+    init<Kind>(
+        for id: EntityID<Kind>, orAny types: [Event.Name] = [], in tenant: TenantID,
+        at positions: Range<Int64>
+    ) {
         self.tenant = tenant
+        others = types.flatMap { type in
+            var query = EventQuery(limit: 0)
+            query.type = type
+            return query.pieces.map { Array($0.utf8) }
+        }
         var name: [UInt8] = []
         id.appendText(to: &name)
         self.name = name
@@ -48,7 +68,10 @@ struct LogSearch {
         guard next < end else { return nil }
         let stop = min(next + Self.windowEvents, end)
         let window: [Parameter] = [.text(tenant.description), .int8(next), .int8(stop)]
-        let result = try connection.query(Self.matches, window + [.bytes(name)])
+        let result =
+            others.isEmpty
+            ? try connection.query(Self.matches, window + [.bytes(name)])
+            : try connection.query(Self.anyMatches, window + [.byteses([name] + others)])
         if try result.int8(0, 0) != stop - next {
             let missing = try connection.query(Self.firstMissing, window)
             let first = missing.rowCount == 1 ? try missing.int8(0, 0) : next

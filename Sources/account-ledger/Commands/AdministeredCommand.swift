@@ -6,9 +6,6 @@ import LedgerPostgres
 ///
 /// The reason goes to the access log before anything is done; no entry of the log has a place for it.
 struct AdministeredCommand: Sendable {
-    /// The longest reason, in characters; the same as over HTTP.
-    private static let reasonCharactersMax = 255
-
     static let reasonOption = Syntax.Option(
         name: "reason", placeholder: "TEXT",
         meaning: "why, such as a case number; goes to the access log; required")
@@ -29,13 +26,19 @@ struct AdministeredCommand: Sendable {
 
     /// - Throws: `UsageError` unless there is one.
     static func reason(_ arguments: Arguments) throws(UsageError) -> String {
-        let wanted = "1 to \(reasonCharactersMax) printable ASCII characters"
-        let reason = try arguments.value(of: "reason", as: wanted) { text in
-            let isPrintable = text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
-            return isPrintable && text.utf8.count <= reasonCharactersMax ? text : nil
+        guard let reason = try optionalReason(arguments) else {
+            throw arguments.misuse("--reason is missing")
         }
-        guard let reason else { throw arguments.misuse("--reason is missing") }
         return reason
+    }
+
+    /// The reason, where there may be none.
+    ///
+    /// - Throws: `UsageError` for a text that can be none.
+    static func optionalReason(_ arguments: Arguments) throws(UsageError) -> String? {
+        try arguments.value(of: "reason", as: AccessReason.form) {
+            AccessReason.allows($0) ? $0 : nil
+        }
     }
 
     /// - Throws: `UsageError` when it can be none.
@@ -63,23 +66,28 @@ struct AdministeredCommand: Sendable {
         gate.close()
         await finished
         guard case .success = result else {
-            throw Fault(
-                "nothing was done, because the access log can't be written: "
-                    + (faults.last ?? "no reason known"))
+            throw Fault("the access log can't be written: \(faults.last ?? "no reason known")")
         }
     }
 
-    /// Carries commands out, one after the other; ends at the first that is refused.
+    /// Writes down what is about to be done and carries commands out, one after the other; ends at the
+    /// first that is refused, which has a second line in the access log.
     ///
     /// - Throws: `Fault` with the refusal, or when what became of it is not known.
     ///
     /// - Parameters:
+    ///   - access: what the access log is told; nil for what changes nothing.
     ///   - keyring: for commands that disclose something, which is kept under an account's key.
     ///   - policy: for commands that depend on the tenant's rules.
     func carryOut(
-        _ intents: [Command.Intent], keyring: WrappingKeyring? = nil,
+        _ intents: [Command.Intent], as access: AccessRecord?, keyring: WrappingKeyring? = nil,
         policy: TenantPolicy = TenantPolicy(providers: [])
     ) async throws(Fault) -> [Reply] {
+        do {
+            if let access { try await record(access) }
+        } catch {
+            throw Fault("nothing was done: \(error)")
+        }
         let faults = FaultNote()
         let sequencer = Sequencer(
             configuration: SequencerConfiguration(url: url),
@@ -88,20 +96,37 @@ struct AdministeredCommand: Sendable {
         async let finished: Void = sequencer.run()
         var replies: [Reply] = []
         var fault: Fault?
+        var isRefused = false
         for intent in intents where fault == nil {
             switch await submit(intent, to: sequencer) {
             case .success(.success(let reply)): replies.append(reply)
-            case .success(.failure(let refusal)): fault = Fault(Self.text(of: refusal))
+            case .success(.failure(let refusal)):
+                isRefused = true
+                fault = Fault(Self.text(of: refusal))
             case .failure:
+                // Each run sets another hold; everything else is done once, however often.
+                let advice =
+                    if case .setLegalHold = intent {
+                        "look at \(Syntax.program) hold list before you repeat the command"
+                    } else {
+                        "repeat the command"
+                    }
                 fault = Fault(
-                    "what became of it is not known: \(faults.last ?? "no reason known");"
-                        + " repeat the command")
+                    "what became of it is not known: \(faults.last ?? "no reason known"); \(advice)"
+                )
             }
         }
         sequencer.close()
         await finished
-        if let fault { throw fault }
-        return replies
+        guard let fault else { return replies }
+        guard isRefused, var refused = access else { throw fault }
+        refused.outcome = .refused
+        do {
+            try await record(refused)
+        } catch {
+            throw Fault("\(fault); the access log says nothing of that: \(error)")
+        }
+        throw fault
     }
 
     private func submit(

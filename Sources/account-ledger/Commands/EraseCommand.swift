@@ -42,9 +42,8 @@ enum EraseCommand {
         access.account = account
         access.reason = reason
         access.details = ["basis": basis.rawValue]
-        try await command.record(access)
         let intent = EraseAccount(account: account, basis: basis, actor: .system)
-        let replies = try await command.carryOut([.eraseAccount(intent)])
+        let replies = try await command.carryOut([.eraseAccount(intent)], as: access)
         guard case .erased(let position, let isNew, let covering) = replies.first else {
             throw Fault("the ledger gave another answer than to an erasure")
         }

@@ -5,8 +5,6 @@ import TransparencyLog
 
 /// `export`: writes an account's events, or all, to a file.
 enum ExportCommand {
-    private static let reasonCharactersMax = 255
-
     static let syntax = Syntax(
         words: ["export"], summary: "write events to a file that others can verify or read",
         options: [
@@ -20,8 +18,7 @@ enum ExportCommand {
             .init(
                 name: "since", placeholder: "SIZE",
                 meaning: "prove that the log continues the checkpoint of this size"),
-            .init(name: "disclose", meaning: "with personal data; needs LEDGER_KEYS and --reason"),
-            .init(name: "reason", placeholder: "TEXT", meaning: "why; kept in the access log"),
+            Disclosing.option, Disclosing.reasonOption,
         ],
         settings: [.databaseURL, .keys],
         details: """
@@ -50,22 +47,22 @@ enum ExportCommand {
             throw arguments.misuse("--since goes with --format bundle")
         }
         guard let path = arguments["output"] else { throw arguments.misuse("--output is missing") }
-        let reason = try reason(arguments)
+        let disclosing = try Disclosing(arguments, environment)
         let url = try environment.databaseURL
         let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
         let file = try NewFile(path: path)
-        let exporter = Exporter(
-            url: url, keyring: try reason.map { _ in try disclosingKeyring(environment) })
-        if let reason {
-            try await exporter.record(access(account, format, reason), in: tenant)
-        }
+        let exporter = Exporter(url: url, keyring: disclosing?.keyring)
+        try await disclosing?.record(
+            .exportLog, account: account,
+            details: ["format": format.rawValue, "scope": account == nil ? "all" : "account"],
+            in: tenant, url: url)
         let basis =
             format == .bundle ? try await exporter.basis(of: tenant, since: since) : nil
         let sink: any ExportSink =
             if let basis {
-                try BundleSink(file, tenant, account, basis, isDisclosed: reason != nil)
+                try BundleSink(file, tenant, account, basis, isDisclosed: disclosing != nil)
             } else {
-                try LineSink(file, isCSV: format == .csv, isDisclosed: reason != nil)
+                try LineSink(file, isCSV: format == .csv, isDisclosed: disclosing != nil)
             }
         var later = 0
         if let account {
@@ -88,39 +85,6 @@ enum ExportCommand {
             throw arguments.misuse("either --account or --all has to be given")
         }
         return account
-    }
-
-    private static func reason(_ arguments: Arguments) throws(UsageError) -> String? {
-        let reason = try arguments.value(
-            of: "reason", as: "1 to \(reasonCharactersMax) printable characters"
-        ) { text in
-            let isFit = text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
-            return isFit && (1...reasonCharactersMax).contains(text.utf8.count) ? text : nil
-        }
-        guard arguments.has("disclose") == (reason != nil) else {
-            throw arguments.misuse("--disclose and --reason go together")
-        }
-        return reason
-    }
-
-    private static func disclosingKeyring(
-        _ environment: Environment
-    ) throws(Fault) -> WrappingKeyring {
-        guard let keyring = try LedgerReading.keyring(environment) else {
-            throw Fault("\(Setting.keys.name) is not set: --disclose has to decrypt")
-        }
-        return keyring
-    }
-
-    private static func access(
-        _ account: AccountID?, _ format: Format, _ reason: String
-    ) -> AccessRecord {
-        var access = AccessRecord(by: nil, .exportLog)
-        access.account = account
-        access.details = ["format": format.rawValue, "scope": account == nil ? "all" : "account"]
-        access.isDisclosed = true
-        access.reason = reason
-        return access
     }
 
     private static func summary(

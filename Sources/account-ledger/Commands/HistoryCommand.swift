@@ -8,7 +8,7 @@ enum HistoryCommand {
         operands: [HistoryReading.account],
         options: [
             HistoryReading.tenantOption, HistoryReading.asOfOption, HistoryReading.formatOption,
-            HistoryReading.discloseOption,
+            Disclosing.option, Disclosing.reasonOption,
         ],
         settings: [.databaseURL, .keys],
         details: """
@@ -23,30 +23,43 @@ enum HistoryCommand {
         let account = try HistoryReading.account(arguments)
         let format = try HistoryReading.format(arguments)
         let asOf = try HistoryReading.moment("as-of", arguments)
+        let disclosing = try Disclosing(arguments, environment)
         let url = try environment.databaseURL
         let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
-        let keyring = try HistoryReading.keyring(arguments, environment)
+        try await disclosing?.record(
+            .readHistory, account: account, details: ["as_of": arguments["as-of"]], in: tenant,
+            url: url)
         let faults = FaultNote()
-        let reads = HistoryReading.reads(url, keyring: keyring, faults)
+        let reads = HistoryReading.reads(url, keyring: disclosing?.keyring, faults)
         let output = BufferedOutput()
-        var last: LogPosition?
+        var last: ReplayedEvent?
+        var count: Int64 = 0
         var statement: String?
         while statement == nil {
             let page: HistoryPage?
             do throws(HistoryFault) {
                 page = try await reads.history(
-                    of: account, after: last, asOf: asOf, limit: pageEvents,
-                    isDisclosing: keyring != nil, in: tenant)
+                    of: account, after: last?.recorded.position, asOf: asOf, limit: pageEvents,
+                    isDisclosing: disclosing != nil, in: tenant)
             } catch {
                 try output.finish()
                 throw HistoryReading.fault(error, faults)
             }
             guard let page else { throw HistoryReading.unknown(account, in: tenant) }
             for event in page.events {
+                // A page vouches for itself: that it follows on the one before is seen here.
+                guard event.recorded.follows(on: last, count, of: account) else {
+                    throw Fault("the history was changed while it was read")
+                }
+                last = event
+                count += 1
                 try output.add((format == .json ? event.jsonLine : event.text) + "\n")
             }
-            last = page.events.last?.recorded.position ?? last
-            statement = page.eventCount.map { self.statement($0, of: account, page) }
+            guard let total = page.eventCount else { continue }
+            guard total == count else {
+                throw Fault("the history was changed while it was read")
+            }
+            statement = self.statement(total, of: account, page)
         }
         await reads.close()
         if format == .text, let statement { try output.add(statement + "\n") }
@@ -64,5 +77,15 @@ enum HistoryCommand {
         }
         return "complete: \(count) events touch account \(account) up to \(place), seq 0 to"
             + " \(count - 1), each naming the one before it; \(page.log.text)"
+    }
+}
+
+extension RecordedEvent {
+    /// Whether it is an account's next event after so many, of which this was the last.
+    fileprivate func follows(
+        on last: ReplayedEvent?, _ count: Int64, of account: AccountID
+    ) -> Bool {
+        let reference = accounts.first { $0.id == account }
+        return reference?.sequence == count && reference?.previous == last?.leaf
     }
 }

@@ -20,9 +20,6 @@ enum HistoryReading {
     static let formatOption = Syntax.Option(
         name: "format", placeholder: "FORMAT", meaning: "text or json; default: text")
 
-    static let discloseOption = Syntax.Option(
-        name: "disclose", meaning: "show personal data; needs LEDGER_KEYS")
-
     private static let momentForm = "a position or a time of RFC 3339"
 
     static func account(_ arguments: Arguments) throws(UsageError) -> AccountID {
@@ -46,23 +43,12 @@ enum HistoryReading {
         try arguments.value(of: "format", as: "text or json", Format.init(rawValue:)) ?? .text
     }
 
-    /// The keys that `--disclose` needs; nil without it.
-    static func keyring(
-        _ arguments: Arguments, _ environment: Environment
-    ) throws(Fault) -> WrappingKeyring? {
-        guard arguments.has("disclose") else { return nil }
-        guard let keyring = try LedgerReading.keyring(environment) else {
-            throw Fault("\(Setting.keys.name) is not set: --disclose has to decrypt")
-        }
-        return keyring
-    }
-
     /// A reader for who can wait.
     static func reads(_ url: String, keyring: WrappingKeyring?, _ faults: FaultNote) -> HistoryReads
     {
         HistoryReads(
             url: url, keyring: keyring, connections: 1, searchesWholeLog: true,
-            deadline: .seconds(600), onFault: { faults.note($0) })
+            deadline: .seconds(600), patience: nil, onFault: { faults.note($0) })
     }
 
     /// What there is to say when there is no answer.

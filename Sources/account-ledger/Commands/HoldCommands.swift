@@ -23,10 +23,9 @@ enum HoldSetCommand {
         access.account = account
         access.reason = reason
         access.details = ["hold": hold.description]
-        try await command.record(access)
-        _ = try await command.carryOut([
-            .setLegalHold(SetLegalHold(account: account, newHold: hold, actor: .system))
-        ])
+        _ = try await command.carryOut(
+            [.setLegalHold(SetLegalHold(account: account, newHold: hold, actor: .system))],
+            as: access)
         Terminal.print("\(hold)\n")
         return .success
     }
@@ -55,10 +54,9 @@ enum HoldLiftCommand {
         access.account = account
         access.reason = reason
         access.details = ["hold": hold.description]
-        try await command.record(access)
-        _ = try await command.carryOut([
-            .liftLegalHold(LiftLegalHold(account: account, hold: hold, actor: .system))
-        ])
+        _ = try await command.carryOut(
+            [.liftLegalHold(LiftLegalHold(account: account, hold: hold, actor: .system))],
+            as: access)
         Terminal.print("hold \(hold) on account \(account) is lifted\n")
         return .success
     }

@@ -46,7 +46,8 @@ enum MergeCommand {
                             reference: reference)),
                     keepsAbsorbed: kept, agreed: agreed, digest: MergeCase.digest))
         }
-        let planned = try await command.carryOut([intent(agreed: nil)], policy: rules.policy)
+        let planned = try await command.carryOut(
+            [intent(agreed: nil)], as: nil, policy: rules.policy)
         guard case .mergePlanned(let plan, let digest) = planned.first else {
             throw Fault("the ledger gave another answer than a plan")
         }
@@ -56,9 +57,8 @@ enum MergeCommand {
         access.account = survivor
         access.reason = reason
         access.details = ["absorb": absorbed.description, "case": reference]
-        try await command.record(access)
         let done = try await command.carryOut(
-            [intent(agreed: digest)], keyring: rules.keyring, policy: rules.policy)
+            [intent(agreed: digest)], as: access, keyring: rules.keyring, policy: rules.policy)
         guard case .merged(_, let event?) = done.first else {
             throw Fault("the ledger gave another answer than to a merge")
         }

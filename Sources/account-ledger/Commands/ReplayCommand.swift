@@ -13,13 +13,13 @@ enum ReplayCommand {
             .init(
                 name: "format", placeholder: "FORMAT",
                 meaning: "text, or json: a line an event with the exact entry; default: text"),
-            .init(name: "disclose", meaning: "show personal data; needs LEDGER_KEYS"),
+            Disclosing.option, Disclosing.reasonOption,
         ],
         settings: [.databaseURL, .keys],
         details: """
             Wants --account, or --from or --to or both. Reads one snapshot and checks it on the way: gaps and
             broken chains are reported on standard error, and the exit code is then 1. Shows no personal
-            data unless --disclose is given.
+            data unless --disclose and --reason are given, which the access log then has.
             """)
 
     private enum Format: String {
@@ -36,10 +36,10 @@ enum ReplayCommand {
         let part = try part(arguments)
         let format =
             try arguments.value(of: "format", as: "text or json", Format.init(rawValue:)) ?? .text
+        let disclosing = try Disclosing(arguments, environment)
         let url = try environment.databaseURL
         let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
-        let keyring = try arguments.has("disclose") ? disclosingKeyring(environment) : nil
-        let replay = Replay(url: url, keyring: keyring)
+        let replay = Replay(url: url, keyring: disclosing?.keyring)
         let output = BufferedOutput()
         let emit: @Sendable (ReplayedEvent) throws -> Void = { event in
             try output.add((format == .json ? event.jsonLine : event.text) + "\n")
@@ -47,11 +47,16 @@ enum ReplayCommand {
         let summary: ReplaySummary
         switch part {
         case .account(let account):
+            try await disclosing?.record(
+                .readHistory, account: account, details: [:], in: tenant, url: url)
             guard let found = try await replay.account(account, in: tenant, emit: emit) else {
                 throw Fault("tenant \(tenant) has no account \(account)")
             }
             summary = found
         case .range(let first, let last):
+            try await disclosing?.record(
+                .listEvents, details: ["from": arguments["from"], "to": arguments["to"]],
+                in: tenant, url: url)
             summary = try await replay.range(from: first, through: last, in: tenant, emit: emit)
         }
         await replay.close()
@@ -80,15 +85,6 @@ enum ReplayCommand {
 
     private static func position(_ text: String) -> LogPosition? {
         Int64(text).flatMap { (0..<Int64.max).contains($0) ? LogPosition($0) : nil }
-    }
-
-    private static func disclosingKeyring(
-        _ environment: Environment
-    ) throws(Fault) -> WrappingKeyring {
-        guard let keyring = try LedgerReading.keyring(environment) else {
-            throw Fault("\(Setting.keys.name) is not set: --disclose has to decrypt")
-        }
-        return keyring
     }
 
     private static func report(_ summary: ReplaySummary) -> ExitCode {

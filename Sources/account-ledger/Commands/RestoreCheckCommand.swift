@@ -78,10 +78,9 @@ enum RestoreCheckCommand {
             "events": String(report.size), "returned": String(report.returned.count),
             "signed": String(report.signed?.checkpoint.size ?? 0),
         ]
-        try await command.record(access)
         var intents = report.erasures
         if let fact = report.fact { intents.insert(.recordRestore(RecordRestore(fact)), at: 0) }
-        _ = try await command.carryOut(intents)
+        _ = try await command.carryOut(intents, as: access)
         if report.loss != nil {
             let origin = try directory.beginNewOrigin(of: report.tenant)
             Terminal.print("  the log goes on as \(origin)\n")

@@ -28,18 +28,15 @@ enum UnmergeCommand {
         let command = try AdministeredCommand(arguments, environment)
         let rules = try MergeCase.rules(environment, command.tenant)
         let fact = try await merged(merge, command, rules.keyring)
-        if !isDryRun {
-            var access = AccessRecord(by: nil, .undoMerge)
-            access.event = merge
-            access.reason = reason
-            access.details = ["case": reference]
-            try await command.record(access)
-        }
+        var access = AccessRecord(by: nil, .undoMerge)
+        access.event = merge
+        access.reason = reason
+        access.details = ["case": reference]
         let intent = UnmergeAccounts(
             merge: merge, survivor: fact.survivor, absorbed: fact.absorbed, actor: .system,
             reason: reason, caseReference: reference, isPreview: isDryRun)
         let replies = try await command.carryOut(
-            [.unmergeAccounts(intent)], keyring: rules.keyring, policy: rules.policy)
+            [.unmergeAccounts(intent)], as: isDryRun ? nil : access, keyring: rules.keyring, policy: rules.policy)
         switch replies.first {
         case .unmergePlanned(let plan): Terminal.print(plan.text)
         case .unmerged(let plan, _): Terminal.print(plan.text + "done\n")

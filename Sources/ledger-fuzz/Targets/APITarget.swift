@@ -9,8 +9,13 @@ enum APITarget {
     /// A refusal that repeats as many bytes of the request in a row gives away what was in it.
     private static let repeatedBytesMax = 20
 
-    static func target(_ service: FuzzService) -> FuzzTarget {
-        FuzzTarget("api", corpus: RequestTemplates.all, words: RequestTemplates.words) { input in
+    /// - Throws: `Finding` for a route that no request is for.
+    static func target(_ service: FuzzService) throws -> FuzzTarget {
+        if let route = API.routes.first(where: { !RequestTemplates.reach($0) }) {
+            throw Finding("no request is for \(route)")
+        }
+        return FuzzTarget("api", corpus: RequestTemplates.all, words: RequestTemplates.words) {
+            input in
             let api = try service.api()
             let tokens = try await LiveTokens(signingInAt: api, of: service)
             guard let request = Self.request(tokens.fill(input)) else { return false }

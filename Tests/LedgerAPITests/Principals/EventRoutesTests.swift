@@ -104,6 +104,31 @@ struct EventRoutesTests {
         }
     }
 
+    @Test func `who asks about one account is shown what is about that one`() async throws {
+        let service = try await story()
+        let support = try service.audit.key(.support)
+        let conflict = try #require(service.ledger.recordings().last)
+        let ids = conflict.recorded.accounts.map(\.id)
+        try #require(ids.count == 2)
+        for (account, isCaller) in zip(ids, [true, false]) {
+            let page = try await service.send(
+                "GET", "/v1/events?account=\(account)&type=ConflictRejected&disclose=true",
+                token: support, headers: [("Ledger-Reason", "ticket 7")])
+            let event = try #require(events(page).first)
+            let disclosed = event["disclosures"]?.members
+            #expect((disclosed?["client_ip"] != nil) == isCaller, "\(page.body)")
+            let line = try #require(service.audit.access.accesses().last)
+            #expect(line.account == account && line.isDisclosed)
+        }
+        let all = try await service.send(
+            "GET", "/v1/events?type=ConflictRejected&disclose=true", token: support,
+            headers: [("Ledger-Reason", "ticket 7")])
+        #expect(events(all).first?["disclosures"]?.members?["client_ip"] != nil)
+        let line = try #require(service.audit.access.accesses().last)
+        #expect(line.account == nil)
+        #expect(line.details == #"{"disclose":"true","type":"ConflictRejected"}"#)
+    }
+
     @Test func `an event comes with its proof once it is sealed`() async throws {
         let service = try await story()
         let key = try service.audit.key(.auditor)

@@ -82,12 +82,51 @@ struct AccountHistoryTests {
                 #expect(proved["complete"] == .bool(true))
                 #expect(proved["events"]?.string == "5")
                 #expect(proved["through_seq"]?.string == "4")
+                #expect(proved["rests_on"]?.string == "log")
+                // The last page has seq 4 alone, and vouches for no more.
+                #expect(
+                    proved["statement"]?.string?.hasPrefix("seq 4 to 4, each naming") == true,
+                    "\(page.body)")
                 break
             }
+            #expect(proved["rests_on"] == .null)
             #expect(proved["complete"] == .bool(false))
             after = "&after=" + (try #require(page.text("next")))
         }
         #expect(positions == ["0", "1", "2", "3", "4"])
+    }
+
+    @Test(arguments: [
+        ("", "Exactly 5 events touch the account up to position 7: seq 0 to 4, each naming"),
+        ("?as_of=0", "Exactly 1 events touch the account up to position 0: seq 0 to 0"),
+        ("?after=3", "seq 4 to 4, each naming the one before it, and no further event"),
+        ("?after=1&as_of=3", "seq 2 to 3, each naming the one before it, and no further event"),
+        ("?after=1&limit=1", "seq 2 to 2, each naming the one before it; more may follow"),
+        ("?after=4", "No further event touches the account up to position 7"),
+    ])
+    func `a page states what was checked and no more`(
+        query: String, statement: String
+    ) async throws {
+        let past = try await Past()
+        let page = try await past.get(past.ada.userID + "/history" + query)
+        let said = page.json["completeness"]?.members?["statement"]?.string
+        #expect(said?.hasPrefix(statement) == true, "\(page.body)")
+        let isWhole = said?.hasPrefix("Exactly") == true
+        #expect(isWhole || said?.contains("seq 0") == false)
+    }
+
+    @Test(arguments: [
+        ("?as_of=99", "as_of"), ("/history?as_of=99", "as_of"), ("/diff?from=99", "from"),
+        ("/diff?from=1&to=99", "to"), ("/diff?from=2&to=1", "from"),
+    ])
+    func `a position that has not come yet is told by its parameter`(
+        rest: String, parameter: String
+    ) async throws {
+        let past = try await Past()
+        let answer = try await past.get(past.ada.userID + rest)
+        #expect(answer.summary == "400 INVALID_REQUEST")
+        let details = answer.json["error"]?.members?["details"]?.members
+        #expect(details?["parameter"]?.string == parameter, "\(answer.body)")
     }
 
     @Test func `what changed between two moments`() async throws {
@@ -100,6 +139,7 @@ struct AccountHistoryTests {
         #expect(added == ["google"])
         #expect(answer.json["removed_links"]?.array?.isEmpty == true)
         #expect(answer.json["events"]?.array?.count == 1)
+        #expect(answer.json["next"] == nil && answer.json["more"] == .bool(false))
         let later = try await past.get(past.ada.userID + "/diff?from=3")
         #expect(later.json["removed_links"]?.array?.count == 1)
         #expect(later.json["before"]?.members?["event_count"]?.string == "4")

@@ -59,12 +59,71 @@ import Testing
         let late = try await service.send(
             "POST", account + "/holds", token: key, headers: Self.reason)
         #expect(late.summary == "410 ACCOUNT_ERASED")
-        let actions = service.audit.access.accesses().map(\.action)
+        let lines = service.audit.access.accesses()
         #expect(
-            actions == [
-                "account.hold", "account.erase", "account.lift_hold", "account.lift_hold",
-                "account.erase", "account.hold",
+            lines.map { "\($0.action) \($0.outcome)" } == [
+                "account.hold allowed", "account.erase allowed", "account.erase refused",
+                "account.lift_hold allowed", "account.lift_hold refused",
+                "account.lift_hold allowed", "account.erase allowed", "account.hold allowed",
+                "account.hold refused",
             ])
+        // The line that says no is of the same request, and says what the caller was told.
+        #expect(lines[2].request?.description == refused["X-Request-Id"])
+        #expect(lines[2].details == #"{"refusal":"LEGAL_HOLD"}"#)
+        #expect(lines[4].details == #"{"hold":"\#(ada.userID)","refusal":"HOLD_NOT_FOUND"}"#)
+        #expect(lines[2].reason == lines[1].reason && lines[2].account == lines[1].account)
+    }
+
+    @Test func `a hold under an id of the caller's is set once, however often it is asked for`()
+        async throws
+    {
+        let service = try TestService()
+        let key = try service.audit.key(.admin)
+        let ada = try await service.signIn("google", "ada")
+        let holds = "/v1/accounts/\(ada.userID)/holds"
+        let hold = HoldID(at: service.clock.now, random: 7)
+        let count = service.ledger.recordings().count
+        for _ in 0..<3 {
+            let answer = try await service.send(
+                "PUT", "\(holds)/\(hold)", token: key, headers: Self.reason)
+            #expect(answer.summary == "200 OK")
+            #expect(answer.text("hold") == hold.description)
+        }
+        #expect(service.ledger.recordings().count == count + 1)
+        // As many as there can be: one that is there answers the same all the same.
+        for number in 0..<UInt128(SetLegalHold.holdsMax - 1) {
+            let other = HoldID(at: service.clock.now, random: 100 + number)
+            let answer = try await service.send(
+                "PUT", "\(holds)/\(other)", token: key, headers: Self.reason)
+            #expect(answer.status == 200)
+        }
+        let again = try await service.send(
+            "PUT", "\(holds)/\(hold)", token: key, headers: Self.reason)
+        #expect(again.status == 200)
+        let surplus = try await service.send("POST", holds, token: key, headers: Self.reason)
+        #expect(surplus.summary == "409 TOO_MANY_HOLDS")
+    }
+
+    @Test func `an id that tells another time than now names no hold`() async throws {
+        let service = try TestService()
+        let key = try service.audit.key(.admin)
+        let ada = try await service.signIn("google", "ada")
+        let now = service.clock.now
+        for (hold, status) in [
+            (HoldID(at: now.adding(seconds: -599), random: 1).description, 200),
+            (HoldID(at: now.adding(seconds: 599), random: 1).description, 200),
+            (HoldID(at: now.adding(seconds: -601), random: 1).description, 400),
+            (HoldID(at: now.adding(seconds: 601), random: 1).description, 400),
+            // The same time, of version 4 and of another variant.
+            (HoldID(bits: HoldID(at: now, random: 1).bits ^ 3 << 76).description, 400),
+            (HoldID(bits: HoldID(at: now, random: 1).bits ^ 1 << 62).description, 400),
+            ("x", 400),
+        ] {
+            let answer = try await service.send(
+                "PUT", "/v1/accounts/\(ada.userID)/holds/\(hold)", token: key,
+                headers: Self.reason)
+            #expect(answer.status == status, "\(hold): \(answer.body)")
+        }
     }
 
     @Test func `nobody else, and nobody without a reason, changes anything`() async throws {
@@ -74,6 +133,7 @@ import Testing
         let count = service.ledger.recordings().count
         let calls = [
             ("DELETE", account), ("POST", account + "/holds"),
+            ("PUT", account + "/holds/\(HoldID(at: service.clock.now, random: 1))"),
             ("DELETE", account + "/holds/\(ada.userID)"),
         ]
         for (method, path) in calls {

@@ -189,7 +189,8 @@ import Testing
         let key = try story.service.audit.key(.support)
         let path = "/v1/accounts/\(story.ada.userID)/merge"
         let absorb = ["absorb": "\"\(story.other.userID)\""]
-        let plan = try await story.post(path + "/preview", absorb, by: key)
+        let plan = try await story.post(
+            path + "/preview", absorb, by: key, headers: Self.reason)
         #expect(plan.summary == "200 OK")
         let digest = try #require(plan.text("plan_digest"))
         var members = absorb.merging(["plan_digest": "\"\(digest)\""]) { _, given in given }
@@ -212,7 +213,8 @@ import Testing
 
         let event = try #require(merged.text("merge"))
         let undo = "/v1/merges/\(event)/undo"
-        let preview = try await story.post(undo + "/preview", [:], by: key)
+        let preview = try await story.post(
+            undo + "/preview", [:], by: key, headers: Self.reason)
         #expect(preview.summary == "200 OK")
         #expect(story.service.log().last == "AccountsMerged")
         let undone = try await story.post(
@@ -240,7 +242,8 @@ import Testing
             #expect(answer.summary == "404 MERGE_NOT_FOUND")
         }
         let unknown = try await story.post(
-            path + "/preview", ["absorb": "\"\(EventID(bits: 5))\""], by: key)
+            path + "/preview", ["absorb": "\"\(EventID(bits: 5))\""], by: key,
+            headers: Self.reason)
         #expect(unknown.summary == "404 ACCOUNT_NOT_FOUND")
     }
 }

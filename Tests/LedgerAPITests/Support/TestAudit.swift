@@ -10,15 +10,18 @@ struct TestAudit {
     let access: InMemoryAccess
     let proofs: InMemoryProofs
     let verifier: NoteVerifier
-    private let events: InMemoryEvents
+    private let events: any EventReader
+    private let turns = AuditTurns()
     private let ledger: InMemoryLedger
     private let clock: TestClock
 
-    init(_ ledger: InMemoryLedger, clock: TestClock) throws {
+    init(
+        _ ledger: InMemoryLedger, events: (any EventReader)?, clock: TestClock
+    ) throws {
         self.clock = clock
         self.ledger = ledger
         access = InMemoryAccess(now: { clock.now })
-        events = InMemoryEvents(ledger)
+        self.events = events ?? InMemoryEvents(ledger)
         let signer = NoteSigner(
             name: try #require(NoteKeyName("ledger.example/default")),
             privateKey: try #require(Ed25519PrivateKey(seed: Array(0..<32))))
@@ -28,7 +31,8 @@ struct TestAudit {
 
     var services: AuditServices {
         AuditServices(
-            keys: access, accesses: access, events: events, proofs: proofs, histories: ledger)
+            keys: access, accesses: access, events: events, proofs: proofs, histories: ledger,
+            turns: turns)
     }
 
     /// Makes a key and gives its text.

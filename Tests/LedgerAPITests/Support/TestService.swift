@@ -21,6 +21,8 @@ struct TestService {
         var proxies = ""
         var origins = ""
         var isReady = true
+        /// Instead of those of the ledger.
+        var events: (any EventReader)?
     }
 
     let clock: TestClock
@@ -68,7 +70,7 @@ struct TestService {
         self.clock = clock
         self.configured = configured
         self.ledger = ledger
-        let audit = try TestAudit(ledger, clock: clock)
+        let audit = try TestAudit(ledger, events: options.events, clock: clock)
         self.audit = audit
         self.signingKey = signingKey
         self.refreshTokens = refreshTokens

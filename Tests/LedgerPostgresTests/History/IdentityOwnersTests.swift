@@ -95,6 +95,69 @@ import Testing
         }
     }
 
+    @Test func `a time means the last event recorded by then`() async throws {
+        try await HistoryFixture.with { history in
+            let owners = IdentityOwners(url: history.database.runtimeURL)
+            let log = try await EventReads(
+                url: history.database.runtimeURL, keyring: SequencerFixture.keyring,
+                onFault: { _ in }
+            ).events(matching: EventQuery(limit: 100), in: .default, isDisclosing: false).elements
+            for event in log {
+                let time = try #require(event.recorded?.recordedAt)
+                for moment in [time, Timestamp(microseconds: time.microseconds - 1)] {
+                    let tape = Tape()
+                    let found = try #require(
+                        await owners.owners(
+                            of: subject("google", "ada-g"), asOf: .time(moment), in: .default,
+                            emit: { tape.add($0) }))
+                    let past = log.prefix { $0.recorded.map { $0.recordedAt <= moment } ?? false }
+                    #expect(found.asOf?.position == past.last?.position)
+                    let last = past.last?.position.value ?? -1
+                    let isHeld = (4..<9).contains(last)
+                    #expect(found.holding?.account == (isHeld ? history.ada.account : nil))
+                    #expect(tape.all.map(\.from.position.value) == (last < 4 ? [] : [4]))
+                    let until: Int64? = last < 9 ? nil : 9
+                    #expect(tape.all.map(\.until?.position.value) == (last < 4 ? [] : [until]))
+                }
+            }
+        }
+    }
+
+    @Test func `an erasure ends a holding, also where the table was put back`() async throws {
+        try await ErasureFixture.with(owner: .plain) { fixture in
+            let sql = fixture.database.asSuperuser
+            try await sql.execute("CREATE TABLE kept AS SELECT * FROM identities")
+            var story = fixture.story
+            guard case .erased(let erased, _) = try await story.erase(fixture.ada.account).get()
+            else { throw Unexpected(what: "not erased") }
+            _ = try await story.signIn("google", "bob")
+            let owners = IdentityOwners(url: fixture.database.runtimeURL)
+            let ask = { (moment: Moment?) in
+                let tape = Tape()
+                let found = try await owners.owners(
+                    of: subject("apple", "subject-of-ada"), asOf: moment, in: .default,
+                    emit: { tape.add($0) })
+                return (found, tape.all)
+            }
+            // Nothing tells any more which identity it was.
+            #expect(try await ask(nil).0 == nil)
+            #expect(try await ask(.position(LogPosition(3))).0 == nil)
+            try await sql.execute(
+                """
+                INSERT INTO identities SELECT * FROM kept WHERE provider_id = 'subject-of-ada'
+                """)
+            let (before, lasting) = try await ask(.position(LogPosition(erased.value - 1)))
+            #expect(before?.holding?.account == fixture.ada.account)
+            #expect(lasting.map(\.until) == [nil])
+            let (after, ended) = try await ask(.position(erased))
+            #expect(after != nil && after?.holding == nil)
+            #expect(ended.map(\.account) == [fixture.ada.account])
+            #expect(ended.map(\.until?.position) == [erased])
+            // As of now the table says otherwise.
+            await #expect(throws: LogDamage.self) { try await ask(nil) }
+        }
+    }
+
     @Test(arguments: [
         "DELETE FROM events WHERE position = 6", "DELETE FROM events WHERE position = 11",
         "UPDATE events SET entry = set_byte(entry, 20, 0) WHERE position = 4",

@@ -105,6 +105,112 @@ struct EventReadsTests {
         }
     }
 
+    @Test func `every event is found by its id, by the time that is in it`() async throws {
+        try await HistoryFixture.with { fixture in
+            let reads = reads(fixture.database)
+            let all = try await reads.events(
+                matching: EventQuery(limit: 100), in: .default, isDisclosing: false)
+            for event in all.elements {
+                let recorded = try #require(event.recorded)
+                #expect(
+                    recorded.id.isOfTime
+                        && recorded.id.madeAt.microseconds / 1_000
+                            == recorded.recordedAt.microseconds / 1_000
+                )
+                let found = try await reads.event(recorded.id, in: .default, isDisclosing: false)
+                #expect(found == event)
+            }
+            // Where the column of times is another one, the id is still found.
+            try await fixture.damage("UPDATE events SET recorded_at = 'epoch'")
+            for event in all.elements {
+                let id = try #require(event.recorded?.id)
+                #expect(try await reads.event(id, in: .default, isDisclosing: false) == event)
+            }
+        }
+    }
+
+    @Test func `an event by its id needs no index and no statistics`() async throws {
+        try await ScratchDatabase.with(owner: .plain) { database in
+            let count = 50_000
+            try await database.asSuperuser.execute(
+                """
+                ALTER TABLE events SET (autovacuum_enabled = off);
+                INSERT INTO events (tenant_id, position, event_id, type, schema_version, recorded_at,
+                    command_id, actor, entry)
+                SELECT 'default', n, (lpad(to_hex(n), 12, '0') || '7000' || repeat('8', 16))::uuid,
+                    'SignedIn', 1, 'epoch'::timestamptz + n * interval '1 ms', gen_random_uuid(),
+                    'system', '\\x7b7d'
+                FROM generate_series(0, \(count - 1)) AS n;
+                INSERT INTO ledger_head VALUES ('default', \(count), now())
+                """)
+            let reads = reads(database)
+            let before = try await rowsRead(of: database)
+            let id = EventID(bits: UInt128(count / 2) << 80 | 0x7000_8888_8888_8888_8888)
+            let event = try await reads.event(id, in: .default, isDisclosing: false)
+            #expect(event?.position.value == Int64(count / 2))
+            #expect(event?.damage != nil, "its bytes are no entry")
+            await reads.close()
+            try await eventually("the reader's statistics to be there") {
+                let read = try await rowsRead(of: database) - before
+                #expect(read < 200, "\(read) rows were read")
+                return read > 0
+            }
+        }
+    }
+
+    private func rowsRead(of database: ScratchDatabase) async throws -> Int {
+        let text = try await database.asSuperuser.texts(
+            """
+            SELECT (seq_tup_read + idx_tup_fetch)::text FROM pg_stat_user_tables
+            WHERE relname = 'events'
+            """)
+        return text.first.flatMap { Int($0) } ?? 0
+    }
+
+    @Test func `another event under the id that is asked for is said to be another`() async throws {
+        try await HistoryFixture.with { fixture in
+            let reads = reads(fixture.database)
+            let all = try await reads.events(
+                matching: EventQuery(limit: 100), in: .default, isDisclosing: false)
+            let (asked, other) = (all.elements[2], all.elements[6])
+            let id = try #require(asked.recorded?.id)
+            // Bob's event is called as Ada's is, and then instead of it.
+            try await fixture.damage(
+                "UPDATE events SET event_id = '\(id)', recorded_at = (SELECT recorded_at FROM events"
+                    + " WHERE position = 2) WHERE position = 6")
+            let right = try await reads.event(id, in: .default, isDisclosing: false)
+            #expect(right == asked)
+            try await fixture.damage(
+                "UPDATE events SET event_id = gen_random_uuid() WHERE position = 2")
+            let wrong = try #require(await reads.event(id, in: .default, isDisclosing: true))
+            #expect(wrong.position == other.position && wrong.recorded == other.recorded)
+            #expect(wrong.damage?.contains("event \(other.recorded?.id.description ?? "")") == true)
+            #expect(wrong.disclosures == nil)
+        }
+    }
+
+    @Test func `of one account's events only what is about it is disclosed`() async throws {
+        try await HistoryFixture.with { fixture in
+            let reads = reads(fixture.database)
+            var query = EventQuery(limit: 100)
+            query.account = fixture.ada.account
+            let page = try await reads.events(
+                matching: query, in: .default, isDisclosing: true)
+            let met = try #require(page.elements.first { $0.position.value == 8 })
+            #expect(met.recorded?.accounts.map(\.id) == [fixture.bob.account, fixture.ada.account])
+            #expect(met.disclosures == [])
+            #expect(page.elements.first { $0.position.value == 3 }?.disclosures?.isEmpty == false)
+            query.account = fixture.bob.account
+            let his = try await reads.events(
+                matching: query, in: .default, isDisclosing: true)
+            #expect(his.elements.first { $0.position.value == 8 }?.disclosures?.isEmpty == false)
+            query.account = nil
+            let everybody = try await reads.events(
+                matching: query, in: .default, isDisclosing: true)
+            #expect(everybody.elements[8].disclosures?.isEmpty == false)
+        }
+    }
+
     @Test func `a reader that goes on misses no event of two processes`() async throws {
         let lanes = 8
         let perLane = 25

@@ -86,8 +86,8 @@ struct PastCall: Sendable {
 
     /// Asks for the answer's bytes.
     ///
-    /// - Throws: 404 for an account that the log does not know, 400 for moments that can't be, 500 for a
-    ///   history that is not whole.
+    /// - Throws: 404 for an account that is not known, 400 for moments that can't be, 500 for a history
+    ///   that is not whole.
     func read(
         _ question: (any HistoryReader, AccountID, TenantID) async throws(HistoryFault) -> [UInt8]?
     ) async throws(APIError) -> [UInt8] {
@@ -95,10 +95,31 @@ struct PastCall: Sendable {
         do {
             bytes = try await question(call.services.audit.histories, account, call.tenant)
         } catch {
-            throw APIError(error)
+            throw answer(to: error)
         }
-        guard let bytes else { throw .accountUnknown }
+        guard let bytes else { throw .refused(.unknownAccount) }
         return bytes
+    }
+
+    private func answer(to fault: HistoryFault) -> APIError {
+        switch fault {
+        case .notReached(let size):
+            .invalidRequest(
+                RequestFlaw(
+                    "The log has \(size) events: the position has not come yet",
+                    at: parameter(notReachedBy: size).map { .parameter($0) }))
+        case .backwards: QueryParameters.flaw("from", "must not be after to")
+        case .unavailable: .faulted(.unavailable)
+        case .damaged: .proofFailed
+        }
+    }
+
+    /// The parameter that names a position which the log has not come to.
+    private func parameter(notReachedBy size: Int64) -> String? {
+        ["as_of", "from", "to"].first { name in
+            guard case .position(let position)? = try? query.moment(name) else { return false }
+            return position.value >= size
+        }
     }
 }
 
@@ -107,24 +128,8 @@ extension RouteCall {
     func past(
         _ action: AccessAction, _ parameters: [String]
     ) async throws(APIError) -> PastCall {
-        let account = captures["id"].flatMap { AccountID($0) }
-        let visit = try await visit(action, by: .readers, account: account)
+        let visit = try await visit(action, by: .readers, account: namedAccount)
         let query = try QueryParameters(request, parameters)
-        guard let account else { throw .accountUnknown }
-        return PastCall(visit: visit, query: query, call: self, account: account)
-    }
-}
-
-extension APIError {
-    fileprivate init(_ fault: HistoryFault) {
-        switch fault {
-        case .notReached(let size):
-            self = .invalidRequest(
-                RequestFlaw("The log has \(size) events: the position has not come yet"))
-        case .backwards:
-            self = QueryParameters.flaw("from", "must not be after to")
-        case .unavailable: self = .faulted(.unavailable)
-        case .damaged: self = .proofFailed
-        }
+        return PastCall(visit: visit, query: query, call: self, account: try account())
     }
 }

@@ -10,12 +10,11 @@ struct SupportMergePreviewRoute: Route {
         let visit = try await call.visit(
             .previewMerge, by: .caseWorkers, account: call.namedAccount)
         let request = try SupportMergeRequest(call, visit, needsCase: false)
-        try await visit.record(details: request.details)
-        let command = request.command(agreed: nil)
-        guard
-            case .mergePlanned(let plan, let digest) = try await call.submit(
-                .mergeAccounts(command))
-        else { throw .faulted(.internalFailure) }
+        let reply = try await visit.carryOut(
+            .mergeAccounts(request.command(agreed: nil)), details: request.details)
+        guard case .mergePlanned(let plan, let digest) = reply else {
+            throw .faulted(.internalFailure)
+        }
         return .json(
             MergePlanAnswer(
                 plan: plan,
@@ -35,13 +34,12 @@ struct SupportMergeRoute: Route {
             .mergeAccounts, by: .caseWorkers, account: call.namedAccount)
         let request = try SupportMergeRequest(call, visit, needsCase: true)
         let text = try request.body.text("plan_digest", bytesMax: RequestBody.nonceBytesMax)
-        try await visit.record(details: request.details)
         let shown = call.services.mergePlans.read(
             text, for: request.survivor, in: call.tenant, at: call.now)
-        guard let shown else { throw .refused(.mergePlanChanged) }
-        let command = request.command(agreed: shown.plan)
-        guard case .merged(let plan, let event?) = try await call.submit(.mergeAccounts(command))
-        else { throw .faulted(.internalFailure) }
+        // No plan has the digest zero, so that what was not shown is refused as what has changed.
+        let command = request.command(agreed: shown?.plan ?? .zero)
+        let reply = try await visit.carryOut(.mergeAccounts(command), details: request.details)
+        guard case .merged(let plan, let event?) = reply else { throw .faulted(.internalFailure) }
         return .json(MergedAnswer(plan: plan, event: event))
     }
 }
@@ -65,7 +63,7 @@ struct SupportMergeRequest {
         }
         self.absorbed = absorbed
         keepsAbsorbed = try MergeChoices.keepsAbsorbed(body)
-        reason = needsCase ? try visit.requiredReason() : ""
+        reason = try visit.requiredReason()
         reference = needsCase ? try CaseReference.read(body) : ""
         actor = .apiKey(visit.principal)
     }

@@ -10,10 +10,9 @@ struct UnmergePreviewRoute: Route {
         let merge = call.captures["event_id"].flatMap { EventID($0) }
         let visit = try await call.visit(.previewUnmerge, by: .caseWorkers, event: merge)
         _ = try RequestBody(call.request, mayBeEmpty: true)
-        try await visit.record()
         let command = try await call.unmerge(
             merge, visit, reason: "", reference: "", isPreview: true)
-        guard case .unmergePlanned(let plan) = try await call.submit(.unmergeAccounts(command))
+        guard case .unmergePlanned(let plan) = try await visit.carryOut(.unmergeAccounts(command))
         else { throw .faulted(.internalFailure) }
         return .json(UnmergeAnswer(plan: plan, event: nil))
     }
@@ -29,36 +28,33 @@ struct UnmergeRoute: Route {
         let visit = try await call.visit(.undoMerge, by: .caseWorkers, event: merge)
         let reference = try CaseReference.read(try RequestBody(call.request))
         let reason = try visit.requiredReason()
-        try await visit.record(details: ["case": reference])
         let command = try await call.unmerge(
             merge, visit, reason: reason, reference: reference, isPreview: false)
-        guard
-            case .unmerged(let plan, let event?) = try await call.submit(
-                .unmergeAccounts(command))
-        else { throw .faulted(.internalFailure) }
+        let reply = try await visit.carryOut(
+            .unmergeAccounts(command), details: ["case": reference])
+        guard case .unmerged(let plan, let event?) = reply else { throw .faulted(.internalFailure) }
         return .json(UnmergeAnswer(plan: plan, event: event))
     }
 }
 
 extension RouteCall {
-    /// The command that takes a merge back.
-    ///
-    /// - Throws: 404 when no event of that name is a merge.
+    /// The command that takes a merge back; of one that is none it names no account, and is refused.
     fileprivate func unmerge(
         _ merge: EventID?, _ visit: Visit, reason: String, reference: String, isPreview: Bool
     ) async throws(APIError) -> UnmergeAccounts {
-        guard let merge else { throw .refused(.unknownMerge) }
+        let merge = merge ?? EventID(bits: 0)
         let found: ShownEvent?
         do {
             found = try await services.audit.events.event(merge, in: tenant, isDisclosing: false)
         } catch {
             throw .faulted(error)
         }
-        guard case .accountsMerged(let fact) = found?.recorded?.event else {
-            throw .refused(.unknownMerge)
+        var accounts = (survivor: AccountID(bits: 0), absorbed: AccountID(bits: 0))
+        if case .accountsMerged(let fact) = found?.recorded?.event {
+            accounts = (survivor: fact.survivor, absorbed: fact.absorbed)
         }
         return UnmergeAccounts(
-            merge: merge, survivor: fact.survivor, absorbed: fact.absorbed,
+            merge: merge, survivor: accounts.survivor, absorbed: accounts.absorbed,
             actor: .apiKey(visit.principal), reason: reason, caseReference: reference,
             isPreview: isPreview)
     }

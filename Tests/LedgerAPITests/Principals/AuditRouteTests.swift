@@ -1,0 +1,179 @@
+import Ledger
+import LedgerAPI
+import LedgerTestSupport
+import Testing
+
+/// What holds of every route that takes an API key.
+struct AuditRouteTests {
+    /// A request of each, for an administrator of the tenant where Ada is; `ACCOUNT`, `EVENT`, `HOLD` and
+    /// `NEW` stand for ids of hers, and for one that is nobody's yet.
+    private static let requests = [
+        "GET /v1/access-log": "/v1/access-log",
+        "GET /v1/events": "/v1/events?disclose=true",
+        "GET /v1/events/{event_id}": "/v1/events/EVENT?disclose=true",
+        "GET /v1/log/checkpoint": "/v1/log/checkpoint",
+        "GET /v1/log/checkpoints": "/v1/log/checkpoints",
+        "GET /v1/log/inclusion": "/v1/log/inclusion?position=1",
+        "GET /v1/log/consistency": "/v1/log/consistency?old=3",
+        "GET /v1/log/keys": "/v1/log/keys",
+        "GET /v1/accounts/{id}": "/v1/accounts/ACCOUNT",
+        "GET /v1/accounts/{id}/history": "/v1/accounts/ACCOUNT/history?disclose=true",
+        "GET /v1/accounts/{id}/diff":
+            "/v1/accounts/ACCOUNT/diff?from=2020-01-01T00:00:00Z&disclose=true",
+        "POST /v1/accounts/{id}/holds": "/v1/accounts/ACCOUNT/holds",
+        "PUT /v1/accounts/{id}/holds/{hold}": "/v1/accounts/ACCOUNT/holds/NEW",
+        "DELETE /v1/accounts/{id}/holds/{hold}": "/v1/accounts/ACCOUNT/holds/HOLD",
+        "DELETE /v1/accounts/{id}": "/v1/accounts/ACCOUNT",
+        "POST /v1/accounts/{id}/merge/preview": "/v1/accounts/ACCOUNT/merge/preview",
+        "POST /v1/accounts/{id}/merge": "/v1/accounts/ACCOUNT/merge",
+        "POST /v1/merges/{event_id}/undo/preview": "/v1/merges/EVENT/undo/preview",
+        "POST /v1/merges/{event_id}/undo": "/v1/merges/EVENT/undo",
+    ]
+
+    /// What the others do not have; `OTHER` stands for an account that is not Ada's.
+    private static let bodies = [
+        "POST /v1/accounts/{id}/merge/preview": #"{"absorb":"OTHER"}"#,
+        "POST /v1/accounts/{id}/merge": #"{"absorb":"OTHER","plan_digest":"A","case":"T"}"#,
+        "POST /v1/merges/{event_id}/undo": #"{"case":"T"}"#,
+    ]
+
+    /// The requests that the ledger refuses, which is a second line: Ada is under a hold, nobody was shown
+    /// such a plan, and the event is no merge.
+    private static let refusals = [
+        "DELETE /v1/accounts/{id}": 409, "POST /v1/accounts/{id}/merge": 409,
+        "POST /v1/merges/{event_id}/undo/preview": 404, "POST /v1/merges/{event_id}/undo": 404,
+    ]
+
+    /// Those that take an access token, or nothing.
+    private static let others: Set<String> = [
+        "POST /v1/auth/sign-in/{provider}", "POST /v1/auth/refresh", "POST /v1/auth/sign-out",
+        "POST /v1/auth/link/{provider}", "DELETE /v1/auth/link/{provider}", "GET /v1/account",
+        "GET /.well-known/jwks.json", "GET /healthz", "GET /readyz",
+        "POST /v1/account/merge/preview", "POST /v1/account/merge",
+    ]
+
+    @Test func `every route is in one of the tables`() {
+        #expect(Set(API.routes) == Self.others.union(Self.requests.keys))
+    }
+
+    /// Ada's ledger, sealed, in which she is under a hold.
+    private struct House {
+        let service: TestService
+        let ada: Person
+        let prefix: String
+        private let bob: Person
+        private let hold: HoldID
+
+        init(_ tenant: TenantID = .default) async throws {
+            let acme = LedgerTestSupport.tenant("acme")
+            let service = try TestService { $0.tenants = [.default, acme] }
+            prefix = tenant == .default ? "" : "/t/\(tenant)"
+            ada = try await service.signIn("google", "ada", tenant: prefix)
+            bob = try await service.signIn("apple", "bob", tenant: prefix)
+            self.service = service
+            service.audit.proofs.seal(at: service.clock.now)
+            hold = HoldID(at: service.clock.now, random: 1)
+            let held = try await service.send(
+                "PUT", "\(prefix)/v1/accounts/\(ada.userID)/holds/\(hold)",
+                token: try service.audit.key(.admin, tenant: tenant),
+                headers: [("Ledger-Reason", "case 1")])
+            #expect(held.status == 200, "\(held.body)")
+            service.audit.proofs.seal(at: service.clock.now)
+        }
+
+        func send(_ route: String, prefix: String? = nil, token: String?) async throws -> Answer {
+            let event = service.ledger.recordings(of: tenant)[2].recorded.id
+            let target = (AuditRouteTests.requests[route] ?? "/")
+                .replacing("ACCOUNT", with: ada.userID).replacing("EVENT", with: "\(event)")
+                .replacing("HOLD", with: "\(hold)")
+                .replacing("NEW", with: "\(HoldID(at: service.clock.now, random: 2))")
+            return try await service.send(
+                String(route.prefix { $0 != " " }), (prefix ?? self.prefix) + target,
+                AuditRouteTests.bodies[route]?.replacing("OTHER", with: bob.userID), token: token,
+                headers: [("Ledger-Reason", "case 2")])
+        }
+
+        var tenant: TenantID { prefix.isEmpty ? .default : LedgerTestSupport.tenant("acme") }
+
+        /// How much is in the log, and how many lines the access log of a tenant has.
+        func counts(of other: TenantID? = nil) -> [Int] {
+            [
+                service.ledger.recordings(of: tenant).count,
+                service.audit.access.accesses(of: other ?? tenant).count,
+            ]
+        }
+    }
+
+    @Test(arguments: requests.keys.sorted())
+    func `each is answered, in one line of the access log`(route: String) async throws {
+        let house = try await House()
+        let key = try house.service.audit.key(.admin)
+        let before = house.counts()
+        let answer = try await house.send(route, token: key)
+        #expect(answer.status == Self.refusals[route] ?? 200, "\(answer.body)")
+        let lines = house.service.audit.access.accesses()[before[1]...]
+        #expect(lines.count == (Self.refusals[route] == nil ? 1 : 2))
+        #expect(lines.first?.reason == "case 2")
+        let asksForData = (Self.requests[route] ?? "").contains("disclose=true")
+        #expect(lines.first?.isDisclosed == asksForData)
+        #expect(answer.body.contains("ada@example.com") == asksForData)
+    }
+
+    @Test(arguments: requests.keys.sorted(), [LedgerFault.unavailable, .overloaded])
+    func `what can't be written down is neither shown nor done`(
+        route: String, fault: LedgerFault
+    ) async throws {
+        let house = try await House()
+        let keys = try Role.allCases.map { try house.service.audit.key($0) }
+        let before = house.counts()
+        house.service.audit.access.failRecords(with: fault)
+        for key in keys {
+            let answer = try await house.send(route, token: key)
+            #expect(answer.summary == "503 UNAVAILABLE", "\(answer.body)")
+            #expect(answer["Retry-After"] != nil)
+            #expect(!answer.body.contains("ada"))
+        }
+        #expect(house.counts() == before)
+    }
+
+    @Test(arguments: requests.keys.sorted(), [TenantID.default, tenant("acme")])
+    func `a key opens nothing of another tenant`(route: String, home: TenantID) async throws {
+        let house = try await House(home)
+        let foreign = home == .default ? tenant("acme") : TenantID.default
+        let key = try house.service.audit.key(.admin, tenant: foreign)
+        let before = house.counts()
+        // At the other tenant's paths the key is none.
+        let there = try await house.send(route, token: key)
+        #expect(there.summary == "401 INVALID_API_KEY", "\(there.body)")
+        #expect(house.counts() == before)
+        // At its own paths it finds nothing of what is there, whatever ids it knows.
+        let here = try await house.send(
+            route, prefix: foreign == .default ? "" : "/t/\(foreign)", token: key)
+        if route.contains("{") {
+            let code =
+                route.contains("merges")
+                ? "MERGE_NOT_FOUND"
+                : route.contains("event_id") ? "EVENT_NOT_FOUND" : "ACCOUNT_NOT_FOUND"
+            #expect(here.summary == "404 \(code)", "\(here.body)")
+        }
+        for secret in [house.ada.userID, "ada@example.com"] {
+            #expect(!here.body.contains(secret), "\(here.body)")
+        }
+        #expect(house.counts() == before)
+        let lines = house.service.audit.access.accesses(of: foreign)
+        #expect(lines.first?.outcome == "allowed" && lines.allSatisfy { !$0.action.isEmpty })
+    }
+
+    @Test(arguments: requests.keys.sorted())
+    func `without a key nothing is shown or done, and nothing written down`(
+        route: String
+    ) async throws {
+        let house = try await House()
+        let before = house.counts()
+        for token in [nil, house.ada.accessToken] {
+            let answer = try await house.send(route, token: token)
+            #expect(answer.summary == "401 INVALID_API_KEY")
+        }
+        #expect(house.counts() == before)
+    }
+}
