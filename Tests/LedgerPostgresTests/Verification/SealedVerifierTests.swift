@@ -209,7 +209,7 @@ import TransparencyLog
             try await story.people(1..<3)
             try await fixture.sealOnce()
             try await fixture.database.fold()
-            try await fixture.tamper(Self.forEachTable("CREATE TABLE kept_%1$s AS TABLE %1$I"))
+            try await fixture.tamper(SealingFixture.backUp)
             try await story.people(3..<5)
             try await fixture.sealOnce()
             try await fixture.database.fold()
@@ -220,9 +220,7 @@ import TransparencyLog
             let before = try await Self.verify(fixture, trust)
             #expect(before.holds && before.counts[.checkpoints] == 3, "\(before.findings)")
 
-            try await fixture.tamper(
-                Self.forEachTable("DELETE FROM %1$I")
-                    + ";" + Self.forEachTable("INSERT INTO %1$I TABLE kept_%1$s"))
+            try await fixture.tamper(SealingFixture.goBack)
             #expect(try await Self.verify(fixture).holds, "it agrees with itself")
             let report = try await Self.verify(fixture, trust)
             let finding = try #require(report.findings.first)
@@ -308,18 +306,5 @@ import TransparencyLog
                         + " checkpoint that was kept, between 7 and 24",
                 ])
         }
-    }
-
-    /// Runs a statement for each table of the ledger that holds rows of a tenant.
-    private static func forEachTable(_ statement: String) -> String {
-        """
-        DO $each$ DECLARE place text; BEGIN
-            FOR place IN SELECT table_name FROM information_schema.columns c
-                JOIN information_schema.tables t USING (table_schema, table_name)
-                WHERE c.table_schema = 'public' AND c.column_name = 'tenant_id'
-                    AND t.table_type = 'BASE TABLE' AND table_name NOT LIKE 'kept\\_%'
-            LOOP EXECUTE format('\(statement)', place); END LOOP;
-        END $each$
-        """
     }
 }
