@@ -245,6 +245,24 @@ extension TamperingTests {
         }
     }
 
+    @Test func `a checkpoint is not published behind another one of its size`() async throws {
+        try await sealed { fixture, story, _ in
+            let store = fixture.store()
+            var sealing = LogSealing(store: store, record: fixture.record)
+            #expect(try await sealing.round().signed == [.default: 28])
+            try await fixture.database.asSuperuser.execute(
+                Self.stray.replacing(" 40,", with: " 31,"))
+            try await story.people(20..<21)
+            #expect(try await sealing.round().publishedCount == 0)
+            let round = try await sealing.round()
+            #expect(
+                round.refusals[.default]?.description.contains("is not the one that was signed")
+                    == true, "\(round)")
+            await store.release()
+            await store.close()
+        }
+    }
+
     @Test func `a checkpoint that nobody signed is named by the sealer and by the audit`()
         async throws
     {
