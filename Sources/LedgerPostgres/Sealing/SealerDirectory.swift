@@ -52,6 +52,7 @@ package struct SealerDirectory: SealerRecord {
         }
     }
 
+    /// Replaces `last-signed`, where it holds what the new note follows on.
     package func write(
         _ signed: LastSigned, after previous: Checkpoint?, of tenant: TenantID
     ) throws(SealerRecordFault) {
