@@ -82,8 +82,9 @@ import TransparencyLog
         }
     }
 
-    /// A disclosure is no part of what is signed, only its digest is: no sealer may read it, so none can
-    /// miss it. Whoever has the keys finds it.
+    /// Edits a disclosure, which no sealer may read, so none can miss it; whoever has the keys finds it.
+    ///
+    /// It is no part of what is signed, only its digest is.
     private func editDisclosure(_ fixture: SealingFixture) async throws {
         let flip = """
             UPDATE disclosures SET ciphertext =
