@@ -74,6 +74,25 @@ package struct DurableDirectory: Sendable {
         return Array(data)
     }
 
+    /// The last bytes of a file, all of them when there are no more; nil when it is missing.
+    ///
+    /// - Throws: also when others than the owner may read it.
+    package func readEnd(of name: String, bytesMax: Int) throws(FileFault) -> [UInt8]? {
+        let path = path(of: name)
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        try checkMode(of: path, wanted: Int(Self.fileMode))
+        do {
+            let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+            let end = try file.seekToEnd()
+            try file.seek(toOffset: end - min(end, UInt64(bytesMax)))
+            let bytes = try file.readToEnd() ?? Data()
+            try file.close()
+            return Array(bytes)
+        } catch {
+            throw FileFault(path: path, reason: "can't be read")
+        }
+    }
+
     /// Gives a file this content, whole or not at all, whatever it held before.
     package func replace(_ name: String, with bytes: [UInt8]) throws(FileFault) {
         let draft = try draft(of: name, bytes)
@@ -120,6 +139,23 @@ package struct DurableDirectory: Sendable {
             throw FileFault(path: path, reason: "can't be removed")
         }
         try sync()
+    }
+
+    /// Takes away the drafts of files that were never finished.
+    ///
+    /// To be called only where nobody else can be writing one: in a body of ``whileLocked(_:)``, when
+    /// every file is written in one.
+    package func removeDrafts() throws(FileFault) {
+        for name in try names() ?? [] where Self.isDraft(name) {
+            try remove(name)
+        }
+    }
+
+    /// Whether a name is `.NAME.NUMBER`.
+    private static func isDraft(_ name: String) -> Bool {
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count >= 3, parts[0].isEmpty, let number = parts.last else { return false }
+        return UInt64(number) != nil
     }
 
     /// Runs a body while nobody else is in one of this directory; waits for them.

@@ -44,6 +44,42 @@ import Testing
         }
     }
 
+    @Test func `events on a page that Postgres can't read are named by their first position`()
+        async throws
+    {
+        try await PrivateCluster.with { cluster in
+            let settings = ["LEDGER_ORIGIN": "ledger.example.com/accounts"]
+            try await Deployment.with(on: cluster, settings: settings) { deployment in
+                let server = try await deployment.serve()
+                for number in 0..<10 {
+                    var phone = Device(server.client)
+                    try await phone.signIn(deployment.apple, as: "person-\(number)")
+                }
+                try await server.stop()
+                let path = try await heapFile(deployment)
+                let session = Session(url: deployment.superuserURL, applicationName: "heap edit")
+                let first = try await session.run { connection in
+                    try connection.query(
+                        Statement(
+                            "second_page",
+                            "SELECT min(position) FROM events WHERE ctid >= '(1,0)'")
+                    ).int8(0, 0)
+                }
+                await session.close()
+                try await cluster.stop(mode: "fast")
+                // The header of the second page.
+                try cluster.overwrite(path, at: 8_192, with: Array(repeating: 0xEE, count: 24))
+                try await cluster.start()
+                let verify = try await deployment.tool.run(["verify"])
+                #expect(verify.status == 1, "\(verify.errors)")
+                #expect(
+                    verify.output.contains("position \(first), entries: the event can't be read"),
+                    "\(verify.output)\(verify.errors)")
+                #expect(verify.output.contains("DOES NOT HOLD: 1 findings"), "\(verify.output)")
+            }
+        }
+    }
+
     /// The file that the log's rows lie in, once everything was written to it.
     private func heapFile(_ deployment: Deployment) async throws -> String {
         let session = Session(url: deployment.superuserURL, applicationName: "heap edit")

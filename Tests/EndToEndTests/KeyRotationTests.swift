@@ -11,7 +11,10 @@ import Testing
         try await Deployment.with { deployment in
             let servers = [try await deployment.serve(), try await deployment.serve()]
             let before = try await publishedKeys(servers[0])
-            let traffic = Task { try await Self.traffic(over: servers, of: deployment) }
+            let end = EndOfTraffic()
+            let traffic = Task {
+                try await Self.traffic(over: servers, of: deployment, until: end)
+            }
             let rotated = try await deployment.tool.run(["keys", "rotate", "token", "--after", "5"])
             #expect(rotated.status == 0, "\(rotated.errors)")
             let new = try #require(keys(try await list(deployment), "token", "next").first)
@@ -29,7 +32,7 @@ import Testing
                     return try Self.keyID(of: device.accessToken) == new ? true : nil
                 }
             }
-            traffic.cancel()
+            end.tell()
             let refused = try await traffic.value
             #expect(refused == [], "no token was refused")
             #expect(try await publishedKeys(servers[1]).isSuperset(of: before), "old tokens hold")
@@ -133,24 +136,21 @@ import Testing
         }
     }
 
-    /// Signs in, reads and refreshes, each time over the other server, until cancelled.
+    /// Signs in, reads and refreshes, each time over the other server, until told to end.
     ///
     /// - Returns: the statuses other than 200.
     private static func traffic(
-        over servers: [ServerProcess], of deployment: Deployment
+        over servers: [ServerProcess], of deployment: Deployment, until end: EndOfTraffic
     ) async throws -> [Int] {
         var refused: [Int] = []
         var turn = 0
-        while !Task.isCancelled {
+        while !end.isHere {
             turn += 1
             var device = Device(servers[turn % 2].client)
-            // What a cancelled task asks for is not answered.
-            guard
-                let opened = try? await device.signIn(deployment.google, as: "g\(turn)").status,
-                let read = try? await servers[(turn + 1) % 2].client.call(
-                    "GET", "/v1/account", token: device.accessToken
-                ).status
-            else { break }
+            let opened = try await device.signIn(deployment.google, as: "g\(turn)").status
+            let read = try await servers[(turn + 1) % 2].client.call(
+                "GET", "/v1/account", token: device.accessToken
+            ).status
             refused += [opened, read].filter { $0 != 200 }
         }
         #expect(turn > 10, "there was traffic")

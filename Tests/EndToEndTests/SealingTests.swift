@@ -95,9 +95,10 @@ import TransparencyLog
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
             let apple = deployment.apple
+            let end = EndOfTraffic()
             let traffic = Task {
                 var number = 0
-                while !Task.isCancelled {
+                while !end.isHere {
                     var phone = Device(server.client)
                     _ = try? await phone.signIn(apple, as: "person-\(number)")
                     number += 1
@@ -119,7 +120,7 @@ import TransparencyLog
                 sealer.send(SIGKILL)
                 _ = try await sealer.exitStatus(within: .seconds(10))
             }
-            traffic.cancel()
+            end.tell()
             #expect(await traffic.value > 10)
             let outcome = try await deployment.tool(with: settings(deployment)).run(
                 ["seal", "--once"])

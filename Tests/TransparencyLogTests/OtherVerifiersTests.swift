@@ -11,24 +11,26 @@ import TransparencyLog
     private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     private static let package = tests.deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Some sizes where trees are special, and some that are not, up to 2,000.
+    /// The sizes where trees are special.
     private static let sizes =
-        Array(1...34) + [63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 777, 1_000, 1_024, 1_025]
-        + [1_500, 1_999, 2_000]
+        Array(1...34) + [63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 1_024, 1_025, 2_000]
+    /// How many sizes up to 2,000 are drawn besides.
+    private static let randomSizes = 16
 
     @Test func `rekor-verifier accepts our proofs and no others`() throws {
-        let claims = try ClaimsFile(Self.sizes)
+        let claims = try ClaimsFile(Self.sizes, randomSizes: Self.randomSizes)
         let python = Self.package.appendingPathComponent(".local/verifiers/bin/python")
         try #require(
             FileManager.default.isExecutableFile(atPath: python.path),
             "rekor-verifier is missing: tools/test installs it")
         let script = Self.tests.appendingPathComponent("Verifiers/check_claims.py")
         let answer = try run(python, [script.path, claims.path], [:])
-        #expect(answer == claims.counts(of: ["inclusion", "consistency"]))
+        #expect(
+            answer == claims.counts(of: ["inclusion", "consistency"]), "seed \(claims.seed)")
     }
 
     @Test func `Go's sumdb accepts our proofs, stored hashes and notes and no others`() throws {
-        let claims = try ClaimsFile(Self.sizes)
+        let claims = try ClaimsFile(Self.sizes, randomSizes: Self.randomSizes)
         let go = URL(fileURLWithPath: "/usr/bin/go")
         try #require(
             FileManager.default.isExecutableFile(atPath: go.path),
@@ -41,7 +43,9 @@ import TransparencyLog
                 "GO111MODULE": "off", "GOPATH": "/usr/share/gocode", "GOPROXY": "off",
                 "GOCACHE": Self.package.appendingPathComponent(".local/go-cache").path,
             ])
-        #expect(answer == claims.counts(of: ["inclusion", "consistency", "stored", "note"]))
+        #expect(
+            answer == claims.counts(of: ["inclusion", "consistency", "stored", "note"]),
+            "seed \(claims.seed)")
     }
 
     /// Runs a program to its end and returns the lines of its output, sorted.
@@ -73,15 +77,28 @@ private final class ClaimsFile {
     private var lines: [String] = []
     private var kinds: [String: Int] = [:]
 
-    init(_ sizes: [Int]) throws {
+    /// Proofs of each kind and tree: all of them in a tree of no more leaves.
+    private static let proofsMax = 34
+
+    /// What the trees and the positions are drawn from; a test that fails prints it, and
+    /// LEDGER_TREE_SEED repeats it.
+    let seed: UInt64
+    private var generator: Draws
+
+    init(_ sizes: [Int], randomSizes: Int) throws {
+        seed =
+            ProcessInfo.processInfo.environment["LEDGER_TREE_SEED"].flatMap { UInt64($0) }
+            ?? .random(in: 0...(.max))
+        generator = Draws(seed: seed)
         path =
             FileManager.default.temporaryDirectory
             .appendingPathComponent("claims-\(UUID().uuidString).jsonl").path
         let key = try #require(Ed25519PrivateKey(seed: SHA256.hash("log")))
         let signer = NoteSigner(
             name: try #require(NoteKeyName("log.example/a")), privateKey: key)
-        for size in sizes {
-            try claim(TreeClaims(size: size), signer)
+        for size in sizes { try claim(size, signer) }
+        for _ in 0..<randomSizes {
+            try claim(Int.random(in: 1...2_000, using: &generator), signer)
         }
         try (lines.joined(separator: "\n") + "\n").write(
             toFile: path, atomically: true, encoding: .utf8)
@@ -97,12 +114,13 @@ private final class ClaimsFile {
             .map { "\($0) \($1)" }.sorted()
     }
 
-    private func claim(_ tree: TreeClaims, _ signer: NoteSigner) throws {
-        for step in 0..<24 {
-            let position = step * 7_919 % tree.size
+    private func claim(_ size: Int, _ signer: NoteSigner) throws {
+        let tree = TreeClaims(size: size, using: &generator)
+        for position in draw(0..<size) {
             add("inclusion", isValid: true, try tree.inclusion(position))
             add("inclusion", isValid: false, try tree.inclusion(position, isChanged: true))
-            let old = 1 + step * 104_729 % tree.size
+        }
+        for old in draw(1..<size + 1) {
             add("consistency", isValid: true, try tree.consistency(old))
             add("consistency", isValid: false, try tree.consistency(old, isChanged: true))
         }
@@ -111,9 +129,33 @@ private final class ClaimsFile {
         add("note", isValid: false, tree.note(signer, isChanged: true))
     }
 
+    /// The first, the last and others in between; all when they are few.
+    private func draw(_ range: Range<Int>) -> [Int] {
+        guard range.count > Self.proofsMax else { return Array(range) }
+        return [range.lowerBound, range.upperBound - 1]
+            + (2..<Self.proofsMax).map { _ in Int.random(in: range, using: &generator) }
+    }
+
     private func add(_ kind: String, isValid: Bool, _ members: String) {
         lines.append("{\"kind\":\"\(kind)\",\"valid\":\(isValid),\(members)}")
         kinds["\(kind) \(isValid ? "valid" : "invalid")", default: 0] += 1
+    }
+}
+
+/// Random numbers that are the same for the same seed (SplitMix64).
+private struct Draws: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
     }
 }
 
@@ -124,10 +166,13 @@ private struct TreeClaims {
     private let hashes: [TreeHash]
     private let roots: [TreeHash]
 
-    init(size: Int) {
+    init(size: Int, using generator: inout Draws) {
         self.size = size
-        // Entries of all lengths, some of them empty.
-        entries = (0..<size).map { [UInt8](repeating: UInt8($0 % 251), count: $0 * 37 % 97) }
+        // Some of them empty.
+        entries = (0..<size).map { _ in
+            let count = Int.random(in: 0..<97, using: &generator)
+            return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        }
         var range = CompactRange()
         var (hashes, roots) = ([TreeHash](), [range.root])
         for entry in entries {

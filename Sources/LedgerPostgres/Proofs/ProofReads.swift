@@ -4,8 +4,8 @@ import TransparencyLog
 
 /// The Merkle log as auditors read it: checkpoints, and proofs against them.
 ///
-/// Every proof is checked before it is handed out, against the bytes that are stored now: what was
-/// changed after it was signed is a fault and never a proof that does not verify.
+/// Every proof is checked before it is handed out, against the bytes that are stored now and up to the
+/// signature: what was changed after it was signed is a fault and never a proof that does not verify.
 package struct ProofReads: ProofReader {
     /// The most checkpoints of a page, but for those of the same size as the last.
     package static let pageMax = 1_000
@@ -35,7 +35,11 @@ package struct ProofReads: ProofReader {
         of tenant: TenantID
     ) async throws(LedgerFault) -> SignedCheckpoint? {
         try await read { connection in
-            try Self.checkpoints(CheckpointRows.latestCall(of: tenant), on: connection).first
+            let results = try connection.pipeline([
+                CheckpointRows.latestCall(of: tenant), CheckpointRows.keysCall(of: tenant),
+            ])
+            return try CheckpointRows.latest(
+                results[0], of: tenant, CheckpointRows.verifiers(results[1]))
         }
     }
 
@@ -96,6 +100,9 @@ package struct ProofReads: ProofReader {
             return try await session.run(body)
         } catch let damage as ProofDamage {
             onFault("a proof fails: \(damage.what)")
+            throw .internalFailure
+        } catch PostgresError.unexpectedResult(let what) {
+            onFault("what was sealed cannot be read: \(what)")
             throw .internalFailure
         } catch {
             onFault("a proof cannot be read: \(error)")

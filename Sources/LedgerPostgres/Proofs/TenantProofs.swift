@@ -34,8 +34,9 @@ struct TenantProofs {
             CheckpointRows.call(of: tenant, size: size),
             NodeRows.call(at: indexes?.indexes ?? [], of: tenant),
             Call(Self.entry, [.text(tenant.description), .int8(position.value)]),
+            CheckpointRows.keysCall(of: tenant),
         ])
-        let signed = try checkpoints(results[0], size: size)
+        let signed = try checkpoints(results[0], size: size, keys: results[3])
         guard let indexes else { throw .refused(.notCovered(position, size: size)) }
         let what = "the event at position \(position) of tenant \(tenant)"
         guard let entry = try entry(results[2]), let nodes = try nodes(results[1]) else {
@@ -72,9 +73,10 @@ struct TenantProofs {
             CheckpointRows.call(of: tenant, size: old),
             CheckpointRows.call(of: tenant, size: size),
             NodeRows.call(at: indexes.indexes, of: tenant),
+            CheckpointRows.keysCall(of: tenant),
         ])
-        let olds = try checkpoints(results[0], size: old)
-        let news = try checkpoints(results[1], size: size)
+        let olds = try checkpoints(results[0], size: old, keys: results[3])
+        let news = try checkpoints(results[1], size: size, keys: results[3])
         guard let nodes = try nodes(results[2]) else {
             throw try damage(
                 "hashes of tenant \(tenant) below size \(size) are missing", among: news)
@@ -103,18 +105,32 @@ struct TenantProofs {
     }
 
     private func latest() throws(ProofFailure) -> SignedCheckpoint {
-        let results = try pipeline([CheckpointRows.latestCall(of: tenant)])
-        guard let latest = try rows(results[0]).first else { throw .refused(.nothingSigned) }
+        let results = try pipeline([
+            CheckpointRows.latestCall(of: tenant), CheckpointRows.keysCall(of: tenant),
+        ])
+        let latest = try reading {
+            try CheckpointRows.latest(
+                results[0], of: tenant, CheckpointRows.verifiers(results[1]))
+        }
+        guard let latest else { throw .refused(.nothingSigned) }
         return latest
     }
 
+    /// The checkpoints of a size that one of the log's keys has signed.
     private func checkpoints(
-        _ result: QueryResult, size: Int64
+        _ result: QueryResult, size: Int64, keys: QueryResult
     ) throws(ProofFailure) -> [SignedCheckpoint] {
-        let found = try rows(result)
-        guard found.isEmpty else { return found }
-        _ = try latest()
-        throw .refused(.sizeNotSigned(size))
+        let found = try reading { try CheckpointRows.checkpoints(result) }
+        guard let first = found.first else {
+            _ = try latest()
+            throw .refused(.sizeNotSigned(size))
+        }
+        let verifiers = try reading { try CheckpointRows.verifiers(keys) }
+        let signed = found.filter { $0.fault(verifiers) == nil }
+        guard signed.isEmpty else { return signed }
+        let what = first.fault(verifiers) ?? ""
+        throw .damaged(
+            ProofDamage(what: "the checkpoint of size \(size) of tenant \(tenant) \(what)"))
     }
 
     /// Damage; but what was signed only in a log that a restore has ended can't be proved any more.
@@ -149,20 +165,26 @@ struct TenantProofs {
         }
     }
 
-    private func rows(_ result: QueryResult) throws(ProofFailure) -> [SignedCheckpoint] {
-        do throws(PostgresError) { return try CheckpointRows.checkpoints(result) } catch {
-            throw .store(error)
-        }
-    }
-
     private func nodes(_ result: QueryResult) throws(ProofFailure) -> [TreeHash]? {
-        do throws(PostgresError) { return try NodeRows.hashes(result).whole } catch {
-            throw .store(error)
-        }
+        try reading { try NodeRows.hashes(result).whole }
     }
 
     private func entry(_ result: QueryResult) throws(ProofFailure) -> [UInt8]? {
         guard result.rowCount == 1 else { return nil }
-        do throws(PostgresError) { return try result.bytes(0, 0) } catch { throw .store(error) }
+        return try reading { try result.bytes(0, 0) }
+    }
+
+    /// Reads rows; one that is not of its form is damage.
+    private func reading<Value>(_ body: () throws -> Value) throws(ProofFailure) -> Value {
+        do {
+            return try body()
+        } catch let damage as ProofDamage {
+            throw .damaged(damage)
+        } catch let error as PostgresError {
+            guard case .unexpectedResult(let what) = error else { throw .store(error) }
+            throw .damaged(ProofDamage(what: "a row of tenant \(tenant) can't be read: \(what)"))
+        } catch {
+            throw .damaged(ProofDamage(what: "a row of tenant \(tenant) can't be read"))
+        }
     }
 }

@@ -46,6 +46,11 @@ struct LogAudit {
     ///
     /// - Throws: what the store throws when it cannot be reached.
     mutating func step() async throws -> Outcome {
+        if tree.size == 0, let what = try await strayFault() {
+            return .finding(
+                SealingFinding(
+                    what: what, position: nil, after: last.checkpoint.size, before: nil))
+        }
         let end = min(last.checkpoint.size, tree.size + Int64(pageMax))
         try await readCheckpoints(upTo: end)
         let stretch = try await store.reread(tree.size..<end, of: tenant)
@@ -84,7 +89,7 @@ struct LogAudit {
             ahead.removeFirst()
             let says = Checkpoint(
                 origin: last.checkpoint.origin, size: next.size, root: TreeHash(next.root))
-            guard next.note.utf8.starts(with: says.text.utf8), isSigned(next) else {
+            guard next.note.utf8.starts(with: says.text.utf8), next.fault(verifiers) == nil else {
                 return
                     "the published checkpoint of size \(next.size) is not the one that was signed"
             }
@@ -96,9 +101,17 @@ struct LogAudit {
         return nil
     }
 
-    private func isSigned(_ checkpoint: SignedCheckpoint) -> Bool {
-        guard let note = try? SignedNote(parsing: checkpoint.note) else { return false }
-        return (try? Checkpoint.open(note, verifiers)) != nil
+    /// What is wrong with the checkpoints above the last that the record knows: those that were signed
+    /// meanwhile are in order, others are nobody's.
+    private func strayFault() async throws -> String? {
+        let above = try await store.checkpoints(
+            of: tenant, above: last.checkpoint.size, limit: Self.checkpointsMax)
+        for checkpoint in above where checkpoint.origin == last.checkpoint.origin.description {
+            if let fault = checkpoint.fault(verifiers) {
+                return "the published checkpoint of size \(checkpoint.size) \(fault)"
+            }
+        }
+        return nil
     }
 
     /// Reads the checkpoints of this log that a page may come by.

@@ -15,6 +15,10 @@ package struct LogSealing: Sendable {
         package var publishedCount = 0
         /// Logs that are not signed further.
         package var refusals: [TenantID: SealingRefusal] = [:]
+        /// Logs that the database could not be asked for this time, and what it said.
+        package var faults: [TenantID: String] = [:]
+        /// Whether a log was left before its end, because the others have their turn, too.
+        package var hasMore = false
         /// Every log as it was found.
         package var logs: [SealerLog] = []
     }
@@ -23,6 +27,8 @@ package struct LogSealing: Sendable {
     private let record: any SealerRecord
     private let limits: SealingLimits
     private var trees: [TenantID: SealedTree] = [:]
+    /// Up to where logs that are not signed were searched for erasures.
+    private var searched: [TenantID: Int64] = [:]
 
     /// Makes a loop; several may share a store's database, and the lease lets one of them work.
     package init(
@@ -33,9 +39,11 @@ package struct LogSealing: Sendable {
         self.limits = limits
     }
 
-    /// Looks at all logs once; ends early when the task is cancelled.
+    /// Looks at all logs once and signs at most one checkpoint of each; ends early when the task is
+    /// cancelled.
     ///
-    /// Calls `beat` before each log, as a sign of life. Those that `isRefused` names are left alone.
+    /// Calls `beat` before each log, as a sign of life. Those that `isRefused` names are not signed, and
+    /// searched for erasures all the same.
     /// - Throws: what the store throws when it cannot be reached; then everything is looked at afresh.
     package mutating func round(
         isRefused: (TenantID) -> Bool = { _ in false }, beat: () -> Void = {}
@@ -45,12 +53,18 @@ package struct LogSealing: Sendable {
             round.logs = try await store.logs()
             for log in round.logs {
                 guard !Task.isCancelled else { break }
-                guard log.isHeld, !isRefused(log.tenant) else {
+                guard log.isHeld else {
                     trees[log.tenant] = nil
+                    searched[log.tenant] = nil
                     continue
                 }
                 beat()
-                try await seal(log, into: &round)
+                if isRefused(log.tenant) {
+                    trees[log.tenant] = nil
+                    try await noteErasures(log)
+                } else {
+                    try await seal(log, into: &round)
+                }
             }
         } catch {
             // The connection may lead to another database now, or to the same one at another time.
@@ -62,8 +76,11 @@ package struct LogSealing: Sendable {
 
     private mutating func seal(_ log: SealerLog, into round: inout Round) async throws {
         do {
-            round.publishedCount += try await advance(log)
+            let step = try await advance(log)
+            round.publishedCount += step.publishedCount
+            round.hasMore = round.hasMore || step.hasMore
             round.signed[log.tenant] = trees[log.tenant]?.signed.size
+            searched[log.tenant] = nil
             return
         } catch let refusal as SealingRefusal {
             round.refusals[log.tenant] = refusal
@@ -73,14 +90,27 @@ package struct LogSealing: Sendable {
             // Somebody else had it in between; the next look finds out what was signed.
         } catch let fault as SealerRecordFault {
             round.refusals[log.tenant] = .recordUnfit(fault.description)
+        } catch {
+            // One log that can't be read must not keep the others from being signed.
+            switch StoreTrouble(error) {
+            case .lasting(let what): round.refusals[log.tenant] = .databaseFails(what)
+            case .passing(let what): round.faults[log.tenant] = what
+            case .away, nil: throw error
+            }
         }
         trees[log.tenant] = nil
     }
 
-    /// Seals a log up to its end; how many checkpoints were published.
-    private mutating func advance(_ log: SealerLog) async throws -> Int {
+    /// What a look at one log came to.
+    private struct Step {
+        var publishedCount = 0
+        var hasMore = false
+    }
+
+    /// Takes a log to its next checkpoint, or a part of the way.
+    private mutating func advance(_ log: SealerLog) async throws -> Step {
         var tree: SealedTree
-        var published = 0
+        var step = Step()
         var size = log.size
         if let known = trees[log.tenant] {
             tree = known
@@ -90,19 +120,55 @@ package struct LogSealing: Sendable {
             ).load(log.tenant)
             size = loaded.size
             tree = loaded.tree
-            published = loaded.hasPublished ? 1 : 0
+            step.publishedCount = loaded.hasPublished ? 1 : 0
         }
         guard size >= tree.signed.size else {
             throw SealingRefusal.logWentBack(size: size, signed: tree.signed.size)
         }
-        while tree.signed.size < size, !Task.isCancelled {
+        if tree.signed.size < size {
             let end = min(size, tree.signed.size + Int64(limits.signedMax))
             try await storeHashes(log.tenant, upTo: max(end, tree.stored.size), &tree)
-            try await sign(log.tenant, &tree)
-            published += 1
+            let check = TreeCheck(store: store, tenant: log.tenant, pageMax: limits.pageMax)
+            if try await check.reread(&tree, limit: limits.signedMax) {
+                try await check.expect(tree)
+                try await sign(log.tenant, &tree)
+                step.publishedCount += 1
+            }
+            step.hasMore = tree.signed.size < size
         }
         trees[log.tenant] = tree
-        return published
+        return step
+    }
+
+    /// Looks for erasures in a log that is not signed, a page of it: they have to outlive the database
+    /// all the same.
+    private mutating func noteErasures(_ log: SealerLog) async throws {
+        do {
+            var from = searched[log.tenant] ?? 0
+            if searched[log.tenant] == nil {
+                // The erasures before the end of the hashes were noted before these were stored.
+                let count = try await store.standing(of: log.tenant).hashCount
+                from = StoredHashIndex.leaves(count: count) ?? 0
+            }
+            from = min(from, log.size)
+            searched[log.tenant] = from
+            guard from < log.size else { return }
+            let entries = try await store.entries(
+                of: log.tenant, from: from, limit: limits.pageMax)
+            let erasures = entries.compactMap { SeenErasure(entry: $0) }
+            if !erasures.isEmpty { try record.add(erasures, of: log.tenant) }
+            // Where an event is missing, behind it.
+            searched[log.tenant] = from + Int64(max(1, entries.count))
+        } catch is SealerRecordFault {
+            // It is why the log is not signed, and said already.
+        } catch {
+            switch StoreTrouble(error) {
+            // Where the hashes end can't be told: from the first event on.
+            case .lasting: searched[log.tenant] = searched[log.tenant] ?? 0
+            case .passing: break
+            case .away, nil: throw error
+            }
+        }
     }
 
     /// Stores the hashes of the events up to a size.
@@ -128,16 +194,14 @@ package struct LogSealing: Sendable {
         }
     }
 
-    /// Checks what is stored against what was signed, and signs it.
+    /// Signs what is stored.
     private func sign(_ tenant: TenantID, _ tree: inout SealedTree) async throws {
-        try await TreeCheck(store: store, tenant: tenant, pageMax: limits.pageMax)
-            .expect(tree)
         let standing = try record.standing(of: tenant, mayBegin: false)
         let checkpoint = tree.checkpoint
         let signed = LastSigned(
             checkpoint: checkpoint, note: checkpoint.signed(by: standing.signers).description)
         // The signature exists from here on, in this process alone; the record comes before the world.
-        try record.write(signed, of: tenant)
+        try record.write(signed, after: tree.lastSigned, of: tenant)
         try await store.publish(
             signed, keys: standing.signers.map(\.verifier.vkey), of: tenant)
         tree.markSigned()
@@ -148,8 +212,8 @@ package struct LogSealing: Sendable {
 package struct SealingLimits: Hashable, Sendable {
     /// Events that are read at once at the most.
     package var pageMax = 2_000
-    /// Events that one checkpoint adds at the most, while there are more.
-    package var signedMax = 40_000
+    /// Events that one checkpoint adds at the most: while there are more, other logs have their turn.
+    package var signedMax = 4_000
 
     /// The usual limits.
     package init() {}

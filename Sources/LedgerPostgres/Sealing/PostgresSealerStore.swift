@@ -130,10 +130,8 @@ struct PostgresSealerStore: SealerStore {
 
     func publish(_ signed: LastSigned, keys: [String], of tenant: TenantID) async throws {
         try await write(
-            [
-                SealerRows.insertCall(keys: keys, of: tenant),
-                SealerRows.insertCall(signed, of: tenant),
-            ], of: tenant)
+            [SealerRows.insertCall(keys: keys, of: tenant)]
+                + SealerRows.insertCalls(signed, of: tenant), of: tenant)
     }
 
     func release() async {
@@ -145,7 +143,7 @@ struct PostgresSealerStore: SealerStore {
         await session.close()
     }
 
-    /// A transaction that holds the lease's row; calls 0 and 1 begin it and lock, 2 may expect something.
+    /// A transaction that holds the lease's row.
     private func write(_ calls: [Call], of tenant: TenantID) async throws {
         let all =
             [Call(.begin), SealerRows.holdCall(tenant, by: holder)] + calls + [Call(.commit)]
@@ -153,7 +151,8 @@ struct PostgresSealerStore: SealerStore {
             do throws(PostgresError) {
                 _ = try connection.pipeline(all)
             } catch {
-                // `ledger_expect` raises this, and here only for the lease and for where hashes end.
+                // `ledger_expect` raises this, and here only for the lease, for where hashes end and for a
+                // checkpoint that is another one; then the next look finds out what is stored.
                 guard case .server(let refusal) = error, refusal.state.rawValue == "22000" else {
                     throw error
                 }

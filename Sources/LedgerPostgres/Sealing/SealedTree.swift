@@ -9,12 +9,15 @@ struct SealedTree {
     private(set) var stored: CompactRange
     /// The tree that was signed last; without leaves when none was.
     private(set) var signed: CompactRange
+    /// The tree that was signed last and what of the events behind it has been read once more.
+    var reread: CompactRange
 
     /// Takes a tree up where the stored hashes leave it.
     init(origin: NoteKeyName, stored: CompactRange, signed: CompactRange) {
         self.origin = origin
         self.stored = stored
         self.signed = signed
+        reread = signed
     }
 
     /// The number of hashes that are stored.
@@ -35,9 +38,16 @@ struct SealedTree {
         Checkpoint(origin: origin, size: stored.size, root: stored.root)
     }
 
+    /// What was signed last; nil when nothing was.
+    var lastSigned: Checkpoint? {
+        signed.size == 0
+            ? nil : Checkpoint(origin: origin, size: signed.size, root: signed.root)
+    }
+
     /// Notes that all that is stored has been signed.
     mutating func markSigned() {
         signed = stored
+        reread = stored
     }
 }
 

@@ -34,7 +34,8 @@ package final class Sealer: Sendable {
         self.record = record
         self.onFault = onFault
         self.onRefusal = onRefusal
-        board = SealingBoard(refusalPause: configuration.refusalPause)
+        board = SealingBoard(
+            refusalPause: configuration.refusalPause, behindMax: configuration.behindMax)
         store = PostgresSealerStore(
             url: configuration.url, applicationName: "account-ledger sealer")
         auditStore = PostgresSealerStore(
@@ -65,6 +66,9 @@ package final class Sealer: Sendable {
         board.isAlive(within: limit)
     }
 
+    /// Whether all logs could be looked at, not too long ago.
+    package var isCurrent: Bool { board.isCurrent }
+
     /// How each log stands, as far as this process knows.
     package var statuses: [SealerStatus] { board.statuses }
 
@@ -73,23 +77,23 @@ package final class Sealer: Sendable {
 
     private func seal() async {
         var sealing = LogSealing(store: store, record: record, limits: configuration.limits)
-        var backoff = Duration.zero
+        var pace = SealingPace(pause: configuration.pause, poll: configuration.poll)
         while !Task.isCancelled {
+            let start = ContinuousClock.now
+            let rest: SealingPace.Rest
             do {
-                let start = ContinuousClock.now
                 let round = try await sealing.round(isRefused: board.isResting, beat: board.beat)
                 for (tenant, refusal) in board.note(round) { onRefusal(tenant, refusal) }
-                backoff = .zero
-                if round.publishedCount > 0 {
-                    let rest = configuration.pause - (ContinuousClock.now - start)
-                    if rest > .zero { _ = try? await Task.sleep(for: rest) }
+                for (tenant, what) in round.faults.sorted(by: { $0.key < $1.key }) {
+                    onFault("the log of tenant \(tenant) could not be sealed: \(what)")
                 }
-                await signal.wait(atMost: configuration.poll)
+                rest = pace.rest(after: round, took: ContinuousClock.now - start)
             } catch {
                 onFault("the sealer cannot reach its tables: \(error)")
-                backoff = min(max(backoff * 2, .milliseconds(50)), .seconds(2))
-                _ = try? await Task.sleep(for: backoff)
+                rest = pace.restAfterFault()
             }
+            if rest.sleep > .zero { _ = try? await Task.sleep(for: rest.sleep) }
+            if rest.wait > .zero { await signal.wait(atMost: rest.wait) }
             board.beat()
         }
     }
@@ -108,6 +112,9 @@ package final class Sealer: Sendable {
                 } catch is CancellationError {
                     return
                 } catch {
+                    if case .lasting(let what) = StoreTrouble(error) {
+                        refuse(status.tenant, .databaseFails(what))
+                    }
                     onFault("the audit of tenant \(status.tenant) was broken off: \(error)")
                 }
             }
@@ -132,13 +139,14 @@ package final class Sealer: Sendable {
             case .more: break
             case .whole: return board.noteAudit(of: tenant, size: last.checkpoint.size)
             case .finding(let finding):
-                if board.noteAudit(of: tenant, finding: finding) {
-                    onRefusal(tenant, .contradicts(finding))
-                }
-                return
+                return refuse(tenant, .contradicts(finding))
             }
             let worked = ContinuousClock.now - start
             try await Task.sleep(for: max(configuration.auditPause, worked * Self.auditRestFactor))
         }
+    }
+
+    private func refuse(_ tenant: TenantID, _ refusal: SealingRefusal) {
+        if board.noteAudit(of: tenant, refusal: refusal) { onRefusal(tenant, refusal) }
     }
 }

@@ -12,7 +12,7 @@ extension SealerDirectory {
     package func beginNewOrigin(of tenant: TenantID) throws(SealerRecordFault) -> NoteKeyName {
         try explaining {
             let directory = root.directory(tenant.description)
-            return try directory.whileLocked {
+            return try whileLocked(directory) {
                 let first = try firstOrigin(of: tenant)
                 let origin = try origin(of: tenant, in: directory)
                 let number = Int(origin.description.dropFirst("\(first)/".count)) ?? 1

@@ -68,7 +68,7 @@ extension SealerDirectory {
     package func addKey(to tenant: TenantID) throws(SealerRecordFault) -> Rotation {
         try explaining {
             let directory = root.directory(tenant.description)
-            return try directory.whileLocked {
+            return try whileLocked(directory) {
                 let origin = try origin(of: tenant, in: directory)
                 let own = try signers(of: origin, in: directory)
                 guard let former = own.first, own.count == 1 else {
@@ -103,7 +103,7 @@ extension SealerDirectory {
     package func retireFormerKeys(of tenant: TenantID) throws(SealerRecordFault) -> [String] {
         try explaining {
             let directory = root.directory(tenant.description)
-            return try directory.whileLocked {
+            return try whileLocked(directory) {
                 let origin = try origin(of: tenant, in: directory)
                 let signers = try signers(of: origin, in: directory)
                 guard let rotation = try rotation(in: directory, signers: signers) else {
@@ -146,7 +146,7 @@ extension SealerDirectory {
         return ids.isSuperset(of: [rotation.former, rotation.key]) ? rotation : nil
     }
 
-    private func signers(
+    func signers(
         of origin: NoteKeyName, in directory: DurableDirectory
     ) throws -> [NoteSigner] {
         try (directory.names() ?? []).filter(CheckpointKeyFile.isSigning).compactMap { name in

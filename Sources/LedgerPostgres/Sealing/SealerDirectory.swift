@@ -12,7 +12,8 @@ package struct SealerDirectory: SealerRecord {
     private static let originName = "origin"
     private static let erasuresName = "erasures"
     private static let noteBytesMax = 65_536
-    private static let erasureBytesMax = 256 * 1024 * 1024
+    /// More than a page of the log can add.
+    private static let erasureEndBytes = 512 * 1024
 
     let root: DurableDirectory
     private let base: NoteKeyName
@@ -40,7 +41,7 @@ package struct SealerDirectory: SealerRecord {
             }
             try root.make()
             try directory.make()
-            try directory.whileLocked {
+            try whileLocked(directory) {
                 guard try standing(of: tenant, in: directory) == nil else { return }
                 try makeKey(of: try firstOrigin(of: tenant), in: directory)
             }
@@ -51,18 +52,22 @@ package struct SealerDirectory: SealerRecord {
         }
     }
 
-    package func write(_ signed: LastSigned, of tenant: TenantID) throws(SealerRecordFault) {
+    /// Replaces `last-signed`, where it holds what the new note follows on.
+    package func write(
+        _ signed: LastSigned, after previous: Checkpoint?, of tenant: TenantID
+    ) throws(SealerRecordFault) {
         try explaining {
             let directory = root.directory(tenant.description)
-            try directory.whileLocked {
+            try whileLocked(directory) {
                 let new = signed.checkpoint
-                guard try origin(of: tenant, in: directory) == new.origin else {
+                guard try origin(of: tenant, in: directory) == new.origin,
+                    previous.map({ $0.size < new.size || $0 == new }) ?? true
+                else { throw SealerRecordFault.outdated }
+                // What was signed under another name binds this one to nothing.
+                let last = try last(in: directory)?.checkpoint
+                let written = last?.origin == new.origin ? last : nil
+                guard written == previous || written == new else {
                     throw SealerRecordFault.outdated
-                }
-                if let written = try last(in: directory)?.checkpoint, written.origin == new.origin {
-                    guard written.size <= new.size,
-                        written.size < new.size || written.root == new.root
-                    else { throw SealerRecordFault.outdated }
                 }
                 try directory.replace(Self.lastName, with: Array(signed.note.utf8))
             }
@@ -74,14 +79,15 @@ package struct SealerDirectory: SealerRecord {
     ) throws(SealerRecordFault) {
         try explaining {
             let directory = root.directory(tenant.description)
-            try directory.whileLocked {
+            try whileLocked(directory) {
                 let name = Self.erasuresName
-                let bytes = try directory.read(name, bytesMax: Self.erasureBytesMax) ?? []
-                let known = Set(ErasureList.erasures(bytes))
+                // What a sealer that died has added is at the end. One that is listed twice does no harm.
+                let end = try directory.readEnd(of: name, bytesMax: Self.erasureEndBytes) ?? []
+                let known = Set(ErasureList.erasures(end))
                 let new = erasures.filter { !known.contains($0) }.map(ErasureList.line).joined()
                 guard !new.isEmpty else { return }
                 // A line that was cut short must not take the next one along.
-                let start = bytes.last.map { $0 == UInt8(ascii: "\n") } ?? true ? "" : "\n"
+                let start = end.last.map { $0 == UInt8(ascii: "\n") } ?? true ? "" : "\n"
                 try directory.append(Array((start + new).utf8), to: name)
             }
         }
@@ -91,7 +97,7 @@ package struct SealerDirectory: SealerRecord {
     package func erasures(of tenant: TenantID) throws(SealerRecordFault) -> [SeenErasure] {
         try explaining {
             let directory = root.directory(tenant.description)
-            let bytes = try directory.read(Self.erasuresName, bytesMax: Self.erasureBytesMax)
+            let bytes = try directory.read(Self.erasuresName, bytesMax: .max)
             return ErasureList.erasures(bytes ?? [])
         }
     }
@@ -188,16 +194,33 @@ package struct SealerDirectory: SealerRecord {
         return origin
     }
 
-    /// Makes a key that signs as a log, and makes it the log of the tenant.
+    /// Makes a key that signs as a log, unless there is one, and makes it the log of the tenant.
+    ///
+    /// A crash after the key has left it for the next time: two would sign for ever.
     func makeKey(of origin: NoteKeyName, in directory: DurableDirectory) throws {
-        let key = Ed25519PrivateKey.generate()
-        let verifier = NoteVerifier(name: origin, publicKey: key.publicKey)
-        let text = CheckpointKeyFile.text(of: key, name: origin)
-        guard
-            try directory.create(
-                CheckpointKeyFile.name(of: verifier), with: Array(text.utf8))
-        else { throw SealerRecordFault.damaged("\(directory.path) holds another key of this name") }
+        if try signers(of: origin, in: directory).isEmpty {
+            let key = Ed25519PrivateKey.generate()
+            let verifier = NoteVerifier(name: origin, publicKey: key.publicKey)
+            let text = CheckpointKeyFile.text(of: key, name: origin)
+            guard
+                try directory.create(
+                    CheckpointKeyFile.name(of: verifier), with: Array(text.utf8))
+            else {
+                throw SealerRecordFault.damaged("\(directory.path) holds another key of this name")
+            }
+        }
         try directory.replace(Self.originName, with: Array("\(origin)\n".utf8))
+    }
+
+    /// Runs a body while nobody else is in one, and takes away what a process that was killed in one has
+    /// left: a draft may hold a secret.
+    func whileLocked<Value>(
+        _ directory: DurableDirectory, _ body: () throws -> Value
+    ) throws -> Value {
+        try directory.whileLocked {
+            try directory.removeDrafts()
+            return try body()
+        }
     }
 
     private func notAKey(_ name: String, in directory: DurableDirectory) -> SealerRecordFault {

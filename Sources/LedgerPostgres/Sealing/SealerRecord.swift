@@ -13,10 +13,13 @@ package protocol SealerRecord: Sendable {
         of tenant: TenantID, mayBegin: Bool
     ) throws(SealerRecordFault) -> SealerStanding
 
-    /// Writes down what is about to be signed; durable when this comes back.
+    /// Writes down what is about to be signed in the place of what was signed before, nil for nothing;
+    /// durable when this comes back.
     ///
-    /// Throws `.outdated` when somebody has written down a larger size, or another root.
-    func write(_ signed: LastSigned, of tenant: TenantID) throws(SealerRecordFault)
+    /// Throws `.outdated` when anything else is written down: somebody else has signed.
+    func write(
+        _ signed: LastSigned, after previous: Checkpoint?, of tenant: TenantID
+    ) throws(SealerRecordFault)
 
     /// Adds erasures to the list of those seen, but for the ones that are in it; durable when this comes
     /// back.

@@ -106,6 +106,14 @@ enum SealerRows {
         ON CONFLICT DO NOTHING
         """)
 
+    // Who may add checkpoints may have added one of this size before.
+    private static let expectCheckpoint = Statement(
+        "checkpoints_expect",
+        """
+        SELECT ledger_expect(count(*), 1, 'checkpoints') FROM checkpoints
+        WHERE tenant_id = $1 AND origin = $2 AND size = $3 AND root = $4 AND note = $5
+        """)
+
     static func takeLeasesCall(for holder: EntityID<SealerLease>) -> Call {
         Call(takeLeases, [.uuid(holder.bits), .int4(SealerLease.seconds)])
     }
@@ -182,14 +190,14 @@ enum SealerRows {
         Call(insertKeys, [.text(tenant.description), .texts(keys)])
     }
 
-    static func insertCall(_ signed: LastSigned, of tenant: TenantID) -> Call {
+    /// Adds a checkpoint, and expects that it is the one of its size.
+    static func insertCalls(_ signed: LastSigned, of tenant: TenantID) -> [Call] {
         let checkpoint = signed.checkpoint
-        return Call(
-            insertCheckpoint,
-            [
-                .text(tenant.description), .text(checkpoint.origin.description),
-                .int8(checkpoint.size), .bytes(checkpoint.root.bytes), .text(signed.note),
-            ])
+        let row: [Parameter] = [
+            .text(tenant.description), .text(checkpoint.origin.description),
+            .int8(checkpoint.size), .bytes(checkpoint.root.bytes), .text(signed.note),
+        ]
+        return [Call(insertCheckpoint, row), Call(expectCheckpoint, row)]
     }
 
     /// Leaf hashes without a gap from a position on.

@@ -14,4 +14,6 @@ package struct SealerStatus: Hashable, Sendable {
     package let audited: Int64?
     /// Why nothing more is signed.
     package let refusal: SealingRefusal?
+    /// Whether there has been something to sign for too long, of which nothing was signed.
+    package let isStuck: Bool
 }

@@ -3,48 +3,103 @@ import Synchronization
 
 /// What a sealer's loops tell each other and whoever asks: how each log stands.
 final class SealingBoard: Sendable {
+    typealias Instant = ContinuousClock.Instant
+
     private struct Place {
         var size: Int64 = 0
         var isHeld = false
         var signed: Int64 = 0
         var audited: Int64?
         var refusal: SealingRefusal?
-        /// Whether only an audit that finds everything in place lifts the refusal.
+        /// Whether the refusal stands until an audit has found everything in place.
         var isOfAudit = false
-        /// When a log that is not signed further is looked at again.
-        var retry = ContinuousClock.now
+        /// Until when the log is left alone; nil when it may be looked at.
+        var retry: Instant?
+        /// Since when there is something to sign and nothing of it is signed; nil when there is nothing.
+        var behindSince: Instant?
+
+        func isResting(at now: Instant) -> Bool {
+            (refusal != nil && isOfAudit) || (retry.map { $0 > now } ?? false)
+        }
+
+        /// Takes in what a look at this log came to.
+        mutating func note(
+            _ log: SealerLog, _ round: LogSealing.Round, now: Instant, pause: Duration
+        ) {
+            size = log.size
+            isHeld = log.isHeld
+            guard log.isHeld else {
+                // Whoever holds it now judges it.
+                (refusal, isOfAudit, retry, behindSince) = (nil, false, nil, nil)
+                return
+            }
+            let before = signed
+            if let size = round.signed[log.tenant] {
+                signed = size
+                // What the audit has found meanwhile stands.
+                if !isOfAudit { (refusal, retry) = (nil, nil) }
+            }
+            if let found = round.refusals[log.tenant] {
+                refusal = found
+                isOfAudit = isOfAudit || found.isOfLog
+                retry = now + pause
+            }
+            if round.faults[log.tenant] != nil { retry = now + pause }
+            guard signed < size else { return behindSince = nil }
+            behindSince = signed > before ? now : behindSince ?? now
+        }
     }
 
     private struct State {
         var places: [TenantID: Place] = [:]
-        var beat = ContinuousClock.now
+        var beat: Instant
+        var lastRound: Instant
         var signedCount = 0
     }
 
     private let refusalPause: Duration
-    private let state = Mutex(State())
+    private let behindMax: Duration
+    private let now: @Sendable () -> Instant
+    private let state: Mutex<State>
 
-    init(refusalPause: Duration) {
+    /// `behindMax` is how long a log may have something to sign before that is trouble.
+    init(
+        refusalPause: Duration, behindMax: Duration = .seconds(30),
+        now: @escaping @Sendable () -> Instant = { .now }
+    ) {
         self.refusalPause = refusalPause
+        self.behindMax = behindMax
+        self.now = now
+        state = Mutex(State(beat: now(), lastRound: now()))
     }
 
     /// Notes that a loop has come by.
     func beat() {
-        state.withLock { $0.beat = .now }
+        let now = now()
+        state.withLock { $0.beat = now }
     }
 
     func isAlive(within limit: Duration) -> Bool {
-        state.withLock { ContinuousClock.now - $0.beat <= limit }
+        let now = now()
+        return state.withLock { now - $0.beat <= limit }
+    }
+
+    /// Whether all logs could be looked at, not too long ago.
+    var isCurrent: Bool {
+        let now = now()
+        return state.withLock { now - $0.lastRound <= behindMax }
     }
 
     /// Checkpoints that were published.
     var signedCount: Int { state.withLock(\.signedCount) }
 
     var statuses: [SealerStatus] {
-        state.withLock(\.places).sorted { $0.key < $1.key }.map { tenant, place in
+        let now = now()
+        return state.withLock(\.places).sorted { $0.key < $1.key }.map { tenant, place in
             SealerStatus(
                 tenant: tenant, size: place.size, isHeld: place.isHeld, signed: place.signed,
-                audited: place.audited, refusal: place.refusal)
+                audited: place.audited, refusal: place.refusal,
+                isStuck: place.behindSince.map { now - $0 > behindMax } ?? false)
         }
     }
 
@@ -55,31 +110,24 @@ final class SealingBoard: Sendable {
 
     /// Whether a log is to be left alone for now.
     func isResting(_ tenant: TenantID) -> Bool {
-        state.withLock { state in
-            guard let place = state.places[tenant], place.refusal != nil else { return false }
-            return place.isOfAudit || place.retry > .now
-        }
+        let now = now()
+        return state.withLock { $0.places[tenant]?.isResting(at: now) ?? false }
     }
 
     /// Takes in what a look at all logs came to; the refusals that are new.
     func note(_ round: LogSealing.Round) -> [(tenant: TenantID, refusal: SealingRefusal)] {
-        state.withLock { state in
-            state.beat = .now
+        let now = now()
+        return state.withLock { state in
+            state.beat = now
+            state.lastRound = now
             state.signedCount += round.publishedCount
             var news: [(tenant: TenantID, refusal: SealingRefusal)] = []
             for log in round.logs {
                 var place = state.places[log.tenant] ?? Place()
-                let wasResting = place.refusal != nil && (place.isOfAudit || place.retry > .now)
-                place.size = log.size
-                place.isHeld = log.isHeld
-                if let size = round.signed[log.tenant] { place.signed = size }
-                if let refusal = round.refusals[log.tenant] {
-                    if place.refusal != refusal { news.append((log.tenant, refusal)) }
-                    place.refusal = refusal
-                    place.isOfAudit = refusal.isOfLog
-                    place.retry = .now + refusalPause
-                } else if !wasResting {
-                    place.refusal = nil
+                let known = place.refusal
+                place.note(log, round, now: now, pause: refusalPause)
+                if let refusal = round.refusals[log.tenant], refusal != known, log.isHeld {
+                    news.append((log.tenant, refusal))
                 }
                 state.places[log.tenant] = place
             }
@@ -87,22 +135,22 @@ final class SealingBoard: Sendable {
         }
     }
 
-    /// Notes that an audit has found everything in place up to a size.
+    /// Notes that an audit has found everything in place up to a size: a log that is refused is tried
+    /// again, and only when that works it is refused no more.
     func noteAudit(of tenant: TenantID, size: Int64) {
         state.withLock { state in
             state.places[tenant]?.audited = size
             guard state.places[tenant]?.isOfAudit == true else { return }
             state.places[tenant]?.isOfAudit = false
-            state.places[tenant]?.refusal = nil
+            state.places[tenant]?.retry = nil
         }
     }
 
     /// Notes what an audit has found; whether it is new.
     ///
     /// A log that went back stays one: that says more than the first event that is missing.
-    func noteAudit(of tenant: TenantID, finding: SealingFinding) -> Bool {
+    func noteAudit(of tenant: TenantID, refusal: SealingRefusal) -> Bool {
         state.withLock { state in
-            let refusal = SealingRefusal.contradicts(finding)
             let known = state.places[tenant]?.refusal
             if case .logWentBack = known { return false }
             let isNew = known != refusal

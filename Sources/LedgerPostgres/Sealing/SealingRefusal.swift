@@ -1,4 +1,5 @@
-/// Why a sealer signs no further checkpoint of a log: what was signed before does not hold any more.
+/// Why a sealer signs no further checkpoint of a log: what was signed before does not hold any more, or
+/// nobody can tell.
 ///
 /// Never mended by signing something else. Positions and sizes only, no personal data.
 package enum SealingRefusal: Error, Hashable, Sendable, CustomStringConvertible {
@@ -12,10 +13,15 @@ package enum SealingRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     case contradicts(SealingFinding)
     /// A checkpoint was published that the record does not know of, or the record is missing.
     case recordUnfit(String)
+    /// The database fails whenever it is asked for this log.
+    case databaseFails(String)
 
     /// Whether it is about the log itself: then it holds until an audit has found everything in place.
     var isOfLog: Bool {
-        if case .recordUnfit = self { false } else { true }
+        switch self {
+        case .logWentBack, .hashesWentBack, .hashesDamaged, .contradicts: true
+        case .recordUnfit, .databaseFails: false
+        }
     }
 
     package var description: String {
@@ -28,6 +34,7 @@ package enum SealingRefusal: Error, Hashable, Sendable, CustomStringConvertible 
         case .hashesDamaged: "the stored hashes are cut off in the middle of a tree"
         case .contradicts(let finding): finding.description
         case .recordUnfit(let reason): reason
+        case .databaseFails(let reason): "the database fails whenever it is asked: \(reason)"
         }
     }
 }

@@ -8,25 +8,34 @@ struct TreeCheck {
     let tenant: TenantID
     let pageMax: Int
 
-    /// Reads the new events and hashes once more, from the tree that was signed before, and proves that
-    /// the stored hashes lead from its root to the new one.
+    /// Reads more of the new events and hashes once more, from the tree that was signed before on; whether
+    /// that was all of them.
     ///
     /// The first reading hashed the entries here; this time the store hashes them, by its own code in its
-    /// own memory. Both have to come to the same root, and to the very hashes that are stored.
+    /// own memory. Both have to come to the same root, and to the very hashes that are stored. After a
+    /// restore everything is new, so no more than `limit` events are read in one go.
     /// - Throws: `SealingRefusal`.
-    func expect(_ tree: SealedTree) async throws {
-        var again = tree.signed
-        while again.size < tree.stored.size {
-            let end = min(tree.stored.size, again.size + Int64(pageMax))
-            let stretch = try await store.reread(again.size..<end, of: tenant)
-            if let finding = again.append(stretch, upTo: end) {
+    func reread(_ tree: inout SealedTree, limit: Int) async throws -> Bool {
+        let last = min(tree.stored.size, tree.reread.size + Int64(limit))
+        while tree.reread.size < last {
+            let end = min(last, tree.reread.size + Int64(pageMax))
+            let stretch = try await store.reread(tree.reread.size..<end, of: tenant)
+            if let finding = tree.reread.append(stretch, upTo: end) {
                 throw SealingRefusal.contradicts(
                     SealingFinding(
                         what: finding.what, position: finding.position, after: tree.signed.size,
                         before: nil))
             }
         }
-        guard again == tree.stored else {
+        return tree.reread.size == tree.stored.size
+    }
+
+    /// Proves that the stored hashes lead from the root that was signed before to the new one, once
+    /// everything has been read again.
+    ///
+    /// - Throws: `SealingRefusal`.
+    func expect(_ tree: SealedTree) async throws {
+        guard tree.reread == tree.stored else {
             throw refusal("what was read twice has two roots", tree)
         }
         try await expectConsistency(tree)

@@ -66,6 +66,12 @@ struct TreeLoading {
                     + " the record outside of the database knows nothing: restore it")
         }
         let size = last.checkpoint.size
+        if published.size > size, let fault = published.fault(kept.verifiers) {
+            throw .contradicts(
+                SealingFinding(
+                    what: "the published checkpoint of size \(published.size) \(fault)",
+                    position: nil, after: size, before: nil))
+        }
         guard published.size <= size else {
             throw .recordUnfit(
                 "a checkpoint of size \(published.size) was published, and the record outside of the"

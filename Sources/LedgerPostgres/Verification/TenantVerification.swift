@@ -152,6 +152,9 @@ struct TenantVerification {
         var search = MerkleSearch(tenant, seals)
         try search.run(on: connection)
         for finding in search.findings { add(finding.check, finding.position, finding.text) }
+        if seals.lacksTrusted, nextPosition.value > 0 {
+            add(.checkpoints, nil, "nothing of the log is signed by a key that was given")
+        }
         report.count(.nodes, search.hashCount)
         report.count(.checkpoints, search.checkpointCount)
         report.signedEvents += search.signedSize

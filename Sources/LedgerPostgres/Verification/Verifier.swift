@@ -72,20 +72,36 @@ package struct Verifier: Sendable {
                             text: "a table names a tenant that can be none"))
                     continue
                 }
-                report = try connection.transaction(Self.begin) {
-                    try Self.keepTables(on: connection)
-                    if let whole = try self.streamed(tenant, progress).run(report, on: connection) {
-                        return whole
-                    }
-                    var verification = TenantVerification(
-                        tenant, report: report, disclosures: self.disclosures, trust: self.trust,
-                        progress: progress)
-                    verification.report.isSearched = true
-                    try verification.run(on: connection)
-                    return verification.report
+                do {
+                    report = try self.verify(tenant, report, progress, on: connection)
+                } catch let error as PostgresError {
+                    guard UnreadableSearch.isAbout(error) else { throw error }
+                    var search = UnreadableSearch(tenant, on: connection)
+                    try search.run(after: error)
+                    report.isSearched = true
+                    for finding in search.findings { report.add(finding) }
                 }
             }
             return report
+        }
+    }
+
+    /// Verifies a tenant in one snapshot.
+    private func verify(
+        _ tenant: TenantID, _ report: VerificationReport,
+        _ progress: @escaping @Sendable (VerificationProgress) -> Void, on connection: Connection
+    ) throws -> VerificationReport {
+        try connection.transaction(Self.begin) {
+            try Self.keepTables(on: connection)
+            if let whole = try streamed(tenant, progress).run(report, on: connection) {
+                return whole
+            }
+            var verification = TenantVerification(
+                tenant, report: report, disclosures: disclosures, trust: trust,
+                progress: progress)
+            verification.report.isSearched = true
+            try verification.run(on: connection)
+            return verification.report
         }
     }
 

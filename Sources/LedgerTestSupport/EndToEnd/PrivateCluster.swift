@@ -99,6 +99,19 @@ package final class PrivateCluster: Sendable {
         return count
     }
 
+    /// Writes bytes into a file of the stopped cluster, at a place.
+    ///
+    /// `path` is what `pg_relation_filepath` says.
+    ///
+    /// - Throws: what writing throws.
+    package func overwrite(_ path: String, at offset: UInt64, with bytes: [UInt8]) throws {
+        let handle = try FileHandle(
+            forWritingTo: URL(fileURLWithPath: directory + "/data/" + path))
+        try handle.seek(toOffset: offset)
+        try handle.write(contentsOf: Data(bytes))
+        try handle.close()
+    }
+
     /// Whether a server runs on the data; one that could not go on has ended.
     package var isRunning: Bool {
         postmaster > 0 && Foundation.kill(postmaster, 0) == 0

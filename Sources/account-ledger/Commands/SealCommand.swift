@@ -18,6 +18,7 @@ enum SealCommand {
             Does what serve does where LEDGER_SEALER_STATE is set, for a process that has no other rights: a
             login of the group <database>_ledger_sealer. Waits for its turn while another one seals. Exits
             with 1 when what was signed before does not hold any more; it never signs anything else instead.
+            Has no listener, and so no readiness: its log says "sealing refused".
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {

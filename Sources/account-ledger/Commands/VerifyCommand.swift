@@ -1,7 +1,5 @@
-import Foundation
 import Ledger
 import LedgerPostgres
-import TransparencyLog
 
 /// `verify`: folds the whole log and compares everything that is kept beside it.
 enum VerifyCommand {
@@ -14,18 +12,20 @@ enum VerifyCommand {
                 meaning: "say on standard error how far it has come; by default on a terminal only"),
             .init(
                 name: "checkpoint", placeholder: "FILE",
-                meaning: "a signed checkpoint that was kept elsewhere; the log has to agree with it"
+                meaning:
+                    "a signed checkpoint that was kept elsewhere; the log it names has to agree with it"
             ),
         ] + OfflineVerification.options,
-        settings: [.databaseURL, .keys],
+        settings: [.databaseURL, .keys, .sealerState, .origin, .mode],
         details: """
             Folds the log with the pure model and compares the result with the head, the decision state, the
             read models, the stored hashes of the Merkle log and every signed checkpoint, in one snapshot,
             while the ledger goes on. What is not as it was signed is named by its position, or by the two
             checkpoints it lies between. Prints what was checked and what was
             found, ids and positions only. Without LEDGER_KEYS, disclosures and what is derived from them
-            are left out. Exits with 0 only when everything holds. With --offline nothing but the bundle
-            is read.
+            are left out. With --vkey every log has to be signed by one of these keys. With
+            LEDGER_SEALER_STATE each log has to agree with what its sealer signed last. Exits with 0 only
+            when everything holds. With --offline nothing but the bundle is read.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -37,7 +37,9 @@ enum VerifyCommand {
         let url = try environment.databaseURL
         let tenant = try LedgerReading.tenant(arguments, url: url)
         let keyring = try LedgerReading.keyring(environment)
-        let trust = try trust(arguments, keys: keys ?? [], tenant: tenant)
+        let tenants =
+            if let tenant { [tenant] } else { try OpenedTenants.read(url: url).facts.keys.sorted() }
+        let trust = try VerifyTrust.read(arguments, environment, keys: keys ?? [], tenants: tenants)
         let guards = try SchemaCheck.withConnection(to: url) {
             try AppendOnlyGuards.inspect($0, login: nil).sentence
         }
@@ -54,24 +56,6 @@ enum VerifyCommand {
             text(of: report) + "\(guards)\n" + summary(report).joined(separator: ", ") + "\n"
                 + verdict(report))
         return report.holds ? .success : .fault
-    }
-
-    /// What the auditor brings along.
-    private static func trust(
-        _ arguments: Arguments, keys: [NoteVerifier], tenant: TenantID?
-    ) throws(Fault) -> SealTrust {
-        var trust = SealTrust()
-        trust.verifiers = keys
-        guard let path = arguments["checkpoint"] else { return trust }
-        guard let data = FileManager.default.contents(atPath: path),
-            let note = try? SignedNote(parsing: Array(data)),
-            let checkpoint = Checkpoint(text: note.text)
-        else { throw Fault("\(path) is no signed checkpoint") }
-        if !trust.verifiers.isEmpty, (try? Checkpoint.open(note, trust.verifiers)) == nil {
-            throw Fault("\(path) is not signed by a key of --vkey")
-        }
-        trust.anchors[tenant ?? .default] = [checkpoint]
-        return trust
     }
 
     private static func text(of report: VerificationReport) -> String {

@@ -53,8 +53,9 @@ actor ReadinessProbe {
             checks.append(
                 Readiness.Check(
                     "sealer",
-                    isReady: sealer.isAlive() && statuses.allSatisfy { $0.refusal == nil },
-                    detail: SealingProgress.line(statuses)))
+                    isReady: sealer.isAlive() && sealer.isCurrent
+                        && statuses.allSatisfy { $0.refusal == nil && !$0.isStuck },
+                    detail: SealingProgress.line(statuses, isCurrent: sealer.isCurrent)))
         }
         return Readiness(checks: checks)
     }

@@ -5,13 +5,16 @@ enum SealingProgress {
     private static let shownMax = 5
 
     /// Names the logs that are not signed further; then how many this process seals.
-    static func line(_ all: [SealerStatus]) -> String {
-        let refused = all.filter { $0.refusal != nil }
-        guard refused.isEmpty else {
-            let shown = refused.prefix(shownMax).map { status in
-                "\(status.tenant) is not signed any more: \(status.refusal.map { "\($0)" } ?? "")"
+    static func line(_ all: [SealerStatus], isCurrent: Bool) -> String {
+        guard isCurrent else { return "no log could be looked at for too long" }
+        let troubled = all.filter { $0.refusal != nil || $0.isStuck }
+        guard troubled.isEmpty else {
+            let shown = troubled.prefix(shownMax).map { status in
+                let why =
+                    status.refusal.map { "\($0)" } ?? "\(status.size - status.signed) events wait"
+                return "\(status.tenant) is not signed any more: \(why)"
             }
-            let more = refused.count - shown.count
+            let more = troubled.count - shown.count
             return shown.joined(separator: "; ") + (more > 0 ? "; and \(more) more" : "")
         }
         let held = all.filter(\.isHeld)

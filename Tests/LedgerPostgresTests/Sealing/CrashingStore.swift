@@ -100,8 +100,10 @@ struct CrashingRecord: SealerRecord {
         try ending { try record.standing(of: tenant, mayBegin: mayBegin) }
     }
 
-    func write(_ signed: LastSigned, of tenant: TenantID) throws(SealerRecordFault) {
-        try ending { try record.write(signed, of: tenant) }
+    func write(
+        _ signed: LastSigned, after previous: Checkpoint?, of tenant: TenantID
+    ) throws(SealerRecordFault) {
+        try ending { try record.write(signed, after: previous, of: tenant) }
     }
 
     func add(_ erasures: [SeenErasure], of tenant: TenantID) throws(SealerRecordFault) {

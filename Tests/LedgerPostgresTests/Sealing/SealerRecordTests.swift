@@ -73,6 +73,96 @@ import TransparencyLog
         }
     }
 
+    /// Signs a checkpoint of some size as whatever the log's name is.
+    private func sign(_ size: Int64, _ record: SealerDirectory) throws {
+        let standing = try record.standing(of: .default, mayBegin: true)
+        let checkpoint = Checkpoint(
+            origin: standing.origin, size: size, root: TreeHash.leaf([UInt8(size)]))
+        try record.write(
+            LastSigned(
+                checkpoint: checkpoint,
+                note: checkpoint.signed(by: standing.signers).description),
+            after: standing.last?.checkpoint, of: .default)
+    }
+
+    @Test func `a new name that a crash broke off gets one key`() throws {
+        try with { record, path in
+            try sign(3, record)
+            let files = FileManager.default
+            let directory = path + "/default/"
+            let origin = try Data(contentsOf: URL(fileURLWithPath: directory + "origin"))
+            let before = Set(try files.contentsOfDirectory(atPath: directory))
+            let next = try record.beginNewOrigin(of: .default)
+            let key = try #require(
+                Set(try files.contentsOfDirectory(atPath: directory)).subtracting(before)
+                    .first { $0.hasSuffix(".key") })
+            // Ended after the key, before the name.
+            try origin.write(to: URL(fileURLWithPath: directory + "origin"))
+            try files.setAttributes(
+                [.posixPermissions: 0o600], ofItemAtPath: directory + "origin")
+            #expect(try record.beginNewOrigin(of: .default) == next)
+            let standing = try record.standing(of: .default, mayBegin: false)
+            #expect(standing.origin == next && standing.signers.count == 1)
+            // Ended before the key.
+            try origin.write(to: URL(fileURLWithPath: directory + "origin"))
+            try files.setAttributes(
+                [.posixPermissions: 0o600], ofItemAtPath: directory + "origin")
+            try files.removeItem(atPath: directory + key)
+            #expect(try record.beginNewOrigin(of: .default) == next)
+            #expect(try record.standing(of: .default, mayBegin: false).signers.count == 1)
+            try sign(1, record)
+            #expect(try record.beginNewOrigin(of: .default).description.hasSuffix("/3"))
+        }
+    }
+
+    @Test func `what is signed follows on what was signed, and on nothing else`() throws {
+        try with { record, _ in
+            try sign(3, record)
+            let first = try #require(try record.lastSigned(of: .default))
+            try sign(5, record)
+            let second = try #require(try record.lastSigned(of: .default))
+            let standing = try record.standing(of: .default, mayBegin: false)
+            let later = Checkpoint(origin: standing.origin, size: 9, root: TreeHash.leaf([9]))
+            let note = later.signed(by: standing.signers).description
+            for previous in [nil, first.checkpoint, later] {
+                #expect(throws: SealerRecordFault.outdated) {
+                    try record.write(
+                        LastSigned(checkpoint: later, note: note), after: previous, of: .default)
+                }
+            }
+            #expect(try record.lastSigned(of: .default) == second)
+        }
+    }
+
+    @Test func `a draft that a killed process has left is taken away`() throws {
+        try with { record, path in
+            try sign(3, record)
+            let draft = path + "/default/.checkpoint-0a1b2c3d.key.1234567890"
+            try Data("secret".utf8).write(to: URL(fileURLWithPath: draft))
+            try sign(4, record)
+            #expect(!FileManager.default.fileExists(atPath: draft))
+            #expect(FileManager.default.fileExists(atPath: path + "/default/.lock"))
+        }
+    }
+
+    @Test func `an erasure is added to a list of any length`() throws {
+        try with { record, path in
+            _ = try record.standing(of: .default, mayBegin: true)
+            let seen = try #require(SeenErasure(entry: entry(17)))
+            try record.add([seen], of: .default)
+            let file = try #require(FileHandle(forUpdatingAtPath: path + "/default/erasures"))
+            // A hole: it takes no room.
+            try file.truncate(atOffset: 300 * 1024 * 1024)
+            try file.close()
+            try record.add([seen], of: .default)
+            let end = try #require(FileHandle(forReadingAtPath: path + "/default/erasures"))
+            try end.seek(toOffset: 300 * 1024 * 1024)
+            let line = try #require(try end.readToEnd())
+            #expect(ErasureList.erasures(Array(line)) == [seen])
+            try end.close()
+        }
+    }
+
     @Test func `another LEDGER_ORIGIN than the log was sealed under is refused`() throws {
         try with { record, path in
             _ = try record.standing(of: .default, mayBegin: true)

@@ -17,7 +17,7 @@ import TransparencyLog
         var sealing = LogSealing(
             store: CrashingStore(store: store, crash: crash),
             record: CrashingRecord(record: fixture.record, crash: crash), limits: limits)
-        _ = try? await sealing.round()
+        while let round = try? await sealing.round(), round.hasMore {}
         // Another process could not take the log over before the lease has lapsed.
         await store.release()
         await store.close()
@@ -139,7 +139,10 @@ import TransparencyLog
             try await fixture.sealOnce()
             let new = try #require(try fixture.record.lastSigned(of: .default))
             #expect(throws: SealerRecordFault.outdated) {
-                try fixture.record.write(old, of: .default)
+                try fixture.record.write(old, after: nil, of: .default)
+            }
+            #expect(throws: SealerRecordFault.outdated) {
+                try fixture.record.write(old, after: new.checkpoint, of: .default)
             }
             #expect(try fixture.record.lastSigned(of: .default) == new)
             let other = LastSigned(
@@ -147,8 +150,9 @@ import TransparencyLog
                     origin: new.checkpoint.origin, size: new.checkpoint.size, root: .emptyRoot),
                 note: new.note)
             #expect(throws: SealerRecordFault.outdated) {
-                try fixture.record.write(other, of: .default)
+                try fixture.record.write(other, after: new.checkpoint, of: .default)
             }
+            #expect(try fixture.record.lastSigned(of: .default) == new)
         }
     }
 

@@ -99,6 +99,38 @@ import Testing
         }
     }
 
+    @Test func `a row that the audit cannot read stops the log until it can be read`() async throws
+    {
+        try await SealingFixture.with { fixture, ledger in
+            var story = Story(ledger.sequencer)
+            try await story.people(0..<2)
+            try await fixture.sealOnce()
+            try await story.people(2..<4)
+            try await fixture.sealOnce()
+            // The next look goes by the largest checkpoint only.
+            try await fixture.tamper(
+                """
+                CREATE TABLE aside AS TABLE checkpoints;
+                ALTER EVENT TRIGGER ledger_guard_drop DISABLE;
+                ALTER TABLE checkpoints DROP CONSTRAINT checkpoints_root_check;
+                UPDATE checkpoints SET root = '\\x00' WHERE size = 7
+                """)
+            let alarms = Alarms()
+            let sealer = sealer(fixture, alarms)
+            let running = Task { await sealer.run() }
+            try await eventually("the audit says that it can't read") {
+                if case .databaseFails = sealer.statuses.first?.refusal { true } else { false }
+            }
+            try await fixture.tamper(
+                "UPDATE checkpoints c SET root = a.root FROM aside a WHERE a.size = c.size")
+            try await story.people(4..<5)
+            try await eventually("size 16 is signed") { signed(sealer) == 16 }
+            #expect(alarms.refusals.count == 1)
+            running.cancel()
+            await running.value
+        }
+    }
+
     @Test func `of two sealers one works, and the other goes on when it ends`() async throws {
         try await SealingFixture.with { fixture, ledger in
             let alarms = Alarms()

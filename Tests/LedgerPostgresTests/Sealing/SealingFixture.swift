@@ -130,6 +130,29 @@ struct SealingFixture: Sendable {
     }
 }
 
+extension SealingFixture {
+    /// Keeps every table as it is; to be done by ``tamper(_:)``.
+    static let backUp = forEachTable("CREATE TABLE kept_%1$s AS TABLE %1$I")
+
+    /// Sets every table back to what was kept.
+    static let goBack =
+        forEachTable("DELETE FROM %1$I") + ";"
+        + forEachTable("INSERT INTO %1$I TABLE kept_%1$s")
+
+    /// Runs a statement for each table of the ledger that holds rows of a tenant.
+    private static func forEachTable(_ statement: String) -> String {
+        """
+        DO $each$ DECLARE place text; BEGIN
+            FOR place IN SELECT table_name FROM information_schema.columns c
+                JOIN information_schema.tables t USING (table_schema, table_name)
+                WHERE c.table_schema = 'public' AND c.column_name = 'tenant_id'
+                    AND t.table_type = 'BASE TABLE' AND table_name NOT LIKE 'kept\\_%'
+            LOOP EXECUTE format('\(statement)', place); END LOOP;
+        END $each$
+        """
+    }
+}
+
 extension Story {
     /// Signs so many people in, an account and two events each.
     mutating func people(_ range: Range<Int>) async throws {

@@ -8,7 +8,7 @@ import TransparencyLog
 /// What a sealer finds out about a database that somebody with all rights has changed.
 @Suite struct TamperingTests {
     /// Three checkpoints, of sizes 10, 19 and 28.
-    private func sealed(
+    fileprivate func sealed(
         _ body: (SealingFixture, inout Story, SequencerFixture) async throws -> Void
     ) async throws {
         try await SealingFixture.with { fixture, ledger in
@@ -191,6 +191,94 @@ import TransparencyLog
                 try await reads.consistency(from: 10, to: 19, in: .default)
             }
             await reads.close()
+        }
+    }
+}
+
+extension TamperingTests {
+    @Test func `a proof is not handed out with a note that does not sign it`() async throws {
+        try await sealed { fixture, _, _ in
+            try await fixture.tamper("CREATE TABLE aside AS TABLE checkpoints")
+            for edit in [
+                "replace(note, E'\\n19\\n', E'\\n18\\n')",
+                "regexp_replace(note, '\\n\\n.*', E'\\n')",
+                "(SELECT note FROM checkpoints WHERE size = 10)",
+            ] {
+                try await fixture.tamper(
+                    "UPDATE checkpoints SET note = \(edit) WHERE size = 19")
+                let reads = fixture.reads()
+                await #expect(throws: LedgerFault.internalFailure, "\(edit)") {
+                    try await reads.inclusion(of: LogPosition(3), in: .default, size: 19)
+                }
+                await #expect(throws: LedgerFault.internalFailure, "\(edit)") {
+                    try await reads.consistency(from: 10, to: 19, in: .default)
+                }
+                _ = try await reads.inclusion(of: LogPosition(3), in: .default, size: nil).get()
+                await reads.close()
+                try await fixture.tamper(
+                    "UPDATE checkpoints c SET note = a.note FROM aside a WHERE c.size = a.size")
+            }
+        }
+    }
+
+    /// Whoever may add checkpoints can add one, but not sign it.
+    private static let stray = """
+        INSERT INTO checkpoints SELECT tenant_id, origin, 40, root, note, signed_at
+        FROM checkpoints WHERE size = 28
+        """
+
+    @Test func `a checkpoint that nobody signed is served to nobody`() async throws {
+        try await sealed { fixture, _, _ in
+            try await fixture.database.asSuperuser.execute(Self.stray)
+            let reads = fixture.reads()
+            #expect(try await reads.latestCheckpoint(of: .default)?.size == 28)
+            let proof = try await reads.inclusion(of: LogPosition(3), in: .default, size: nil)
+            #expect(try proof.get().checkpoint.size == 28)
+            await #expect(throws: LedgerFault.internalFailure) {
+                try await reads.inclusion(of: LogPosition(3), in: .default, size: 40)
+            }
+            try await fixture.tamper("DELETE FROM checkpoints WHERE size < 40")
+            await #expect(throws: LedgerFault.internalFailure) {
+                try await reads.latestCheckpoint(of: .default)
+            }
+            await reads.close()
+        }
+    }
+
+    @Test func `a checkpoint is not published behind another one of its size`() async throws {
+        try await sealed { fixture, story, _ in
+            let store = fixture.store()
+            var sealing = LogSealing(store: store, record: fixture.record)
+            #expect(try await sealing.round().signed == [.default: 28])
+            try await fixture.database.asSuperuser.execute(
+                Self.stray.replacing(" 40,", with: " 31,"))
+            try await story.people(20..<21)
+            #expect(try await sealing.round().publishedCount == 0)
+            let round = try await sealing.round()
+            #expect(
+                round.refusals[.default]?.description.contains("is not the one that was signed")
+                    == true, "\(round)")
+            await store.release()
+            await store.close()
+        }
+    }
+
+    @Test func `a checkpoint that nobody signed is named by the sealer and by the audit`()
+        async throws
+    {
+        try await sealed { fixture, story, _ in
+            try await fixture.database.asSuperuser.execute(Self.stray)
+            let finding = try #require(try await fixture.audit())
+            #expect(
+                finding.what
+                    == "the published checkpoint of size 40 does not say what its row says")
+            try await story.people(20..<21)
+            let round = try await fixture.sealOnce()
+            #expect(
+                round.refusals[.default]?.description.contains("of size 40 does not say") == true,
+                "\(round.refusals)")
+            try await fixture.tamper("DELETE FROM checkpoints WHERE size = 40")
+            #expect(try await fixture.sealOnce().signed == [.default: 31])
         }
     }
 }

@@ -128,6 +128,13 @@ import TransparencyLog
             sql: "DELETE FROM merkle_nodes WHERE first_index = 0",
             check: .nodes, position: 0, says: "agrees with the log"),
         Tampering(
+            testDescription: "no hashes at all", sql: "DELETE FROM merkle_nodes", check: .nodes,
+            position: 0, says: "the stored hashes end at 0, and size 25 was signed"),
+        Tampering(
+            testDescription: "the last hashes missing",
+            sql: "DELETE FROM merkle_nodes WHERE first_index > 0", check: .nodes,
+            position: 7, says: "the stored hashes end at 7, and size 25 was signed"),
+        Tampering(
             testDescription: "hashes of no length",
             sql: """
                 ALTER EVENT TRIGGER ledger_guard_drop DISABLE;
@@ -148,6 +155,14 @@ import TransparencyLog
                 UPDATE checkpoints SET note = replace(note, E'\\n13\\n', E'\\n12\\n'), size = 12
                 WHERE size = 13
                 """, check: .checkpoints, position: 11, says: "signature that its key did not make"),
+        Tampering(
+            testDescription: "a checkpoint of another size",
+            sql: "UPDATE checkpoints SET size = 30 WHERE size = 25", check: .checkpoints,
+            position: 29, says: "the checkpoint of size 30 does not say what its row says"),
+        Tampering(
+            testDescription: "a checkpoint of the right root under another name",
+            sql: "UPDATE checkpoints SET origin = 'ledger.example/x' WHERE size = 25",
+            check: .checkpoints, position: 24, says: "does not say what its row says"),
         Tampering(
             testDescription: "a checkpoint of an unknown key",
             sql: "DELETE FROM checkpoint_keys", check: .checkpoints, position: 6,
@@ -194,7 +209,7 @@ import TransparencyLog
             try await story.people(1..<3)
             try await fixture.sealOnce()
             try await fixture.database.fold()
-            try await fixture.tamper(Self.forEachTable("CREATE TABLE kept_%1$s AS TABLE %1$I"))
+            try await fixture.tamper(SealingFixture.backUp)
             try await story.people(3..<5)
             try await fixture.sealOnce()
             try await fixture.database.fold()
@@ -205,9 +220,7 @@ import TransparencyLog
             let before = try await Self.verify(fixture, trust)
             #expect(before.holds && before.counts[.checkpoints] == 3, "\(before.findings)")
 
-            try await fixture.tamper(
-                Self.forEachTable("DELETE FROM %1$I")
-                    + ";" + Self.forEachTable("INSERT INTO %1$I TABLE kept_%1$s"))
+            try await fixture.tamper(SealingFixture.goBack)
             #expect(try await Self.verify(fixture).holds, "it agrees with itself")
             let report = try await Self.verify(fixture, trust)
             let finding = try #require(report.findings.first)
@@ -228,20 +241,70 @@ import TransparencyLog
                 NoteVerifier(name: name, publicKey: Ed25519PrivateKey.generate().publicKey)
             ]
             let distrusted = try await Self.verify(fixture, trust)
-            #expect(distrusted.findingCount == 4, "\(distrusted.findings)")
+            #expect(distrusted.findingCount == 5, "\(distrusted.findings)")
         }
     }
 
-    /// Runs a statement for each table of the ledger that holds rows of a tenant.
-    private static func forEachTable(_ statement: String) -> String {
-        """
-        DO $each$ DECLARE place text; BEGIN
-            FOR place IN SELECT table_name FROM information_schema.columns c
-                JOIN information_schema.tables t USING (table_schema, table_name)
-                WHERE c.table_schema = 'public' AND c.column_name = 'tenant_id'
-                    AND t.table_type = 'BASE TABLE' AND table_name NOT LIKE 'kept\\_%'
-            LOOP EXECUTE format('\(statement)', place); END LOOP;
-        END $each$
-        """
+    @Test func `a row that claims more than was signed is named, and no event is missed for it`()
+        async throws
+    {
+        try await Self.with { fixture in
+            try await fixture.tamper(
+                """
+                INSERT INTO checkpoints SELECT tenant_id, origin, 30 + n, root, note, signed_at
+                FROM checkpoints, generate_series(1, 250) n WHERE size = 25
+                """)
+            let report = try await Self.verify(fixture)
+            #expect(!report.holds)
+            #expect(
+                report.findings.allSatisfy {
+                    $0.check == .checkpoints && $0.text.contains("does not say what its row says")
+                }, "\(report.findings)")
+        }
+    }
+
+    /// Nothing in the database says that anything was ever sealed; the keys that were told do.
+    @Test func `without anything sealed a log does not hold against keys that were given`()
+        async throws
+    {
+        try await Self.with { fixture in
+            var trust = SealTrust()
+            trust.verifiers = try fixture.record.standing(of: .default, mayBegin: false).verifiers
+            try await fixture.tamper(
+                Self.rewritten + ";"
+                    + "DELETE FROM merkle_nodes; DELETE FROM checkpoints; DELETE FROM checkpoint_keys"
+            )
+            #expect(try await Self.verify(fixture).holds, "it vouches for itself")
+            let report = try await Self.verify(fixture, trust)
+            #expect(
+                report.findings.map(\.text) == [
+                    "nothing of the log is signed by a key that was given"
+                ])
+        }
+    }
+
+    /// The newest seals are gone, and what they sealed was rewritten.
+    @Test func `what the sealer signed last has to be there, whatever the database says`()
+        async throws
+    {
+        try await Self.with { fixture in
+            var trust = SealTrust()
+            trust.records[.default] = try fixture.record.lastSigned(of: .default)?.checkpoint
+            let before = try await Self.verify(fixture, trust)
+            #expect(before.holds && !before.isSearched, "\(before.findings)")
+            try await fixture.tamper(
+                Self.rewritten + ";"
+                    + "DELETE FROM merkle_nodes WHERE first_index > 0;"
+                    + "DELETE FROM checkpoints WHERE size > 7")
+            #expect(try await Self.verify(fixture).holds, "it agrees with itself")
+            let report = try await Self.verify(fixture, trust)
+            #expect(
+                report.findings.map(\.description) == [
+                    "tenant default, position 7, merkle_nodes: the stored hashes end at 7, and size"
+                        + " 25 was signed",
+                    "tenant default, position 7, checkpoints: the entries are not those of the"
+                        + " checkpoint that was kept, between 7 and 24",
+                ])
+        }
     }
 }

@@ -100,11 +100,11 @@ struct MemorySealerRecord: SealerRecord {
             origin: origin, signers: [signer], verifiers: [signer.verifier], last: shelf.last)
     }
 
-    func write(_ signed: LastSigned, of tenant: TenantID) throws(SealerRecordFault) {
-        if let last = world.seals.shelf(tenant).last?.checkpoint {
-            let new = signed.checkpoint
-            guard last.size < new.size || last == new else { throw .outdated }
-        }
+    func write(
+        _ signed: LastSigned, after previous: Checkpoint?, of tenant: TenantID
+    ) throws(SealerRecordFault) {
+        let last = world.seals.shelf(tenant).last?.checkpoint
+        guard last == previous || last == signed.checkpoint else { throw .outdated }
         world.seals.change(tenant) { $0.last = signed }
         world.seals.note(
             MemorySeals.Signature(

@@ -252,6 +252,7 @@ extension SimulatedProcess {
                     world.seals.refuse(log.tenant, refusal)
                     world.report("\(log.tenant) is not signed any more: \(refusal)")
                 }
+                guard !round.hasMore else { continue }
                 await world.scheduler.sleep(microseconds: 100_000)
             } catch {
                 world.report("the sealer cannot reach its tables: \(error)")

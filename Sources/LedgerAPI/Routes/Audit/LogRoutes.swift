@@ -13,7 +13,7 @@ struct LogCheckpointRoute: Route {
         do {
             latest = try await call.services.audit.proofs.latestCheckpoint(of: call.tenant)
         } catch {
-            throw .faulted(error)
+            throw .ofProof(error)
         }
         guard let latest else { throw .noProof(.nothingSigned) }
         return .text(latest.note)

@@ -32,7 +32,12 @@ struct MerkleSearch {
 
     /// Searches the whole log.
     mutating func run(on connection: Connection) throws(PostgresError) {
-        findings += seals.faults.map { (check: $0.check, position: nil, text: $0.text) }
+        findings += seals.faults
+        if seals.leaves < seals.required {
+            add(
+                .nodes, seals.leaves,
+                "the stored hashes end at \(seals.leaves), and size \(seals.required) was signed")
+        }
         let end = max(seals.leaves, seals.signed)
         do {
             while tree.size < end {

@@ -6,14 +6,20 @@ import TransparencyLog
 struct SealStanding: Sendable {
     /// The number of events whose hashes are stored.
     var leaves: Int64 = 0
-    /// The largest size that a checkpoint names, stored or kept elsewhere.
+    /// The size of the largest stored checkpoint that is signed by a key that is known.
+    var published: Int64 = 0
+    /// The largest size that such a checkpoint names, or one that was kept elsewhere.
     var signed: Int64 = 0
+    /// The size that hashes must be stored for: a sealer stores them before it signs.
+    var required: Int64 = 0
     /// Keys that a checkpoint may be signed with.
     var verifiers: [NoteVerifier] = []
     /// Checkpoints that were kept elsewhere, the smallest first.
     var anchors: [Checkpoint] = []
+    /// Whether somebody brought keys, and nothing that is stored is signed by one of them.
+    var lacksTrusted = false
     /// What is wrong already; then the rest is a guess.
-    var faults: [(check: VerificationCheck, text: String)] = []
+    var faults: [(check: VerificationCheck, position: LogPosition?, text: String)] = []
 
     private static let keysMax = 1_000
 
@@ -29,15 +35,17 @@ struct SealStanding: Sendable {
         SELECT EXISTS (SELECT FROM merkle_nodes WHERE tenant_id = $1 AND first_index < 0)
             OR EXISTS (SELECT FROM checkpoints WHERE tenant_id = $1 AND size <= 0)
         """)
-    private static let largest = Statement(
-        "verify_largest_checkpoint",
-        "SELECT size FROM checkpoints WHERE tenant_id = $1 ORDER BY size DESC LIMIT 1")
     private static let keys = Statement(
         "verify_checkpoint_keys",
         """
         SELECT coalesce(vkey, '') FROM checkpoint_keys WHERE tenant_id = $1 ORDER BY added_at, vkey
         LIMIT \(keysMax)
         """)
+
+    /// Checkpoints that are read at a time, those of the same size as the last besides.
+    private static let pageRows = 100
+    /// Checkpoints above everything that was sealed that are named; more say nothing new.
+    private static let strayMax = 20
 
     /// Reads it in the transaction that is open.
     init(of tenant: TenantID, trust: SealTrust, on connection: Connection) throws(PostgresError) {
@@ -50,25 +58,81 @@ struct SealStanding: Sendable {
             if let leaves = end.overflow ? nil : StoredHashIndex.leaves(count: end.partialValue) {
                 self.leaves = leaves
             } else {
-                faults.append((.nodes, "the stored hashes are not those of a whole tree"))
+                faults.append((.nodes, nil, "the stored hashes are not those of a whole tree"))
             }
         }
         if try connection.query(Self.stray, name).bool(0, 0) {
-            faults.append((.nodes, "there are hashes or checkpoints of no log"))
+            faults.append((.nodes, nil, "there are hashes or checkpoints of no log"))
         }
-        let size = try connection.query(Self.largest, name)
-        signed = size.rowCount == 1 ? try size.int8(0, 0) : 0
-        anchors = (trust.anchors[tenant] ?? []).sorted { $0.size < $1.size }
-        signed = max(signed, anchors.last?.size ?? 0)
+        try readKeys(of: tenant, trust: trust, on: connection)
+        let record = trust.records[tenant]
+        anchors = ((trust.anchors[tenant] ?? []) + (record.map { [$0] } ?? []))
+            .sorted { $0.size < $1.size }
+        do {
+            try readLargest(of: tenant, on: connection)
+        } catch let error as PostgresError {
+            throw error
+        } catch {
+            throw .unexpectedResult("a checkpoint can't be read")
+        }
+        required = max(published, record?.size ?? 0)
+        lacksTrusted = !trust.verifiers.isEmpty && published == 0
+    }
+
+    private mutating func readKeys(
+        of tenant: TenantID, trust: SealTrust, on connection: Connection
+    ) throws(PostgresError) {
         verifiers = trust.verifiers
         guard verifiers.isEmpty else { return }
-        let keys = try connection.query(Self.keys, name)
+        let keys = try connection.query(Self.keys, [.text(tenant.description)])
         for row in 0..<keys.rowCount {
             if let verifier = NoteVerifier(try keys.text(row, 0)) {
                 verifiers.append(verifier)
             } else {
-                faults.append((.checkpoints, "a key of checkpoint_keys is none"))
+                faults.append((.checkpoints, nil, "a key of checkpoint_keys is none"))
             }
+        }
+    }
+
+    /// Looks for the largest checkpoint that is signed; those above it are nobody's.
+    private mutating func readLargest(of tenant: TenantID, on connection: Connection) throws {
+        var stray: [(size: Int64, fault: String)] = []
+        var bound = Int64.max
+        var isFirst = true
+        var rows = 0
+        repeat {
+            rows = 0
+            let above = isFirst ? "<=" : "<"
+            let limit = bound
+            isFirst = false
+            try connection.copyRows(
+                """
+                COPY (SELECT size, origin, root, note FROM checkpoints
+                WHERE tenant_id = \(quoteLiteral(tenant.description)) AND size > 0
+                    AND size \(above) \(limit)
+                ORDER BY size DESC FETCH FIRST \(Self.pageRows) ROWS WITH TIES)
+                TO STDOUT (FORMAT binary)
+                """
+            ) { row in
+                rows += 1
+                let claim = CheckpointClaim(
+                    origin: String(decoding: row.bytes(1), as: UTF8.self),
+                    size: try row.int8(0), root: TreeHash(row.bytes(2)),
+                    note: String(decoding: row.bytes(3), as: UTF8.self))
+                bound = claim.size
+                guard published == 0 else { return }
+                if let fault = claim.fault(verifiers) {
+                    if stray.count < Self.strayMax { stray.append((claim.size, fault)) }
+                } else {
+                    published = claim.size
+                }
+            }
+        } while published == 0 && rows >= Self.pageRows
+        signed = max(published, anchors.last?.size ?? 0)
+        // Up to there the search comes by them itself.
+        for (size, fault) in stray where size > max(leaves, signed) {
+            faults.append(
+                (.checkpoints, LogPosition(size - 1), "the checkpoint of size \(size) \(fault)"))
         }
     }
 }

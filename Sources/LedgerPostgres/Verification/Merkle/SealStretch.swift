@@ -95,32 +95,12 @@ struct SealStretch: Sendable {
             let size = try row.int8(0)
             let root = TreeHash(row.bytes(2))
             // Whatever the texts are: an error would cost the connection.
-            let fault = Self.fault(
-                String(decoding: row.bytes(3), as: UTF8.self), size: size,
-                origin: String(decoding: row.bytes(1), as: UTF8.self), root: root, verifiers)
+            let claim = CheckpointClaim(
+                origin: String(decoding: row.bytes(1), as: UTF8.self), size: size, root: root,
+                note: String(decoding: row.bytes(3), as: UTF8.self))
+            let fault = claim.fault(verifiers)
             found.append(Signed(size: size, root: root, fault: fault, isAnchor: false))
         }
         signed = found
-    }
-
-    /// Why a note is not what its row says, signed by a key that is known; nil when it is.
-    private static func fault(
-        _ note: String, size: Int64, origin: String, root: TreeHash?, _ verifiers: [NoteVerifier]
-    ) -> String? {
-        do throws(NoteFault) {
-            let checkpoint = try Checkpoint.open(try SignedNote(parsing: note), verifiers)
-            guard checkpoint.size == size, checkpoint.root == root,
-                checkpoint.origin.description == origin
-            else { return "does not say what its row says" }
-            return nil
-        } catch {
-            return switch error {
-            case .noKnownSignature: "is signed by no key that is known"
-            case .wrongSignature: "has a signature that its key did not make"
-            case .tooLong, .notText, .noSignatures, .malformedSignature, .tooManySignatures,
-                .malformedCheckpoint, .malformedProof:
-                "is no signed checkpoint"
-            }
-        }
     }
 }

@@ -7,6 +7,8 @@ package struct SealTrust: Sendable {
     package var verifiers: [NoteVerifier] = []
     /// Checkpoints that somebody kept elsewhere, by tenant: the log has to agree with them.
     package var anchors: [TenantID: [Checkpoint]] = [:]
+    /// What a sealer's own record says was signed last: anchors, whose hashes are stored besides.
+    package var records: [TenantID: Checkpoint] = [:]
 
     /// Relies on nothing from outside.
     package init() {}

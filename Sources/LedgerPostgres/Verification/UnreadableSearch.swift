@@ -1,0 +1,110 @@
+import Ledger
+import Postgres
+
+/// Finds out which rows of a tenant Postgres itself can't read: damaged pages, values that are cut off.
+///
+/// Every question is a statement of its own, since the one that fails ends its transaction.
+struct UnreadableSearch {
+    private static let stretchEvents: Int64 = 10_000
+    private static let tables: [(name: String, check: VerificationCheck)] = [
+        ("ledger_head", .head), ("disclosures", .disclosures), ("account_keys", .disclosures),
+        ("accounts", .accounts), ("identities", .identities), ("sessions", .sessions),
+        ("erasures", .erasures), ("projections", .projections),
+        ("user_providers", .userProviders), ("account_audit", .accountAudit),
+        ("merkle_nodes", .nodes), ("checkpoints", .checkpoints),
+        ("checkpoint_keys", .checkpoints),
+    ]
+
+    private let tenant: TenantID
+    private let connection: Connection
+    private(set) var findings: [VerificationFinding] = []
+
+    /// Whether an error says that something can't be read, and not that the database is away.
+    static func isAbout(_ error: PostgresError) -> Bool {
+        // What is broken inside, and files that are not there or can't be read.
+        error.state.map { ["XX", "58"].contains($0.conditionClass) } ?? false
+    }
+
+    init(_ tenant: TenantID, on connection: Connection) {
+        self.tenant = tenant
+        self.connection = connection
+    }
+
+    /// Searches everything; `error` is what was said first.
+    mutating func run(after error: PostgresError) throws(PostgresError) {
+        try connection.execute(
+            "SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off")
+        try searchLog()
+        for table in Self.tables {
+            guard let fault = try fault("FROM \(table.name) t WHERE tenant_id = $1", []) else {
+                continue
+            }
+            add(nil, table.check, "a row of \(table.name) can't be read: \(fault)")
+        }
+        if findings.isEmpty { add(nil, .positions, "a row can't be read: \(error)") }
+    }
+
+    /// Names the first event that can't be read.
+    private mutating func searchLog() throws(PostgresError) {
+        let end: Int64
+        do throws(PostgresError) {
+            let last = try connection.query(
+                Statement(
+                    "unreadable_end",
+                    "SELECT coalesce(max(position), -1) FROM events WHERE tenant_id = $1"),
+                [.text(tenant.description)])
+            end = try last.int8(0, 0).addingReportingOverflow(1).partialValue
+        } catch {
+            guard Self.isAbout(error) else { throw error }
+            return add(nil, .entries, "the end of the log can't be read: \(error)")
+        }
+        var start: Int64 = 0
+        while start < end {
+            let next = min(end, start + Self.stretchEvents)
+            if try fault(start..<next) != nil { return try narrow(start..<next) }
+            start = next
+        }
+    }
+
+    /// Halves a stretch that can't be read until one event is left.
+    private mutating func narrow(_ stretch: Range<Int64>) throws(PostgresError) {
+        var (start, end) = (stretch.lowerBound, stretch.upperBound)
+        while end - start > 1 {
+            let middle = start + (end - start) / 2
+            if try fault(start..<middle) != nil { end = middle } else { start = middle }
+        }
+        let what = try fault(start..<end) ?? "not every time"
+        add(LogPosition(start), .entries, "the event can't be read: \(what)")
+    }
+
+    private func fault(_ positions: Range<Int64>) throws(PostgresError) -> String? {
+        try fault(
+            "FROM events t WHERE tenant_id = $1 AND position >= $2 AND position < $3",
+            [.int8(positions.lowerBound), .int8(positions.upperBound)])
+    }
+
+    /// What Postgres says when it has to read all of some rows; nil when it can.
+    private func fault(
+        _ rows: String, _ bounds: [Parameter]
+    ) throws(PostgresError) -> String? {
+        do throws(PostgresError) {
+            _ = try connection.query(
+                Statement(
+                    "unreadable_\(rows.split(separator: " ")[1])_\(bounds.count)",
+                    "SELECT coalesce(sum(length(t::text)), 0)::bigint \(rows)"),
+                [.text(tenant.description)] + bounds)
+            return nil
+        } catch {
+            guard Self.isAbout(error) else { throw error }
+            return error.description
+        }
+    }
+
+    private mutating func add(
+        _ position: LogPosition?, _ check: VerificationCheck, _ text: String
+    ) {
+        findings.append(
+            VerificationFinding(
+                tenant: tenant.description, position: position, check: check, text: text))
+    }
+}

@@ -1,0 +1,140 @@
+import Ledger
+import LedgerTestSupport
+import Testing
+import TransparencyLog
+
+@testable import LedgerPostgres
+
+/// A superuser, whom no grant and no trigger stops, has the database for an afternoon.
+@Suite struct TamperDrillTests {
+    /// Something that is done to the database, and what has to come of it.
+    private struct Drill {
+        let name: String
+        let sql: String
+        /// What one finding says: where it is, and what it is.
+        let found: String
+        /// What the sealer says.
+        let refused: String
+    }
+
+    private static let drills = [
+        Drill(
+            name: "an entry is rewritten",
+            sql: """
+                UPDATE events SET entry = convert_to(replace(convert_from(entry, 'UTF8'),
+                    '"provider":"apple"', '"provider":"zpple"'), 'UTF8') WHERE position = 14
+                """,
+            found: "position 14, checkpoints: the entry is not the one that was sealed;"
+                + " what was signed is contradicted between 13 and 18",
+            refused: "position 14: the entry is not the one that was hashed"),
+        Drill(
+            name: "the tail is deleted",
+            sql: """
+                DELETE FROM events WHERE position >= 22;
+                UPDATE ledger_head SET next_position = 22
+                """,
+            found: "position 22, checkpoints: events are missing between 22 and 24:"
+                + " a checkpoint of size 25 was signed",
+            refused: "the log went back: it has 22 events, and 25 were signed"),
+        Drill(
+            name: "two rows change places",
+            sql: """
+                UPDATE events e SET entry = o.entry FROM events o
+                WHERE (e.position, o.position) IN ((9, 16), (16, 9))
+                """,
+            found: "position 9, checkpoints: the entry is not the one that was sealed;"
+                + " what was signed is contradicted between 7 and 12",
+            refused: "position 9: the entry is not the one that was hashed"),
+    ]
+
+    @Test func `whatever a superuser does is found, located and not signed over`() async throws {
+        try await SealingFixture.with { fixture, ledger in
+            // Checkpoints of sizes 7, 13, 19 and 25, then three events that wait to be signed.
+            var story = Story(ledger.sequencer)
+            for first in [1, 3, 5, 7] {
+                try await story.people(first..<first + 2)
+                try await fixture.sealOnce()
+            }
+            try await story.people(9..<10)
+            try await fixture.database.fold()
+            try await fixture.tamper(SealingFixture.backUp)
+            try await expectWhole(fixture)
+
+            for drill in Self.drills {
+                try await fixture.tamper(drill.sql)
+                try await expect(drill.found, fixture, drill.name)
+                try await expectRefused(drill.refused, fixture, drill.name)
+                try await fixture.tamper(SealingFixture.goBack)
+                try await expectWhole(fixture)
+            }
+
+            try await editDisclosure(fixture)
+
+            try await story.people(10..<11)
+            try await fixture.sealOnce()
+            try await fixture.tamper(SealingFixture.goBack)
+            try await expect(
+                "position 28, checkpoints: events are missing between 28 and 30:"
+                    + " a checkpoint of size 31 was signed", fixture, "back to a backup")
+            try await expectRefused(
+                "the log went back: it has 28 events, and 31 were signed", fixture,
+                "back to a backup")
+        }
+    }
+
+    /// Edits a disclosure, which no sealer may read, so none can miss it; whoever has the keys finds it.
+    ///
+    /// It is no part of what is signed, only its digest is.
+    private func editDisclosure(_ fixture: SealingFixture) async throws {
+        let flip = """
+            UPDATE disclosures SET ciphertext =
+                set_byte(ciphertext, 20, get_byte(ciphertext, 20) # 1) WHERE position = 5
+            """
+        try await fixture.tamper(flip)
+        try await expect("position 5, disclosures: ", fixture, "a disclosure is edited")
+        let sealer = LedgerRoles(database: fixture.database.name).sealer
+        for (table, isReadable) in [("events", "true"), ("disclosures", "false")] {
+            let rights = try await fixture.database.rows(
+                "has_table_privilege('\(sealer)', '\(table)', 'SELECT')::text])")
+            #expect(rights == [isReadable], "\(table)")
+        }
+        #expect(try await fixture.sealOnce().signed == [.default: 28])
+        try await fixture.tamper(flip)
+        try await expectWhole(fixture)
+    }
+
+    /// Verifies with what is outside of the database: the keys, and what the sealer signed last.
+    private func verify(_ fixture: SealingFixture) async throws -> VerificationReport {
+        var trust = SealTrust()
+        trust.verifiers = try fixture.record.standing(of: .default, mayBegin: false).verifiers
+        trust.records[.default] = try fixture.record.lastSigned(of: .default)?.checkpoint
+        let verifier = Verifier(
+            url: fixture.database.runtimeURL, keyring: SequencerFixture.keyring, trust: trust)
+        let report = try await verifier.run()
+        await verifier.close()
+        return report
+    }
+
+    private func expectWhole(_ fixture: SealingFixture) async throws {
+        let report = try await verify(fixture)
+        #expect(report.holds && !report.isSearched, "\(report.findings)")
+    }
+
+    private func expect(_ found: String, _ fixture: SealingFixture, _ name: String) async throws {
+        let report = try await verify(fixture)
+        #expect(
+            report.findings.contains { $0.description.contains("tenant default, " + found) },
+            "\(name): \(report.findings)")
+    }
+
+    private func expectRefused(
+        _ words: String, _ fixture: SealingFixture, _ name: String
+    ) async throws {
+        let before = try fixture.record.lastSigned(of: .default)
+        let round = try await fixture.sealOnce()
+        let refusal = round.refusals[.default]?.description ?? "signed"
+        #expect(refusal.contains(words), "\(name): \(refusal)")
+        #expect(round.publishedCount == 0 && round.signed.isEmpty, "\(name)")
+        #expect(try fixture.record.lastSigned(of: .default) == before, "\(name)")
+    }
+}
