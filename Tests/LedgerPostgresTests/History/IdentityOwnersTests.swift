@@ -128,7 +128,7 @@ import Testing
             let sql = fixture.database.asSuperuser
             try await sql.execute("CREATE TABLE kept AS SELECT * FROM identities")
             var story = fixture.story
-            guard case .erased(let erased, _) = try await story.erase(fixture.ada.account).get()
+            guard case .erased(let erased, _, _) = try await story.erase(fixture.ada.account).get()
             else { throw Unexpected(what: "not erased") }
             _ = try await story.signIn("google", "bob")
             let owners = IdentityOwners(url: fixture.database.runtimeURL)
