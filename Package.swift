@@ -69,6 +69,7 @@ let package = Package(
                 .embedInCode("V005_principals.sql"),
                 .embedInCode("V006_erasure.sql"),
                 .embedInCode("V007_guards_and_keys.sql"),
+                .embedInCode("V008_destruction.sql"),
                 .embedInCode("guard_triggers.sql"), .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),
             ]),

@@ -11,7 +11,8 @@ struct RoleGrants {
     }
 
     let grants: [Grant]
-    let mayCallFunctions: Bool
+    /// The functions of ours that it may call.
+    let functions: [String]
     /// Whether it writes the tables behind the read models.
     var mayFold = false
 
@@ -22,10 +23,14 @@ struct RoleGrants {
         "user_providers", "account_audit", "merkle_nodes", "checkpoints", "checkpoint_keys",
         "sealer_leases", "api_keys", "access_heads", "access_log", "erasures",
     ]
-    private static let functions = [
-        "ledger_expect(bigint, bigint, text)",
+    private static let expecting = "ledger_expect(bigint, bigint, text)"
+    private static let destroying = [
         "ledger_erase_accounts(text[], uuid[], bigint[])",
         "ledger_destroy_disclosures(text, uuid, bigint[])",
+    ]
+    /// What those call with the owner's rights, and nobody else.
+    private static let asking = [
+        "ledger_erasing_entry(text, uuid, bigint)", "ledger_is_held(text, uuid, bigint)",
     ]
 
     /// Serving: the log only grows, the head only moves.
@@ -50,7 +55,7 @@ struct RoleGrants {
             Grant(
                 rights: "UPDATE", table: "erasures",
                 columns: ["destroyed_seq", "searched_position", "destroyed_at"])
-        ], mayCallFunctions: true, mayFold: true)
+        ], functions: [expecting] + destroying, mayFold: true)
 
     /// Auditing: columns with personal data are left out by naming the others, so that one which a
     /// migration adds stays hidden until it is named here.
@@ -75,13 +80,13 @@ struct RoleGrants {
                     "identity_id", "session_id", "request_id", "providers_before",
                     "providers_after",
                 ]),
-        ], mayCallFunctions: false)
+        ], functions: [])
 
     /// Support: what people ask about, with the e-mail and the address they came from.
     static let support = RoleGrants(
         grants: ["account_audit", "user_providers", "projections", "ledger_migrations"].map {
             Grant(rights: "SELECT", table: $0)
-        }, mayCallFunctions: false)
+        }, functions: [])
 
     /// Sealing: what a sealer that runs by itself needs, without any personal data.
     static let sealer = RoleGrants(
@@ -91,7 +96,7 @@ struct RoleGrants {
             + ["merkle_nodes", "checkpoints", "checkpoint_keys"].map {
                 Grant(rights: "SELECT, INSERT", table: $0)
             } + [Grant(rights: "SELECT, INSERT, UPDATE, DELETE", table: "sealer_leases")],
-        mayCallFunctions: true)
+        functions: [expecting])
 
     /// Sets the rights of a role to exactly these, as the owner of the tables.
     func script(for name: String, database: String) -> String {
@@ -107,8 +112,8 @@ struct RoleGrants {
             let scope = columns.isEmpty ? "" : " (\(columns))"
             script += "GRANT \(grant.rights)\(scope) ON public.\(grant.table) TO \(role);\n"
         }
-        if mayCallFunctions {
-            script += "GRANT EXECUTE ON FUNCTION \(Self.list(Self.functions)) TO \(role);\n"
+        if !functions.isEmpty {
+            script += "GRANT EXECUTE ON FUNCTION \(Self.list(functions)) TO \(role);\n"
         }
         return script + Self.foldingScript(name, isAllowed: mayFold)
     }
@@ -146,7 +151,7 @@ struct RoleGrants {
         """
         REVOKE CREATE ON SCHEMA public FROM \(role);
         REVOKE ALL ON \(list(tables)) FROM \(role) CASCADE;
-        REVOKE ALL ON FUNCTION \(list(functions)) FROM \(role) CASCADE;
+        REVOKE ALL ON FUNCTION \(list([expecting] + destroying + asking)) FROM \(role) CASCADE;
         """
     }
 

@@ -54,6 +54,7 @@ enum TableMaking {
             try connection.execute(
                 """
                 CREATE TABLE \(new) (LIKE \(old) INCLUDING DEFAULTS)\(room);
+                \(projection.forgetting(in: new.description));
                 DO $grant$
                 DECLARE
                     held record;
