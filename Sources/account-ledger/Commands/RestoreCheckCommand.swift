@@ -89,8 +89,10 @@ enum RestoreCheckCommand {
         for returned in report.returned where returned.newHolds.isEmpty {
             Terminal.print("  account \(returned.account) is erased again\n")
         }
-        if !report.returned.isEmpty {
-            Terminal.print("  \(try await EraseCommand.destroy(command.url))\n")
+        let accounts = report.returned.filter(\.newHolds.isEmpty).map(\.account)
+        if !accounts.isEmpty {
+            let state = try await EraseCommand.destroy(accounts, of: report.tenant, command.url)
+            Terminal.print("  \(state)\n")
         }
     }
 
