@@ -21,8 +21,8 @@ enum EraseCommand {
         settings: [.databaseURL],
         details: """
             Appends AccountErased and, in the same transaction, destroys the account's key, its identities
-            and its row, and ends its sessions. The disclosures, which no key opens any more, follow at once
-            or when serve comes to them. The log and its proofs stay as they are. Refused while the account
+            and its row, and ends its sessions. The disclosures, which no key opens any more, and what the
+            read models hold follow at once or when serve comes to them. The log and its proofs stay as they are. Refused while the account
             is under a legal hold. Repeating it is harmless.
             """)
 

@@ -45,8 +45,13 @@ import Testing
                 """)
             #expect(addresses == [])
 
+            if [.stopped, .previousStopped, .servedStopped].contains(trouble) {
+                let stopped = try await database.rows(
+                    "name]) FROM projections WHERE failure IS NOT NULL")
+                #expect(stopped == ["user_providers"])
+                try await database.asSuperuser.execute("DROP FUNCTION refuse() CASCADE")
+            }
             // Whatever stood still goes on, and everything is as the log says.
-            try await database.asSuperuser.execute("UPDATE projections SET failure = NULL")
             try await database.fold()
             let report = try await fixture.verify()
             #expect(report.holds && !report.isSearched, "\(report.findings)")
@@ -54,7 +59,6 @@ import Testing
     }
 
     private func cause(_ trouble: Trouble, in database: ScratchDatabase) async throws {
-        let stop = "UPDATE projections SET failure = 'a test' WHERE name = 'user_providers'"
         switch trouble {
         case .loaded, .indexed:
             for projection in ProjectionName.allCases {
@@ -65,16 +69,27 @@ import Testing
                 await #expect(throws: Interrupted.self) { try await rebuild.run(projection) }
                 await rebuild.close()
             }
-        case .stopped: try await database.asSuperuser.execute(stop)
+        case .stopped: try await stopAtErasures("user_providers_1", in: database)
         case .previousStopped, .servedStopped:
             let rebuild = OnlineRebuild(
                 ownerURL: database.ownerURL, keyring: SequencerFixture.keyring)
             _ = try await rebuild.run(.userProviders)
             await rebuild.close()
             let generation = trouble == .previousStopped ? 1 : 2
-            try await database.asSuperuser.execute("\(stop) AND generation = \(generation)")
+            try await stopAtErasures("user_providers_\(generation)", in: database)
         case .behind: break
         }
+    }
+
+    /// Has the fold of a table stop when it is to take an erased account's rows away.
+    private func stopAtErasures(_ table: String, in database: ScratchDatabase) async throws {
+        try await database.asSuperuser.execute(
+            """
+            CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN RAISE EXCEPTION 'a test'; END $$;
+            CREATE TRIGGER refuse BEFORE DELETE ON \(table)
+                FOR EACH ROW EXECUTE FUNCTION refuse()
+            """)
     }
 
     @Test func `a table that a rebuild is filling is waited for`() async throws {
