@@ -50,10 +50,8 @@ struct ReadModelErasure {
 
     /// Takes it away; false while a table is still being filled or folded.
     ///
-    /// - Parameters:
-    ///   - position: of the `AccountErased`.
-    ///   - sequences: how many events the account has.
-    ///   - isPatient: whether a table that is behind is waited for.
+    /// `position` is that of the `AccountErased`, `sequences` the number of the account's events; who is
+    /// patient waits for a table that is behind.
     func run(
         position: Int64, sequences: Int64, isPatient: Bool, on connection: Connection
     ) throws(PostgresError) -> Bool {

@@ -59,9 +59,10 @@ struct RoleGrants {
                 columns: ["destroyed_seq", "searched_position", "destroyed_at"])
         ], functions: [expecting] + destroying, mayFold: true)
 
-    /// Auditing: what `verify`, `history` and the like read without keys. Columns with personal data or
-    /// secrets are left out by naming the others, so that one which a migration adds stays hidden until
-    /// it is named here.
+    /// Auditing: what `verify` and `history` read without keys.
+    ///
+    /// Columns with personal data or secrets are left out by naming the others, so that one which a
+    /// migration adds stays hidden until it is named here.
     static let auditor = RoleGrants(
         grants: [
             "events", "ledger_head", "ledger_migrations", "projections", "projection_tables",

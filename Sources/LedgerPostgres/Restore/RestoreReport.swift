@@ -44,7 +44,7 @@ package struct RestoreReport: Sendable {
     package let returned: [Returned]
     /// Erasures that the record knows.
     package let erasureCount: Int
-    /// The API keys that are good. After a loss nobody knows which of them had been revoked.
+    /// The API keys that are good; after a loss nobody knows which of them had been revoked.
     package let goodKeys: [GoodKey]
 
     /// Whether the log goes on where it was signed, and nobody has come back.
