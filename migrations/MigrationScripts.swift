@@ -11,7 +11,8 @@ package enum MigrationScripts {
         ("V005_principals.sql", PackageResources.V005_principals_sql),
         ("V006_erasure.sql", PackageResources.V006_erasure_sql),
         ("V007_guards_and_keys.sql", PackageResources.V007_guards_and_keys_sql),
-        ("V008_merges.sql", PackageResources.V008_merges_sql),
+        ("V008_destruction.sql", PackageResources.V008_destruction_sql),
+        ("V009_merges.sql", PackageResources.V009_merges_sql),
     ]
 
     /// Makes the triggers of append-only level 1 anew after drift.

@@ -68,6 +68,8 @@ BEGIN
             WHEN EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = ANY (kept))
               OR EXISTS (SELECT FROM pg_class c WHERE c.oid = ANY (kept) AND c.relrowsecurity)
                 THEN 'puts a policy on the log'
+            WHEN 1 < (SELECT count(DISTINCT c.relowner) FROM pg_class c WHERE c.oid = ANY (kept))
+                THEN 'gives a part of the log to another owner'
             WHEN EXISTS (SELECT FROM pg_inherits i
                 WHERE i.inhparent = ANY (kept) OR i.inhrelid = ANY (kept))
                 THEN 'makes the log a part or a whole'

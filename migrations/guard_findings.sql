@@ -1,5 +1,6 @@
 -- What is missing of each append-only level, in words; no row for a level means that it holds.
 -- $1: the login that serves. $2, $3: the bodies of the guard functions of level 1 and level 3.
+-- $4, $5: names and bodies of the functions that destroy.
 -- :append_only, :erasable and :guarded are the lists of GuardedTables.swift.
 WITH guarded AS (
     SELECT g.name, g.name = ANY (:append_only) AS is_log,
@@ -105,6 +106,16 @@ SELECT 2, format('the function %s has its owner''s rights and no search_path of 
     f.oid::regprocedure)
 FROM lent f WHERE NOT EXISTS (SELECT FROM unnest(f.proconfig) c(setting)
     WHERE c.setting ~ '^search_path=pg_catalog, (public, )?pg_temp$')
+UNION ALL
+SELECT 2, format('the function %s is missing or was altered', w.name)
+FROM unnest($4::text[], $5::text[]) w (name, body)
+WHERE NOT EXISTS (
+    SELECT FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+    JOIN pg_catalog.pg_language l ON l.oid = p.prolang
+    WHERE n.nspname = 'public' AND p.proname = w.name AND l.lanname = 'plpgsql'
+      AND p.proowner IN (SELECT oid FROM owner)
+      AND 'search_path=pg_catalog, pg_temp' = ANY (p.proconfig)
+      AND regexp_replace(p.prosrc, '\s+', ' ', 'g') = regexp_replace(w.body, '\s+', ' ', 'g'))
 UNION ALL
 SELECT 2, format('everybody may call the function %s with its owner''s rights',
     f.oid::regprocedure)

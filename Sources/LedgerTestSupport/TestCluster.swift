@@ -25,7 +25,9 @@ package enum TestCluster {
     /// The same cluster under other settings, such as `dbname`, `user` or `password`.
     ///
     /// libpq lets the last setting win. Values are plain ASCII letters, digits and underscores.
-    static func url(replacing settings: KeyValuePairs<String, String>) throws(Missing) -> String {
+    package static func url(replacing settings: KeyValuePairs<String, String>) throws(Missing)
+        -> String
+    {
         let url = try url
         let isURI = url.hasPrefix("postgresql://") || url.hasPrefix("postgres://")
         let pairs = settings.map { "\($0.key)=\($0.value)" }

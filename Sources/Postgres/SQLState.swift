@@ -27,6 +27,8 @@ package func ~= (pattern: SQLState, error: any Error) -> Bool {
 extension SQLState {
     /// Something the server cannot do, also a cached plan whose result type changed: `0A000`.
     package static let featureNotSupported = Self(rawValue: "0A000")
+    /// Data that must not be as they are: `22000`.
+    package static let dataException = Self(rawValue: "22000")
     /// A value does not have the form its type wants: `22P02`.
     package static let invalidTextRepresentation = Self(rawValue: "22P02")
     /// A binary value does not have the form its type wants: `22P03`.

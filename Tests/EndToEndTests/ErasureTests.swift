@@ -75,6 +75,37 @@ import Testing
         }
     }
 
+    @Test func `nothing is said to be gone that somebody else is still at`() async throws {
+        try await Deployment.with { deployment in
+            let server = try await deployment.serve()
+            var ada = Device(server.client)
+            try await ada.signIn(deployment.apple, as: "ada-s", email: "ada@private.example")
+            try await server.stop()
+            let blocker = Session(url: deployment.superuserURL, applicationName: "blocker")
+            try await blocker.step { connection in
+                // Nobody folds here; a table that has stopped is not waited for.
+                try connection.execute("UPDATE projections SET failure = 'a test'")
+                try connection.execute("BEGIN; LOCK TABLE disclosures IN SHARE MODE")
+            }
+            let command = ["erase", ada.userID, "--reason", "case 4711"]
+            let begun = try await deployment.tool.run(command)
+            #expect(begun.status == 0 && begun.output.contains("is erased, at position"))
+            #expect(!begun.output.contains("nothing of it is left"), "\(begun.output)")
+            try await blocker.step { connection in
+                try connection.execute("ROLLBACK; BEGIN; SELECT FROM erasures FOR UPDATE")
+            }
+            let leased = try await deployment.tool.run(command)
+            #expect(leased.status == 0 && !leased.output.contains("nothing of it is left"))
+            try await blocker.step { $0.rollBack() }
+            let done = try await deployment.tool.run(command)
+            #expect(done.output.contains("nothing of it is left"), "\(done.output)\(done.errors)")
+            let left = try await Self.number(
+                "SELECT count(*) FROM disclosures WHERE account_id = '\(ada.userID)'", on: blocker)
+            #expect(left == 0)
+            await blocker.close()
+        }
+    }
+
     @Test(arguments: [
         ["erase"], ["erase", "x", "--reason", "r"], ["erase", someID],
         ["erase", someID, "--reason", "r", "--basis", "restored"],

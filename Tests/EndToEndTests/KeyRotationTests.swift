@@ -1,6 +1,7 @@
 import Foundation
 import LedgerTestSupport
 import Postgres
+import Synchronization
 import Testing
 
 /// Keys that change while two servers work with them.
@@ -11,6 +12,8 @@ import Testing
         try await Deployment.with { deployment in
             let servers = [try await deployment.serve(), try await deployment.serve()]
             let before = try await publishedKeys(servers[0])
+            var early = Device(servers[0].client)
+            try await early.signIn(deployment.google, as: "early")
             let end = EndOfTraffic()
             let traffic = Task {
                 try await Self.traffic(over: servers, of: deployment, until: end)
@@ -37,9 +40,24 @@ import Testing
             #expect(refused == [], "no token was refused")
             #expect(try await publishedKeys(servers[1]).isSuperset(of: before), "old tokens hold")
 
-            let early = try await deployment.tool.run(
-                ["keys", "remove", "token", try #require(before.first)])
-            #expect(early.status == 1 && early.errors.contains("less than an hour"))
+            let removal = ["keys", "remove", "token", try #require(before.first)]
+            let tooEarly = try await deployment.tool.run(removal)
+            #expect(tooEarly.status == 1 && tooEarly.errors.contains("less than an hour"))
+            #expect(try await early.account().status == 200)
+            let leaked = try await deployment.tool.run(removal + ["--leaked"])
+            #expect(leaked.status == 0, "\(leaked.errors)")
+            for server in servers {
+                let bearer = ["Authorization": "Bearer \(early.accessToken)"]
+                try await eventually("tokens of the leaked key to be refused", within: Self.waitMax)
+                {
+                    let answer = try await server.client.send("GET", "/v1/account", headers: bearer)
+                    return answer.status == 401 ? true : nil
+                }
+                #expect(try await publishedKeys(server) == [new])
+            }
+            let used = try await deployment.tool.run(
+                ["keys", "remove", "token", new, "--leaked"])
+            #expect(used.status == 1 && used.errors.contains("is in use"), "\(used.errors)")
             for server in servers { try await server.stop() }
             let restarted = try await deployment.serve()
             try await restarted.stop()

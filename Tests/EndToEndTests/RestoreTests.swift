@@ -20,6 +20,9 @@ import Testing
             #expect(try await tool.run(["seal", "--once"]).status == 0)
             let whole = try await tool.run(["restore-check"])
             #expect(whole.status == 0, "\(whole.output)\(whole.errors)")
+            let elsewhere = try await tool.run(["restore-check", "--state", deployment.path("no")])
+            #expect(elsewhere.status == 1 && elsewhere.errors.contains("is not there"))
+            let key = try await deployment.apiKey("auditor")
 
             try await run(Self.backUp, on: deployment)
             server = try await deployment.serve()
@@ -36,7 +39,10 @@ import Testing
             #expect(found.status == 1)
             #expect(found.output.contains("LOST: 8 events were signed"), "\(found.output)")
             #expect(found.output.contains("UNDONE: account \(ada.userID)"), "\(found.output)")
-            let accepted = try await tool.run(["restore-check", "--accept"])
+            #expect(found.output.contains("GOOD: API key "), "\(found.output)")
+            let alone = try await tool.run(["restore-check", "--revoke-keys"])
+            #expect(alone.status == 64)
+            let accepted = try await tool.run(["restore-check", "--accept", "--revoke-keys"])
             #expect(accepted.status == 0, "\(accepted.output)\(accepted.errors)")
             #expect(accepted.output.contains("goes on as \(Self.origin)/default/2"))
             let again = try await tool.run(["restore-check", "--accept"])
@@ -50,6 +56,9 @@ import Testing
             ada = Device(server.client)
             try await ada.signIn(deployment.apple, as: "subject-of-ada")
             #expect(try await ada.account().status == 200)
+            let refusedKey = try await server.client.send(
+                "GET", "/v1/log/checkpoint", headers: ["Authorization": "Bearer \(key)"])
+            #expect(refusedKey.status == 401)
         }
     }
 

@@ -51,4 +51,22 @@ package enum ErasurePreview: Sendable {
                 hasKey: try row.bool(0, 5),
                 holds: try row.uuidArray(0, 2).map { HoldID(bits: $0) }))
     }
+
+    private static let left = Statement(
+        "erasure_left",
+        """
+        SELECT count(*) FROM erasures
+        WHERE tenant_id = $1 AND account_id = ANY ($2::uuid[]) AND destroyed_at IS NOT NULL
+        """)
+
+    /// Whether nothing is left of any of these accounts.
+    ///
+    /// - Throws: `PostgresError`.
+    package static func areDestroyed(
+        _ accounts: [AccountID], of tenant: TenantID, on connection: Connection
+    ) throws(PostgresError) -> Bool {
+        let row = try connection.query(
+            left, [.text(tenant.description), .uuids(accounts.map(\.bits))])
+        return try row.int8(0, 0) == Int64(accounts.count)
+    }
 }

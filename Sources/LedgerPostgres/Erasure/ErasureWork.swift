@@ -17,7 +17,7 @@ package struct ErasureLimits: Sendable {
 /// The destruction of what one erased account has left, a bounded part in each transaction.
 ///
 /// `account_audit` names the account's events. Where it cannot, because it has stopped or has a gap, the
-/// log is searched.
+/// log is searched. Once the disclosures are gone, the tables of the read models are looked through.
 struct ErasureWork {
     /// What a transaction came to.
     enum Outcome: Sendable {
@@ -39,6 +39,17 @@ struct ErasureWork {
         let destroyedSequence: Int64
         let searchedPosition: Int64
         let isOld: Bool
+
+        /// Whether no disclosures are left, and no secrets of sessions.
+        var isDestroyed: Bool {
+            destroyedSequence >= nextSequence || searchedPosition > position
+        }
+    }
+
+    /// What a transaction came to, or how far it was before.
+    private enum Part {
+        case outcome(Outcome)
+        case destroyed(Progress)
     }
 
     /// An event of the account, and the session that it opened, if it did.
@@ -100,34 +111,54 @@ struct ErasureWork {
     private static let note = Statement(
         "erasure_note",
         """
-        UPDATE erasures SET destroyed_seq = $3, searched_position = $4,
-            destroyed_at = CASE WHEN $5::boolean THEN clock_timestamp() END
+        UPDATE erasures SET destroyed_seq = $3, searched_position = $4
         WHERE tenant_id = $1 AND account_id = $2
         """)
 
-    /// Does one part in a transaction of its own.
+    private static let end = Statement(
+        "erasure_end",
+        """
+        UPDATE erasures SET destroyed_at = clock_timestamp()
+        WHERE tenant_id = $1 AND account_id = $2 AND destroyed_at IS NULL
+        """)
+
+    /// Does one part, in a transaction of its own; of the read models all, in one for each statement.
+    ///
+    /// The latter is the end. Two processes may be at it, which does no harm.
     func step(on connection: Connection) throws -> Outcome {
-        try connection.transaction { try work(on: connection) }
+        let part = try connection.transaction { try work(on: connection) }
+        switch part {
+        case .outcome(let outcome): return outcome
+        case .destroyed(let progress):
+            let readModels = ReadModelErasure(tenant: tenant, account: account, limits: limits)
+            let isDone = try readModels.run(
+                position: progress.position, sequences: progress.nextSequence,
+                isPatient: !progress.isOld, on: connection)
+            guard isDone else { return .waits }
+            _ = try connection.query(Self.end, key)
+            return .ended
+        }
     }
 
-    private func work(on connection: Connection) throws -> Outcome {
-        guard let progress = try lock(on: connection) else { return .ended }
+    private func work(on connection: Connection) throws -> Part {
+        guard let progress = try lock(on: connection) else { return .outcome(.ended) }
+        guard !progress.isDestroyed else { return .destroyed(progress) }
         let checkpoint = try connection.query(Self.checkpoint, [.text(tenant.description)])
         let isFolded =
             try checkpoint.rowCount == 1 && checkpoint.int8(0, 0) > progress.position
         let hasStopped = try checkpoint.rowCount != 1 || checkpoint.bool(0, 1)
-        guard isFolded || hasStopped || progress.isOld else { return .waits }
+        guard isFolded || hasStopped || progress.isOld else { return .outcome(.waits) }
         if isFolded, let places = try audited(progress, on: connection) {
-            let next = progress.destroyedSequence + Int64(places.count)
-            return try destroy(
-                places, sequence: next, searched: progress.searchedPosition,
-                isEnd: next >= progress.nextSequence, on: connection)
+            try destroy(
+                places, sequence: progress.destroyedSequence + Int64(places.count),
+                searched: progress.searchedPosition, on: connection)
+        } else {
+            let end = min(progress.searchedPosition + limits.positions, progress.position + 1)
+            try destroy(
+                try searched(progress.searchedPosition..<end, on: connection),
+                sequence: progress.destroyedSequence, searched: end, on: connection)
         }
-        let end = min(progress.searchedPosition + limits.positions, progress.position + 1)
-        return try destroy(
-            try searched(progress.searchedPosition..<end, on: connection),
-            sequence: progress.destroyedSequence, searched: end, isEnd: end > progress.position,
-            on: connection)
+        return .outcome(.partly)
     }
 
     private func lock(on connection: Connection) throws -> Progress? {
@@ -174,14 +205,13 @@ struct ErasureWork {
     }
 
     private func destroy(
-        _ places: [Place], sequence: Int64, searched: Int64, isEnd: Bool, on connection: Connection
-    ) throws -> Outcome {
+        _ places: [Place], sequence: Int64, searched: Int64, on connection: Connection
+    ) throws {
         _ = try connection.pipeline([
             Call(Self.destroy, key + [.int8s(places.map(\.position))]),
             Call(Self.forgetTokens, key + [.uuids(places.compactMap(\.session))]),
-            Call(Self.note, key + [.int8(sequence), .int8(searched), .bool(isEnd)]),
+            Call(Self.note, key + [.int8(sequence), .int8(searched)]),
         ])
-        return isEnd ? .ended : .partly
     }
 
     private var key: [Parameter] { [.text(tenant.description), .uuid(account.bits)] }

@@ -89,26 +89,39 @@ package final class ErasureWorker: Sendable {
         await session.close()
     }
 
-    /// Works once at every erasure that is not done.
+    /// Works once at every erasure that is not done; one that fails stops none of the others.
     ///
-    /// - Returns: how many wait until the read model has folded their events.
-    /// - Throws: `PostgresError`; what was destroyed before stays destroyed.
+    /// - Returns: how many wait until the read models have folded their events.
+    /// - Throws: `PostgresError`, the first one, after all have been tried; what was destroyed stays
+    ///   destroyed.
     package func round() async throws -> Int {
         for (tenant, accounts) in try await accounts(Self.recent) {
             events.forget(Set(accounts), of: tenant)
         }
         var waiting = 0
+        var failure: PostgresError?
         for (tenant, accounts) in try await accounts(Self.pending) {
             for account in accounts {
                 let work = ErasureWork(tenant: tenant, account: account, limits: limits)
-                var outcome = ErasureWork.Outcome.partly
-                while outcome == .partly, !Task.isCancelled {
-                    outcome = try await session.run { try work.step(on: $0) }
+                do {
+                    if try await carryOut(work) == .waits { waiting += 1 }
+                } catch let error as PostgresError {
+                    // Without a server there is nothing more to try.
+                    if case .connectionFailed = error { throw error }
+                    failure = failure ?? error
                 }
-                if outcome == .waits { waiting += 1 }
             }
         }
+        if let failure { throw failure }
         return waiting
+    }
+
+    private func carryOut(_ work: ErasureWork) async throws -> ErasureWork.Outcome {
+        var outcome = ErasureWork.Outcome.partly
+        while outcome == .partly, !Task.isCancelled {
+            outcome = try await session.run { try work.step(on: $0) }
+        }
+        return outcome
     }
 
     private func accounts(_ statement: Statement) async throws -> [TenantID: [AccountID]] {

@@ -84,6 +84,8 @@ package struct AppendOnlyGuards: Sendable, Hashable {
                 .text(serving),
                 .text(body(of: MigrationScripts.guardTriggers, tag: "$refuse$")),
                 .text(body(of: MigrationScripts.guardEventTriggers, tag: "$guard$")),
+                .texts(GuardedFunction.all.map(\.name)),
+                .texts(GuardedFunction.all.map(\.body)),
             ])
         var findings: [Finding] = []
         for row in 0..<rows.rowCount {

@@ -6,6 +6,8 @@ package struct MigrationReport: Sendable, Hashable {
     package let version: Int
     /// What had drifted from append-only level 1 and was put right.
     package let repaired: [String]
+    /// Tables that a rebuild had not finished.
+    package let dropped: [String]
     /// What keeps the log append-only now, for the login that serves.
     package let guards: AppendOnlyGuards
 }

@@ -108,6 +108,7 @@ struct MigrationSite {
                 }
             }
             if !drift.isEmpty { try connection.execute(MigrationScripts.guardTriggers) }
+            try assertFunctions()
             try connection.execute(RoleGrants.scriptForEverybody)
             try assertRoles()
             if isSuperuser { try connection.execute(MigrationScripts.guardEventTriggers) }
@@ -115,6 +116,17 @@ struct MigrationSite {
             guard remaining.isEmpty else { throw MigrationError.unguarded(remaining) }
         }
         return drift
+    }
+
+    /// Puts the functions that destroy right, as the owner of the tables: they have its rights.
+    private func assertFunctions() throws {
+        let owner = try ownerOfTables()
+        let isAnother = isSuperuser && owner != login
+        if isAnother { try connection.execute("SET LOCAL ROLE \(quoteIdentifier(owner))") }
+        for function in GuardedFunction.all {
+            try connection.execute(function.definition)
+        }
+        if isAnother { try connection.execute("SET LOCAL ROLE \(quoteIdentifier(login))") }
     }
 
     private func unguarded() throws -> [String] {

@@ -53,6 +53,7 @@ package struct Migrator: Sendable {
         let repaired = try site.assertGuards()
         return MigrationReport(
             applied: pending.map(\.version), version: migrations.count, repaired: repaired,
+            dropped: try site.dropUnfinishedTables(),
             guards: try AppendOnlyGuards.inspect(owner, login: login))
     }
 

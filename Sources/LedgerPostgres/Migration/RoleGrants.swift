@@ -11,9 +11,12 @@ struct RoleGrants {
     }
 
     let grants: [Grant]
-    let mayCallFunctions: Bool
+    /// The functions of ours that it may call.
+    let functions: [String]
     /// Whether it writes the tables behind the read models.
     var mayFold = false
+    /// What it reads of the tables behind the read models, by the names of their views.
+    var foldReads: [Grant] = []
 
     /// Every table of the ledger; a migration that adds one adds it here.
     static let tables = [
@@ -23,10 +26,14 @@ struct RoleGrants {
         "sealer_leases", "api_keys", "access_heads", "access_log", "erasures",
         "merges",
     ]
-    private static let functions = [
-        "ledger_expect(bigint, bigint, text)",
+    private static let expecting = "ledger_expect(bigint, bigint, text)"
+    private static let destroying = [
         "ledger_erase_accounts(text[], uuid[], bigint[])",
         "ledger_destroy_disclosures(text, uuid, bigint[])",
+    ]
+    /// What those call with the owner's rights, and nobody else.
+    private static let asking = [
+        "ledger_erasing_entry(text, uuid, bigint)", "ledger_is_held(text, uuid, bigint)",
     ]
 
     /// Serving: the log only grows, the head only moves.
@@ -51,38 +58,65 @@ struct RoleGrants {
             Grant(
                 rights: "UPDATE", table: "erasures",
                 columns: ["destroyed_seq", "searched_position", "destroyed_at"])
-        ], mayCallFunctions: true, mayFold: true)
+        ], functions: [expecting] + destroying, mayFold: true)
 
-    /// Auditing: columns with personal data are left out by naming the others, so that one which a
+    /// Auditing: what `verify` and `history` read without keys.
+    ///
+    /// Columns with personal data or secrets are left out by naming the others, so that one which a
     /// migration adds stays hidden until it is named here.
     static let auditor = RoleGrants(
         grants: [
             "events", "ledger_head", "ledger_migrations", "projections", "projection_tables",
-            "access_heads", "access_log", "erasures",
+            "access_heads", "access_log", "erasures", "merges", "merkle_nodes", "checkpoints",
+            "checkpoint_keys",
         ].map {
             Grant(rights: "SELECT", table: $0)
         } + [
             Grant(
-                rights: "SELECT", table: "user_providers",
+                rights: "SELECT", table: "accounts",
                 columns: [
-                    "tenant_id", "user_id", "provider", "identity_id", "linked_at",
-                    "linked_position",
+                    "tenant_id", "account_id", "opened_position", "next_seq", "last_leaf",
+                    "last_position", "legal_holds", "merged_into",
                 ]),
             Grant(
-                rights: "SELECT", table: "account_audit",
+                rights: "SELECT", table: "identities",
                 columns: [
-                    "tenant_id", "account_id", "account_seq", "position", "event_id",
-                    "recorded_at", "type", "outcome", "reason", "actor", "provider",
-                    "identity_id", "session_id", "request_id", "providers_before",
-                    "providers_after",
+                    "tenant_id", "provider", "identity_id", "account_id", "last_account_id",
+                    "linked_at", "linked_position",
                 ]),
-        ], mayCallFunctions: false)
+            Grant(
+                rights: "SELECT", table: "sessions",
+                columns: [
+                    "tenant_id", "session_id", "account_id", "identity_id", "authenticated_at",
+                    "opened_at", "opened_position", "ended_position",
+                ]),
+            Grant(
+                rights: "SELECT", table: "disclosures",
+                columns: ["tenant_id", "position", "account_id"]),
+            Grant(
+                rights: "SELECT", table: "account_keys", columns: ["tenant_id", "account_id"]),
+        ] + readModels, functions: [], foldReads: readModels)
+
+    private static let readModels = [
+        Grant(
+            rights: "SELECT", table: "user_providers",
+            columns: [
+                "tenant_id", "user_id", "provider", "identity_id", "linked_at", "linked_position",
+            ]),
+        Grant(
+            rights: "SELECT", table: "account_audit",
+            columns: [
+                "tenant_id", "account_id", "account_seq", "position", "event_id", "recorded_at",
+                "type", "outcome", "reason", "actor", "provider", "identity_id", "session_id",
+                "request_id", "providers_before", "providers_after",
+            ]),
+    ]
 
     /// Support: what people ask about, with the e-mail and the address they came from.
     static let support = RoleGrants(
         grants: ["account_audit", "user_providers", "projections", "ledger_migrations"].map {
             Grant(rights: "SELECT", table: $0)
-        }, mayCallFunctions: false)
+        }, functions: [])
 
     /// Sealing: what a sealer that runs by itself needs, without any personal data.
     static let sealer = RoleGrants(
@@ -92,7 +126,7 @@ struct RoleGrants {
             + ["merkle_nodes", "checkpoints", "checkpoint_keys"].map {
                 Grant(rights: "SELECT, INSERT", table: $0)
             } + [Grant(rights: "SELECT, INSERT, UPDATE, DELETE", table: "sealer_leases")],
-        mayCallFunctions: true)
+        functions: [expecting])
 
     /// Sets the rights of a role to exactly these, as the owner of the tables.
     func script(for name: String, database: String) -> String {
@@ -108,28 +142,39 @@ struct RoleGrants {
             let scope = columns.isEmpty ? "" : " (\(columns))"
             script += "GRANT \(grant.rights)\(scope) ON public.\(grant.table) TO \(role);\n"
         }
-        if mayCallFunctions {
-            script += "GRANT EXECUTE ON FUNCTION \(Self.list(Self.functions)) TO \(role);\n"
+        if !functions.isEmpty {
+            script += "GRANT EXECUTE ON FUNCTION \(Self.list(functions)) TO \(role);\n"
         }
-        return script + Self.foldingScript(name, isAllowed: mayFold)
+        return script + foldingScript(name)
     }
 
     /// Sets the rights on the tables behind the read models, which come and go with rebuilds.
-    private static func foldingScript(_ name: String, isAllowed: Bool) -> String {
+    private func foldingScript(_ name: String) -> String {
         let role = quoteLiteral(name)
-        let grant =
-            isAllowed
-            ? """
-            EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON public.%I TO %I', place, \(role));
-            """ : ""
+        let everything = "SELECT, INSERT, UPDATE, DELETE"
+        var rights =
+            mayFold
+            ? ["EXECUTE format('GRANT \(everything) ON public.%I TO %I', place, \(role));"] : []
+        for grant in foldReads {
+            let columns = grant.columns.map(quoteIdentifier).joined(separator: ", ")
+            rights.append(
+                """
+                IF model = \(quoteLiteral(grant.table)) THEN
+                    EXECUTE format('GRANT \(grant.rights) (\(columns)) ON public.%I TO %I', place, \(role));
+                END IF;
+                """)
+        }
         return """
             DO $folding$
             DECLARE
+                model text;
                 place text;
             BEGIN
-                FOR place IN SELECT name || '_' || generation FROM public.projection_tables LOOP
+                FOR model, place IN
+                    SELECT name, name || '_' || generation FROM public.projection_tables
+                LOOP
                     EXECUTE format('REVOKE ALL ON public.%I FROM %I CASCADE', place, \(role));
-                    \(grant)
+                    \(rights.joined(separator: "\n"))
                 END LOOP;
             END
             $folding$;
@@ -140,14 +185,14 @@ struct RoleGrants {
     /// Takes from one role all that it was given for itself; what its groups have stays.
     static func revocation(from name: String) -> String {
         revocation(fromQuoted: quoteIdentifier(name)) + "\n"
-            + foldingScript(name, isAllowed: false)
+            + RoleGrants(grants: [], functions: []).foldingScript(name)
     }
 
     private static func revocation(fromQuoted role: String) -> String {
         """
         REVOKE CREATE ON SCHEMA public FROM \(role);
         REVOKE ALL ON \(list(tables)) FROM \(role) CASCADE;
-        REVOKE ALL ON FUNCTION \(list(functions)) FROM \(role) CASCADE;
+        REVOKE ALL ON FUNCTION \(list([expecting] + destroying + asking)) FROM \(role) CASCADE;
         """
     }
 

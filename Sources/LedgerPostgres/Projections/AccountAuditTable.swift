@@ -5,6 +5,9 @@ import Postgres
 ///
 /// The read model is each account's history, one row an event and touched account.
 struct AccountAuditTable {
+    /// Rows that one statement changes at the most.
+    private static let rowsMax = 10_000
+
     private let name: String
 
     init(_ name: String) {
@@ -124,7 +127,34 @@ struct AccountAuditTable {
             """)
     }
 
-    /// Takes the addresses out of the rows of accounts that were erased.
+    private var forgetSomeAddresses: Statement {
+        Statement(
+            "\(name)_forget_some_addresses",
+            """
+            UPDATE \(name) SET client_ip = NULL
+            WHERE tenant_id = $1 AND account_id = $2 AND account_seq >= $3 AND account_seq < $4
+                AND client_ip IS NOT NULL
+            """)
+    }
+
+    /// Takes the addresses out of what was written of accounts before their erasures, which are among
+    /// the rows: of an account with many events, in statements that each end in time.
+    private func forgetAddresses(
+        before added: [AuditRow], in tenant: TenantID, on connection: Connection
+    ) throws(PostgresError) {
+        for row in added where row.type == Event.Name.accountErased.rawValue {
+            for first in stride(from: 0, to: row.sequence, by: Self.rowsMax) {
+                _ = try connection.query(
+                    forgetSomeAddresses,
+                    [
+                        .text(tenant.description), .uuid(row.account.bits), .int8(first),
+                        .int8(first + Int64(Self.rowsMax)),
+                    ])
+            }
+        }
+    }
+
+    /// Takes the addresses out of the rows of accounts that were erased, in one pass over the table.
     func forgetAddresses(
         of accounts: some Collection<AccountID>, in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) {
@@ -170,7 +200,7 @@ struct AccountAuditTable {
         on connection: Connection
     ) throws(PostgresError) {
         guard !added.isEmpty else { return }
-        try forgetAddresses(of: added.erasedAccounts, in: tenant, on: connection)
+        try forgetAddresses(before: added, in: tenant, on: connection)
         let tenant = tenant.description
         rows.removeAll()
         for row in added {

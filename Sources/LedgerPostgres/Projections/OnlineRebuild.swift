@@ -235,7 +235,7 @@ package struct OnlineRebuild: Sendable {
 /// The advisory lock of one projection's rebuild, held by one connection.
 struct RebuildLock: Sendable {
     /// "rebu", in ASCII: sets these locks apart from the migrator's.
-    private static let space: Int32 = 0x7265_6275
+    static let space: Int32 = 0x7265_6275
 
     private static let tryLock = Statement(
         "rebuild_lock", "SELECT pg_try_advisory_lock($1::int, hashtext($2::text))")

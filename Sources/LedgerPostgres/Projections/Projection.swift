@@ -13,6 +13,28 @@ package enum ProjectionName: String, Sendable, CaseIterable, CustomStringConvert
     /// differ from the one before.
     package var version: Int32 { 1 }
 
+    /// The column that names the account of a row.
+    var accountColumn: String {
+        switch self {
+        case .userProviders: "user_id"
+        case .accountAudit: "account_id"
+        }
+    }
+
+    /// The columns that hold personal data; null in rows of an erased account.
+    var personalColumns: [String] {
+        switch self {
+        case .userProviders: ["provider_id", "email"]
+        case .accountAudit: ["client_ip"]
+        }
+    }
+
+    /// Keeps ANALYZE from remembering values of these columns, in which erased people would stay.
+    func forgetting(in table: String) -> String {
+        "ALTER TABLE \(table) "
+            + personalColumns.map { "ALTER \($0) SET STATISTICS 0" }.joined(separator: ", ")
+    }
+
     /// The folds that this program knows: those of tables that older programs still serve, too.
     package var knownVersions: ClosedRange<Int32> { 1...version }
 }

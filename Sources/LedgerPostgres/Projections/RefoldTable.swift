@@ -8,10 +8,12 @@ struct RefoldTable {
     private let live: String
     private let key: (String, String)
     private let position: String
+    private let projection: ProjectionName
 
     init(_ table: ProjectionTable) {
         live = table.description
         name = "refold_\(live)"
+        projection = table.projection
         switch table.projection {
         case .userProviders:
             key = ("user_id", "identity_id")
@@ -27,6 +29,7 @@ struct RefoldTable {
         """
         CREATE TEMPORARY TABLE IF NOT EXISTS \(name) (LIKE \(live) INCLUDING DEFAULTS);
         TRUNCATE \(name);
+        \(projection.forgetting(in: name));
         """
     }
 

@@ -54,6 +54,7 @@ enum TableMaking {
             try connection.execute(
                 """
                 CREATE TABLE \(new) (LIKE \(old) INCLUDING DEFAULTS)\(room);
+                \(projection.forgetting(in: new.description));
                 DO $grant$
                 DECLARE
                     held record;
@@ -64,6 +65,16 @@ enum TableMaking {
                     LOOP
                         EXECUTE format('GRANT %s ON \(new) TO %s', held.privilege_type,
                             CASE held.grantee WHEN 0 THEN 'PUBLIC'
+                                ELSE held.grantee::regrole::text END);
+                    END LOOP;
+                    FOR held IN SELECT a.grantee, a.privilege_type,
+                            string_agg(quote_ident(t.attname), ', ') AS columns
+                        FROM pg_attribute t, aclexplode(t.attacl) a
+                        WHERE t.attrelid = 'public.\(old)'::regclass
+                        GROUP BY a.grantee, a.privilege_type
+                    LOOP
+                        EXECUTE format('GRANT %s (%s) ON \(new) TO %s', held.privilege_type,
+                            held.columns, CASE held.grantee WHEN 0 THEN 'PUBLIC'
                                 ELSE held.grantee::regrole::text END);
                     END LOOP;
                 END

@@ -22,6 +22,19 @@ package struct RestoreCheck {
         WHERE tenant_id = $1 AND type = 'LedgerRestored' ORDER BY position DESC
         """)
 
+    private static let wasSealed = Statement(
+        "restore_was_sealed",
+        "SELECT EXISTS (SELECT FROM checkpoint_keys WHERE tenant_id = $1)")
+
+    private static let goodKeys = Statement(
+        "restore_good_keys",
+        """
+        SELECT key_id, label FROM api_keys
+        WHERE tenant_id = $1 AND revoked_at IS NULL
+            AND (expires_at IS NULL OR expires_at > statement_timestamp())
+        ORDER BY created_at, key_id
+        """)
+
     private static let living = Statement(
         "restore_living",
         """
@@ -43,31 +56,50 @@ package struct RestoreCheck {
 
     /// Compares, in one snapshot; changes nothing.
     ///
-    /// - Throws: `SealerRecordFault` when the record can't be read, `PostgresError`.
+    /// - Throws: `SealerRecordFault` when the record can't be read or is another log's,
+    ///   `PostgresError`.
     package func run(on connection: Connection) throws -> RestoreReport {
-        let signed = try directory.lastSigned(of: tenant)
-        let erasures = try directory.erasures(of: tenant)
-        return try connection.transaction(Self.begin) {
-            try report(signed, erasures, on: connection)
+        try connection.transaction(Self.begin) {
+            let sealed = try connection.query(Self.wasSealed, [.text(tenant.description)])
+            try directory.expectRecord(of: tenant, wasSealed: try sealed.bool(0, 0))
+            return try report(on: connection)
         }
     }
 
-    private func report(
-        _ signed: LastSigned?, _ erasures: [SeenErasure], on connection: Connection
-    ) throws -> RestoreReport {
+    private func report(on connection: Connection) throws -> RestoreReport {
         let row = try connection.query(Self.head, [.text(tenant.description)])
         let size = row.rowCount == 1 ? try row.int8(0, 0) : 0
+        let number = try directory.originNumber(of: tenant)
+        let erasures = try directory.erasures(of: tenant)
+        var signed = try directory.lastSigned(of: tenant)
+        var next = number + 1
         var loss: RestoreReport.Loss?
         var recordedAt: LogPosition?
         if let signed {
             loss = try self.loss(signed.checkpoint, size: size, on: connection)
-            if loss != nil { recordedAt = try recorded(signed.checkpoint, on: connection) }
+            if loss != nil {
+                recordedAt = try recorded(signed.checkpoint, origin: next, on: connection)
+            }
+        } else if let former = try directory.lastSignedBefore(of: tenant),
+            try recorded(former.checkpoint, origin: number, on: connection) == nil
+        {
+            // The log has its name from a restore that it does not state: it was restored again.
+            signed = former
+            next = number
+            loss = try self.loss(former.checkpoint, size: size, on: connection) ?? .statement
         }
         return RestoreReport(
-            tenant: tenant, size: size, signed: signed,
-            originNumber: try directory.originNumber(of: tenant), loss: loss,
+            tenant: tenant, size: size, signed: signed, nextOrigin: next, loss: loss,
             recordedAt: recordedAt, returned: try returned(erasures, on: connection),
-            erasureCount: erasures.count)
+            erasureCount: erasures.count, goodKeys: try goodKeys(on: connection))
+    }
+
+    private func goodKeys(on connection: Connection) throws -> [RestoreReport.GoodKey] {
+        let result = try connection.query(Self.goodKeys, [.text(tenant.description)])
+        return try (0..<result.rowCount).map { row in
+            RestoreReport.GoodKey(
+                id: APIKeyID(bits: try result.uuid(row, 0)), label: try result.text(row, 1))
+        }
     }
 
     private func loss(
@@ -94,16 +126,18 @@ package struct RestoreCheck {
         return tree.root
     }
 
-    /// Where the log states that it was cut off behind a checkpoint.
+    /// Where the log states that it was cut off behind a checkpoint, and goes on under another name.
     private func recorded(
-        _ signed: Checkpoint, on connection: Connection
+        _ signed: Checkpoint, origin: Int64, on connection: Connection
     ) throws -> LogPosition? {
         let result = try connection.query(Self.recorded, [.text(tenant.description)])
         for row in 0..<result.rowCount {
             guard let recorded = try? EntryEncoding.decode(try result.bytes(row, 1)),
                 case .ledgerRestored(let fact) = recorded.event
             else { continue }
-            if fact.size == signed.size, fact.root.bytes == signed.root.bytes {
+            if fact.origin == origin, fact.size == signed.size,
+                fact.root.bytes == signed.root.bytes
+            {
                 return LogPosition(try result.int8(row, 0))
             }
         }

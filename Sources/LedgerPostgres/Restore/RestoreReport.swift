@@ -9,6 +9,14 @@ package struct RestoreReport: Sendable {
         case end
         /// The log is long enough, and other events are in it.
         case contents
+        /// All of it is there, but not the statement why the log goes on under another name.
+        case statement
+    }
+
+    /// An API key that somebody may come with.
+    package struct GoodKey: Hashable, Sendable {
+        package let id: APIKeyID
+        package let label: String
     }
 
     /// An erased account that the database has as if it lived.
@@ -25,16 +33,19 @@ package struct RestoreReport: Sendable {
     package let tenant: TenantID
     /// The number of events in the database.
     package let size: Int64
-    /// What was signed last under the log's present name; nil when nothing was.
+    /// What was signed last under the log's present name, or under the one before it where the log does
+    /// not state that it was cut off there; nil when nothing was.
     package let signed: LastSigned?
-    /// The number of that name: 1 for the first, 2 after a restore and so on.
-    package let originNumber: Int64
+    /// The number of the name that the log goes on under after a loss: 2 after the first one and so on.
+    package let nextOrigin: Int64
     package let loss: Loss?
     /// Where the log states this very loss already.
     package let recordedAt: LogPosition?
     package let returned: [Returned]
     /// Erasures that the record knows.
     package let erasureCount: Int
+    /// The API keys that are good; after a loss nobody knows which of them had been revoked.
+    package let goodKeys: [GoodKey]
 
     /// Whether the log goes on where it was signed, and nobody has come back.
     package var isWhole: Bool { loss == nil && returned.isEmpty }
@@ -46,7 +57,7 @@ package struct RestoreReport: Sendable {
             let root = Digest(signed.checkpoint.root.bytes)
         else { return nil }
         return LedgerRestored(
-            origin: originNumber + 1, root: root, size: signed.checkpoint.size)
+            origin: nextOrigin, root: root, size: signed.checkpoint.size)
     }
 
     /// The commands that destroy again whom the restore has brought back.

@@ -23,7 +23,7 @@ extension SealerDirectory {
                     throw SealerRecordFault.damaged("'\(first)' can't be the name of a log")
                 }
                 _ = try directory.create(
-                    "last-signed.\(number)", with: Array(last.note.utf8))
+                    "\(Self.lastName).\(number)", with: Array(last.note.utf8))
                 try makeKey(of: next, in: directory)
                 return next
             }
@@ -38,6 +38,42 @@ extension SealerDirectory {
             let origin = try origin(of: tenant, in: directory)
             let last = try last(in: directory)
             return last?.checkpoint.origin == origin ? last : nil
+        }
+    }
+
+    /// What was signed last of a tenant's log under the name before the one that it has now.
+    ///
+    /// Nil when it still has its first name.
+    package func lastSignedBefore(
+        of tenant: TenantID
+    ) throws(SealerRecordFault) -> LastSigned? {
+        let number = try originNumber(of: tenant)
+        guard number > 1 else { return nil }
+        return try explaining {
+            let directory = root.directory(tenant.description)
+            return try last(in: directory, "\(Self.lastName).\(number - 1)")
+        }
+    }
+
+    /// Sees that this is the directory that a tenant's log was sealed with, if it was sealed at all.
+    ///
+    /// - Throws: `SealerRecordFault.missing`: what is not there says nothing, least of all that all is well.
+    package func expectRecord(
+        of tenant: TenantID, wasSealed: Bool
+    ) throws(SealerRecordFault) {
+        try explaining {
+            guard try root.names() != nil else {
+                throw SealerRecordFault.missing("\(root.path) is not there")
+            }
+            let names = try root.directory(tenant.description).names() ?? []
+            let holdsKeys = names.contains {
+                CheckpointKeyFile.isSigning($0) || CheckpointKeyFile.isRetired($0)
+            }
+            guard holdsKeys || !wasSealed else {
+                throw SealerRecordFault.missing(
+                    "\(root.path) holds no key for the log of tenant \(tenant), which was sealed:"
+                        + " it is not the directory of its sealer")
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ package import TransparencyLog
 /// `last-signed` holds the note that was signed last, `erasures` the erasures that were seen, `origin`
 /// the log's name, and `checkpoint-ID.key` each key that signs. A file is replaced whole and durably.
 package struct SealerDirectory: SealerRecord {
-    private static let lastName = "last-signed"
+    static let lastName = "last-signed"
     private static let originName = "origin"
     private static let erasuresName = "erasures"
     private static let noteBytesMax = 65_536
@@ -155,15 +155,15 @@ package struct SealerDirectory: SealerRecord {
     }
 
     /// What was signed last, under whatever name; nil when nothing was.
-    func last(in directory: DurableDirectory) throws -> LastSigned? {
-        guard let bytes = try directory.read(Self.lastName, bytesMax: Self.noteBytesMax) else {
-            return nil
-        }
+    func last(
+        in directory: DurableDirectory, _ name: String = Self.lastName
+    ) throws -> LastSigned? {
+        guard let bytes = try directory.read(name, bytesMax: Self.noteBytesMax) else { return nil }
         guard let note = try? SignedNote(parsing: bytes),
             let checkpoint = Checkpoint(text: note.text)
         else {
             throw SealerRecordFault.damaged(
-                "\(directory.path(of: Self.lastName)) holds no signed checkpoint")
+                "\(directory.path(of: name)) holds no signed checkpoint")
         }
         return LastSigned(checkpoint: checkpoint, note: note.description)
     }

@@ -5,7 +5,7 @@ import Postgres
 struct AuditCheck {
     private static let columns = """
         account_id, account_seq, position, event_id, recorded_at, type, outcome, reason, actor,
-        provider, identity_id, session_id, request_id, client_ip, providers_before, providers_after
+        provider, identity_id, session_id, request_id, providers_before, providers_after
         """
 
     private let tenant: TenantID
@@ -27,7 +27,7 @@ struct AuditCheck {
         cursor = try RowCursor(
             "\(table)_rows",
             """
-            SELECT \(Self.columns) FROM \(table)
+            SELECT \(Self.columns), \(comparesClientIP ? "client_ip" : "NULL::text") FROM \(table)
             WHERE tenant_id = \(quoteLiteral(tenant.description)) ORDER BY position, account_id
             """, on: connection)
     }
@@ -135,8 +135,8 @@ extension AuditRow {
             identity: try result.optionalUUID(row, 10).map { IdentityID(bits: $0) },
             session: try result.optionalUUID(row, 11).map { SessionID(bits: $0) },
             request: try result.optionalUUID(row, 12).map { RequestID(bits: $0) },
-            clientIP: try result.optionalText(row, 13),
-            providersBefore: try result.textArray(row, 14),
-            providersAfter: try result.textArray(row, 15))
+            clientIP: try result.optionalText(row, 15),
+            providersBefore: try result.textArray(row, 13),
+            providersAfter: try result.textArray(row, 14))
     }
 }

@@ -110,8 +110,8 @@ extension TenantVerification {
         try eachRow(
             of: .identities,
             """
-            identity_id, provider, provider_id, account_id, last_account_id, linked_at,
-            linked_position
+            identity_id, provider, \(isPersonal ? "provider_id" : "''"), account_id,
+            last_account_id, linked_at, linked_position
             """,
             on: connection
         ) { check, result, row throws(PostgresError) in

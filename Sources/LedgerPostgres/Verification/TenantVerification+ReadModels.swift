@@ -80,7 +80,11 @@ extension TenantVerification {
         }
         try eachRow(
             of: .userProviders, in: table.description,
-            "user_id, identity_id, provider, provider_id, email, linked_at, linked_position",
+            """
+            user_id, identity_id, provider,
+            \(isPersonal ? "provider_id, email" : "NULL::text, NULL::text"), linked_at,
+            linked_position
+            """,
             on: connection
         ) { check, result, row throws(PostgresError) in
             let key = UserProvidersFold.Key(

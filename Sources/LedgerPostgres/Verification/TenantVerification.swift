@@ -58,6 +58,9 @@ struct TenantVerification {
                 tenant: tenant.description, position: position, check: check, text: text))
     }
 
+    /// Whether personal columns are read: who has no keys need not have the right to.
+    var isPersonal: Bool { disclosures != nil }
+
     /// Ends the fold: what comes after this position is only looked at row by row.
     mutating func stopFold(at position: LogPosition) {
         if foldFault == nil { foldFault = position }
@@ -68,6 +71,7 @@ struct TenantVerification {
         let head = try readHead(on: connection)
         try readErasures(on: connection)
         try readCheckpoints(head: head?.nextPosition ?? LogPosition(0), on: connection)
+        try checkAccessLog(on: connection)
         for table in tables(of: .accountAudit) {
             audits.append(
                 try AuditCheck(

@@ -9,7 +9,7 @@ struct UnreadableSearch {
     private static let tables: [(name: String, check: VerificationCheck)] = [
         ("ledger_head", .head), ("disclosures", .disclosures), ("account_keys", .disclosures),
         ("accounts", .accounts), ("identities", .identities), ("sessions", .sessions),
-        ("erasures", .erasures), ("projections", .projections),
+        ("erasures", .erasures), ("merges", .merges), ("projections", .projections),
         ("user_providers", .userProviders), ("account_audit", .accountAudit),
         ("merkle_nodes", .nodes), ("checkpoints", .checkpoints),
         ("checkpoint_keys", .checkpoints),

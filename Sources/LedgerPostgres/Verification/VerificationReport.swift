@@ -30,6 +30,8 @@ package enum VerificationCheck: String, Sendable, CaseIterable {
     case projections
     case userProviders = "user_providers"
     case accountAudit = "account_audit"
+    /// Its positions are 0..n-1 without a gap, as far as its head says; nothing proves its rows.
+    case accessLog = "access_log"
 }
 
 /// Something that is not as the log says, or a log that is not as it was written.

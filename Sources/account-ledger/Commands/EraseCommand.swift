@@ -21,8 +21,8 @@ enum EraseCommand {
         settings: [.databaseURL],
         details: """
             Appends AccountErased and, in the same transaction, destroys the account's key, its identities
-            and its row, and ends its sessions. The disclosures, which no key opens any more, follow at once
-            or when serve comes to them. The log and its proofs stay as they are. Refused while the account
+            and its row, and ends its sessions. The disclosures, which no key opens any more, and what the
+            read models hold follow at once or when serve comes to them. The log and its proofs stay as they are. Refused while the account
             is under a legal hold. Repeating it is harmless.
             """)
 
@@ -54,22 +54,31 @@ enum EraseCommand {
                 "with it, because merges had made them one: "
                     + covering.map(\.description).joined(separator: ", ") + "\n")
         }
-        Terminal.print(try await destroy(command.url) + "\n")
+        Terminal.print(
+            try await destroy([account] + covering, of: command.tenant, command.url) + "\n")
         return .success
     }
 
-    /// Destroys what the erasures have left, as `serve` does.
-    static func destroy(_ url: String) async throws -> String {
+    /// Destroys what the erasures of accounts have left, as `serve` does, and says how far that came.
+    static func destroy(
+        _ accounts: [AccountID], of tenant: TenantID, _ url: String
+    ) async throws -> String {
         let faults = FaultNote()
         let worker = ErasureWorker(url: url) { faults.note($0) }
         let deadline = ContinuousClock.now + patience
-        while ContinuousClock.now < deadline {
-            guard let waiting = try? await worker.round() else { break }
-            if waiting == 0 { return "nothing of it is left" }
+        while true {
+            // Another process may be at it, and another account may stand in its way: only what is
+            // noted of these is believed.
+            _ = try? await worker.round()
+            let isDone = try SchemaCheck.withConnection(to: url) {
+                try ErasurePreview.areDestroyed(accounts, of: tenant, on: $0)
+            }
+            if isDone { return "nothing of it is left" }
+            guard ContinuousClock.now < deadline else { break }
             try await Task.sleep(for: .milliseconds(100))
         }
-        return
-            "its disclosures, which no key opens any more, go as soon as serve has folded the log"
+        return "what is left of it, which no key opens any more or the read models have to fold"
+            + " first, goes as soon as serve has come to it"
     }
 
     private static func preview(

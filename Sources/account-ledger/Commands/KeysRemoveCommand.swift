@@ -14,10 +14,18 @@ enum KeysRemoveCommand {
             .init(placeholder: "KIND", meaning: "token or encryption"),
             .init(placeholder: "KEY", meaning: "its name, as 'keys list' prints it"),
         ],
+        options: [
+            .init(
+                name: "leaked",
+                meaning: "remove a token key at once: its tokens are refused from then on")
+        ],
         settings: [.databaseURL, .keys],
         details: """
             Refuses a key that is in use or next, a token key within an hour of its last use, and an
-            encryption key that still wraps the key of an account.
+            encryption key that still wraps the key of an account. A backup that was made before 'keys
+            rewrap' holds account keys that only the former encryption key unwraps: keep a copy of that
+            key as long as such a backup, or its disclosures are lost with it. Servers refuse the tokens
+            of a key that was removed within 5 s.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -25,6 +33,8 @@ enum KeysRemoveCommand {
             throw arguments.misuse("KIND is token or encryption")
         }
         let id = arguments.operands[1]
+        let isLeaked = arguments.has("leaked")
+        guard !isLeaked || kind == .token else { throw arguments.misuse("--leaked is for token") }
         let book = try OpenedTenants.read(url: try environment.databaseURL)
         let directory = KeyDirectory(path: try environment.required(.keys))
         let lock = try directory.lock()
@@ -33,9 +43,10 @@ enum KeysRemoveCommand {
         switch kind {
         case .token:
             let beginning = try directory.beginning(of: kind, at: now)
-            if let beginning, now < beginning.adding(seconds: secondsAfterUse) {
+            if !isLeaked, let beginning, now < beginning.adding(seconds: secondsAfterUse) {
                 throw Fault(
-                    "the token key in use took over less than an hour ago: tokens of others may live"
+                    "the token key in use took over less than an hour ago: tokens of others may live;"
+                        + " --leaked removes it nevertheless"
                 )
             }
         case .encryption:

@@ -7,8 +7,8 @@ enum MigrateCommand {
         summary: "bring the database to the schema of this binary",
         settings: [.databaseURL, .migrateURL],
         details: """
-            Forward only; running it again repairs roles, grants and guards and changes nothing else. Of
-            several at once, one works and the others wait. Refuses a database that is newer than the
+            Forward only; running it again repairs roles, grants and guards, drops tables that a broken-off
+            rebuild left, and changes nothing else. Of several at once, one works and the others wait. Refuses a database that is newer than the
             binary. Prints how strongly the database keeps the log append-only: the level depends on what
             the login of LEDGER_MIGRATE_URL may do.
             """)
@@ -21,6 +21,7 @@ enum MigrateCommand {
         var text = "schema version \(report.version)"
         text += applied.isEmpty ? ", nothing to apply\n" : ", applied \(applied)\n"
         text += report.repaired.map { "repaired: \($0)\n" }.joined()
+        text += report.dropped.map { "dropped: \($0), which a rebuild had not finished\n" }.joined()
         text += "\(report.guards.sentence)\n"
         Terminal.print(text)
         return .success

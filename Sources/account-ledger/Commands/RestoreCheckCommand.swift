@@ -10,17 +10,23 @@ enum RestoreCheckCommand {
         options: [
             .init(name: "accept", meaning: "take the loss, and erase again who came back"),
             .init(
+                name: "revoke-keys",
+                meaning:
+                    "with --accept: revoke the API keys, which the backup may have brought back"),
+            .init(
                 name: "state", placeholder: "DIRECTORY",
                 meaning: "the sealer's directory; default: LEDGER_SEALER_STATE"),
             LedgerReading.tenantOption,
         ],
-        settings: [.databaseURL, .sealerState, .origin, .mode],
+        settings: [.databaseURL, .migrateURL, .sealerState, .origin, .mode],
         details: """
             Compares the log with the checkpoint that the sealer signed last, and the accounts with the
             erasures that it saw. Exits with 1 when something differs. With --accept the log states the loss
             (LedgerRestored) and goes on under another name, /2 and so on, so that no checkpoint is ever
-            contradicted; and accounts that had been erased are erased again. To be run while no server and
-            no sealer runs. Repeating it is harmless.
+            contradicted; and accounts that had been erased are erased again. After a loss an API key that
+            was revoked since the backup is good again, and nobody knows which: all good ones are listed, and
+            --accept --revoke-keys revokes them with the login of LEDGER_MIGRATE_URL. To be run while no
+            server and no sealer runs. Repeating it is harmless.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -30,6 +36,10 @@ enum RestoreCheckCommand {
             environment.setting(.sealerState, to: arguments["state"]), mode: try environment.mode)
         guard let directory else {
             throw arguments.misuse("--state is missing, and LEDGER_SEALER_STATE is not set")
+        }
+        let revokesKeys = arguments.has("revoke-keys")
+        guard !revokesKeys || arguments.has("accept") else {
+            throw arguments.misuse("--revoke-keys wants --accept")
         }
         let tenants =
             if let only { [only] } else { try await Tenants(url: url).list().map(\.tenant) }
@@ -41,6 +51,10 @@ enum RestoreCheckCommand {
             guard arguments.has("accept") else {
                 isWhole = false
                 continue
+            }
+            // First, because afterwards nothing tells that they are to be looked at.
+            if revokesKeys, report.loss != nil {
+                try revoke(report.goodKeys, of: tenant, url: try environment.migrateURL)
             }
             try await accept(
                 report, directory, AdministeredCommand(url: url, tenant: tenant))
@@ -68,6 +82,18 @@ enum RestoreCheckCommand {
         }
     }
 
+    private static func revoke(
+        _ keys: [RestoreReport.GoodKey], of tenant: TenantID, url: String
+    ) throws(Fault) {
+        try SchemaCheck.withConnection(to: url) { connection in
+            let store = APIKeyStore(on: connection)
+            for key in keys {
+                _ = try store.revoke(key.id, of: tenant)
+                Terminal.print("  API key \(key.id) is revoked\n")
+            }
+        }
+    }
+
     /// The log's statement comes before the new name: were it the other way round, a crash in between
     /// would leave a break that nothing explains.
     private static func accept(
@@ -88,8 +114,10 @@ enum RestoreCheckCommand {
         for returned in report.returned where returned.newHolds.isEmpty {
             Terminal.print("  account \(returned.account) is erased again\n")
         }
-        if !report.returned.isEmpty {
-            Terminal.print("  \(try await EraseCommand.destroy(command.url))\n")
+        let accounts = report.returned.filter(\.newHolds.isEmpty).map(\.account)
+        if !accounts.isEmpty {
+            let state = try await EraseCommand.destroy(accounts, of: report.tenant, command.url)
+            Terminal.print("  \(state)\n")
         }
     }
 
@@ -109,6 +137,16 @@ enum RestoreCheckCommand {
             lines.append(
                 "  LOST: the first \(signed.size) events are not those that were signed as"
                     + " \(signed.origin)")
+        case (let signed?, .statement):
+            lines.append(
+                "  LOST: the statement that the log, which was signed as \(signed.origin), goes on"
+                    + " under another name")
+        }
+        if report.loss != nil {
+            lines += report.goodKeys.map {
+                "  GOOD: API key \($0.id) (\($0.label)); if it was revoked since the backup, it is"
+                    + " good again"
+            }
         }
         if report.returned.isEmpty {
             lines.append("  none of \(report.erasureCount) erasures has come undone")

@@ -58,6 +58,127 @@ import Testing
         }
     }
 
+    /// An event that nobody decided, and whether the head is moved behind it, as a thief of the
+    /// serving login can write them.
+    struct Forgery: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var position = "(SELECT next_position FROM ledger_head)"
+        /// ADA stands for the account, BOB for another one; PLACE for the position.
+        var entry = Forgery.truth
+        var movesHead = true
+        var before = ""
+        var refusal = SQLState.insufficientPrivilege
+
+        static let truth = """
+            {"_sd":[],"_sd_alg":"sha-256","accounts":[{"id":"ADA","prev":null,"seq":"9"}],\
+            "position":"PLACE","recorded_at":"2030-01-01T00:00:00.000000Z","tenant":"default",\
+            "type":"AccountErased","v":"1"}
+            """
+
+        static let all = [
+            Forgery(
+                testDescription: "far away, saying nothing", position: "1::bigint << 61",
+                entry: "{}", movesHead: false),
+            Forgery(testDescription: "before the head, saying nothing", entry: "{}"),
+            Forgery(testDescription: "no JSON", entry: "nothing"),
+            Forgery(testDescription: "behind the head", movesHead: false),
+            Forgery(
+                testDescription: "about somebody else",
+                entry: truth.replacing("ADA", with: "BOB")),
+            Forgery(
+                testDescription: "of another type",
+                entry: truth.replacing("AccountErased", with: "AccountOpened")),
+            Forgery(
+                testDescription: "of another tenant",
+                entry: truth.replacing("default", with: "other")),
+            Forgery(
+                testDescription: "of another position",
+                entry: truth.replacing("PLACE", with: "77")),
+            Forgery(
+                testDescription: "of another time", entry: truth.replacing("2030", with: "2031")),
+            Forgery(
+                testDescription: "a hold that is taken out of the row",
+                before: "UPDATE accounts SET legal_holds = NULL", refusal: .dataException),
+            Forgery(
+                testDescription: "a lift that only its columns say",
+                before: """
+                    UPDATE accounts SET legal_holds = NULL;
+                    INSERT INTO events SELECT tenant_id, next_position, gen_random_uuid(),
+                        'LegalHoldLifted', 1, now(), 'ADA', 8, gen_random_uuid(), NULL, 'system',
+                        (SELECT entry FROM events WHERE type = 'LegalHoldSet') FROM ledger_head;
+                    UPDATE ledger_head SET next_position = next_position + 1
+                    """, refusal: .dataException),
+        ]
+
+        func sql(ada: AccountID, bob: AccountID) -> String {
+            """
+            BEGIN; \(before);
+            INSERT INTO events SELECT 'default', p, gen_random_uuid(), 'AccountErased', 1,
+                '2030-01-01T00:00:00Z', 'ADA', 9, gen_random_uuid(), NULL, 'system',
+                convert_to(replace(\(quoteLiteral(entry)), 'PLACE', p::text), 'UTF8')
+            FROM (SELECT \(position) AS p) place;
+            \(movesHead ? "UPDATE ledger_head SET next_position = next_position + 1;" : "")
+            SELECT ledger_erase_accounts('{default}', '{ADA}', ARRAY[max(position)])
+            FROM events WHERE account_id = 'ADA';
+            COMMIT
+            """.replacing("ADA", with: "\(ada)").replacing("BOB", with: "\(bob)")
+        }
+    }
+
+    @Test(arguments: Forgery.all)
+    func `an event that only its columns call an erasure erases nobody`(
+        forgery: Forgery
+    ) async throws {
+        try await ErasureFixture.with { fixture in
+            var story = fixture.story
+            if forgery.refusal == .dataException {
+                _ = try await story.hold(fixture.ada.account).get()
+            }
+            let attack = forgery.sql(ada: fixture.ada.account, bob: fixture.bob.account)
+            let refusal = try await fixture.database.asRuntime.refusal(of: attack)
+            #expect(refusal == forgery.refusal)
+            let left = try await fixture.database.rows(
+                "account_id::text]) FROM account_keys WHERE account_id = '\(fixture.ada.account)'")
+            #expect(left.count == 1)
+        }
+    }
+
+    @Test
+    func `who steals the serving login can erase with an entry that says so, and not otherwise`()
+        async throws
+    {
+        try await ErasureFixture.with { fixture in
+            let attack = Forgery(testDescription: "").sql(
+                ada: fixture.ada.account, bob: fixture.bob.account)
+            #expect(try await fixture.database.asRuntime.refusal(of: attack) == nil)
+            let report = try await fixture.verify()
+            #expect(!report.holds, "nobody decided it")
+        }
+    }
+
+    @Test func `only who serves may call what destroys`() async throws {
+        try await ErasureFixture.with { fixture in
+            let roles = LedgerRoles(database: fixture.database.name)
+            for role in roles.all {
+                let calls = try await fixture.database.asSuperuser.texts(
+                    """
+                    SELECT p.proname::text FROM pg_proc p
+                    WHERE p.pronamespace = 'public'::regnamespace
+                        AND has_function_privilege('\(role)', p.oid, 'EXECUTE') ORDER BY 1
+                    """)
+                let ours = calls.filter { $0.hasPrefix("ledger_") && $0 != "ledger_refuse_change" }
+                let wanted =
+                    switch role {
+                    case roles.runtime:
+                        ["ledger_destroy_disclosures", "ledger_erase_accounts", "ledger_expect"]
+                    case roles.sealer: ["ledger_expect"]
+                    default: [String]()
+                    }
+                #expect(ours == wanted, "\(role)")
+            }
+        }
+    }
+
     @Test(arguments: Finding.all)
     func `what an erasure should have left, or taken, is found`(finding: Finding) async throws {
         try await ErasureFixture.with(owner: .plain) { fixture in

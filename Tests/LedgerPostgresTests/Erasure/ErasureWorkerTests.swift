@@ -19,7 +19,7 @@ import Testing
             } else {
                 // A read model that has stopped names no events: the log is searched.
                 try await fixture.database.asSuperuser.execute(
-                    "UPDATE projections SET failure = 'a test' WHERE name = 'account_audit'")
+                    "UPDATE projections SET failure = 'a test'")
             }
             var limits = ErasureLimits()
             limits.events = 2
@@ -107,6 +107,31 @@ import Testing
                 let isAdas = event.recorded.accounts.first?.id == fixture.ada.account
                 #expect((event.disclosed.email == nil) == isAdas)
             }
+        }
+    }
+
+    @Test func `one erasure that fails stops none of the others`() async throws {
+        try await ErasureFixture.with(owner: .plain) { fixture in
+            var story = fixture.story
+            let ada = fixture.ada.account
+            try await story.erase(ada)
+            try await story.erase(fixture.bob.account)
+            try await fixture.database.fold()
+            try await fixture.database.asSuperuser.execute(
+                """
+                CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+                    $$ BEGIN RAISE EXCEPTION 'a test'; END $$;
+                CREATE TRIGGER fail BEFORE DELETE ON disclosures FOR EACH ROW
+                    WHEN (OLD.account_id = '\(ada)') EXECUTE FUNCTION fail()
+                """)
+            let worker = ErasureWorker(url: fixture.database.runtimeURL) { _ in }
+            let error = await #expect(throws: PostgresError.self) { try await worker.round() }
+            #expect(error?.state == .raiseException)
+            let done = "account_id::text]) FROM erasures WHERE destroyed_at IS NOT NULL"
+            #expect(try await fixture.database.rows(done) == ["\(fixture.bob.account)"])
+            try await fixture.database.asSuperuser.execute("DROP TRIGGER fail ON disclosures")
+            #expect(try await worker.round() == 0)
+            #expect(try await fixture.database.rows(done).count == 2)
         }
     }
 

@@ -97,6 +97,32 @@ import Testing
         }
     }
 
+    @Test func `a table of the log is handed to nobody from level 3 on`() async throws {
+        try await ScratchDatabase.with(owner: .roleCreator) { database in
+            let role = "\(database.name)_thief"
+            let gifts = LogTable.all.map { table in
+                Attack.gift.replacing("<t>", with: table.name).replacing("<role>", with: role)
+            }
+            for table in LogTable.all {
+                let gift = "ALTER TABLE \(table.name) OWNER TO CURRENT_USER"
+                let state = try await database.asRuntime.refusal(of: gift)
+                #expect(state == .insufficientPrivilege, "\(gift)")
+            }
+            for gift in gifts {
+                let state = try await database.asOwner.refusal(of: "BEGIN; \(gift); ROLLBACK")
+                #expect(state == nil, "level 2 does not keep the owner from it: \(gift)")
+            }
+            _ = try await database.asSuperuser.run(
+                Migrator(ownerURL: database.superuserURL, runtimeURL: database.runtimeURL))
+            for gift in gifts {
+                for console in [database.asOwner, database.asSuperuser] {
+                    #expect(
+                        try await console.refusal(of: gift) == .insufficientPrivilege, "\(gift)")
+                }
+            }
+        }
+    }
+
     @Test func `a superuser who lifts nothing cannot change the log by mistake`() async throws {
         try await ScratchDatabase.with { database in
             try await Self.fill(database)

@@ -77,6 +77,24 @@ import Testing
         ("GRANT UPDATE (entry) ON events TO RUNTIME", .triggers),
         ("GRANT TRUNCATE ON events TO RUNTIME", .triggers),
         ("GRANT CREATE ON SCHEMA public TO RUNTIME", .triggers),
+        (
+            """
+            CREATE OR REPLACE FUNCTION ledger_is_held(tenant text, account uuid, place bigint)
+                RETURNS boolean LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS
+                $$ BEGIN RETURN false; END $$
+            """, .triggers
+        ),
+        (
+            """
+            CREATE OR REPLACE FUNCTION
+                ledger_destroy_disclosures(tenant text, account uuid, positions bigint[])
+                RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
+                SET search_path = pg_catalog, pg_temp AS
+                $$ BEGIN DELETE FROM public.disclosures; RETURN 0; END $$
+            """, .triggers
+        ),
+        ("ALTER FUNCTION ledger_erasing_entry(text, uuid, bigint) RESET search_path", .triggers),
+        ("DROP FUNCTION ledger_erase_accounts(text[], uuid[], bigint[])", .triggers),
     ]
 
     @Test func `every drift lowers the level, and migrating again repairs it`() async throws {

@@ -84,6 +84,12 @@ struct Attack {
         "GRANT TRUNCATE ON <t> TO PUBLIC", "GRANT TRIGGER ON <t> TO PUBLIC",
     ].map { Attack(sql: $0, owner: .eventTriggers) }
 
+    /// Hands a table to a role that did nothing for it, and can be made for the purpose.
+    static let gift = """
+        CREATE ROLE "<role>"; GRANT "<role>" TO CURRENT_USER;
+        GRANT CREATE ON SCHEMA public TO "<role>"; ALTER TABLE <t> OWNER TO "<role>"
+        """
+
     /// Rights to change what an erasure alone may destroy, or nothing at all.
     static let grantsOfChanges = [
         "GRANT UPDATE ON <t> TO PUBLIC", "GRANT DELETE ON <t> TO PUBLIC",
@@ -153,7 +159,10 @@ struct LogTable: CustomTestStringConvertible, Sendable {
                     VALUES ('default', '00000000-0000-7000-8000-000000000000', 'x', '')
                     """),
         ]
-        + ["ledger_head", "accounts", "identities", "sessions", "api_keys", "access_heads"].map {
+        + [
+            "ledger_head", "accounts", "identities", "sessions", "api_keys", "access_heads",
+            "erasures", "merges",
+        ].map {
             LogTable(name: $0, kind: .state, insert: "SELECT 1")
         }
 }

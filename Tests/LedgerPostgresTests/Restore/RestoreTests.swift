@@ -1,3 +1,4 @@
+import Foundation
 import Ledger
 import LedgerTestSupport
 import Testing
@@ -9,7 +10,9 @@ import TransparencyLog
 @Suite struct RestoreTests {
     @Test func `a whole log is called whole`() async throws {
         try await with { fixture, sealing in
-            #expect(try await check(sealing).signed == nil)
+            await #expect(throws: SealerRecordFault.self, "no directory, no answer") {
+                try await check(sealing)
+            }
             try await sealing.sealOnce()
             let report = try await check(sealing)
             #expect(report.isWhole && report.signed?.checkpoint.size == report.size)
@@ -72,6 +75,60 @@ import TransparencyLog
         }
     }
 
+    @Test func `the directory of another sealer says nothing`() async throws {
+        try await with { _, sealing in
+            try await sealing.sealOnce()
+            try await SealingFixture.with(sealing.database) { other in
+                // It is there, and empty.
+                try FileManager.default.createDirectory(
+                    atPath: other.path, withIntermediateDirectories: true)
+                await #expect(throws: SealerRecordFault.self) { try await check(other) }
+            }
+        }
+    }
+
+    /// How the ledger goes on after the first restore, before the second one.
+    @Test(arguments: [false, true])
+    func `the same backup restored twice is noticed twice`(hasGrown: Bool) async throws {
+        try await with { fixture, sealing in
+            var story = fixture.story
+            try await sealing.sealOnce()
+            try await fixture.database.backUp()
+            _ = try await story.signIn("apple", "lost")
+            try await sealing.sealOnce()
+            for _ in 0..<2 {
+                try await fixture.database.restore(keepsBackup: true)
+                if hasGrown {
+                    for number in 0..<4 { _ = try await story.signIn("apple", "new-\(number)") }
+                }
+                let report = try await check(sealing)
+                #expect(report.loss == (hasGrown ? .contents : .end))
+                let fact = try #require(report.fact)
+                #expect(fact.origin == 2, "nothing was signed under it yet")
+                _ = try await story.submit(.recordRestore(RecordRestore(fact))).get()
+                let origin = try sealing.record.beginNewOrigin(of: .default)
+                #expect(origin.description == SealingFixture.origin + "/2")
+                #expect(try await check(sealing).isWhole)
+            }
+            #expect(try await sealing.sealOnce().refusals.isEmpty)
+            #expect(try await fixture.verify().holds)
+        }
+    }
+
+    @Test func `a name that the log does not account for is no whole log`() async throws {
+        try await with { fixture, sealing in
+            try await sealing.sealOnce()
+            // The database came back whole after the loss had been taken.
+            _ = try sealing.record.beginNewOrigin(of: .default)
+            let report = try await check(sealing)
+            #expect(report.loss == .statement && !report.isWhole)
+            let fact = try #require(report.fact)
+            var story = fixture.story
+            _ = try await story.submit(.recordRestore(RecordRestore(fact))).get()
+            #expect(try await check(sealing).isWhole)
+        }
+    }
+
     @Test func `who came back and is held since is not erased again`() async throws {
         try await with { fixture, sealing in
             var story = fixture.story
@@ -121,7 +178,7 @@ extension ScratchDatabase {
     }
 
     /// Puts every table back to what it was, as a restore does, and drops the backup.
-    func restore() async throws {
+    func restore(keepsBackup: Bool = false) async throws {
         try await asSuperuser.execute(
             """
             DO $$ DECLARE place text; BEGIN
@@ -132,7 +189,7 @@ extension ScratchDatabase {
                     EXECUTE format('ALTER TABLE public.%I ENABLE TRIGGER USER', place);
                 END LOOP;
             END $$;
-            DROP SCHEMA backup CASCADE
+            \(keepsBackup ? "" : "DROP SCHEMA backup CASCADE")
             """)
     }
 }

@@ -107,12 +107,10 @@ enum AccountWrites {
         return calls + batches.flatMap(holdCalls)
     }
 
+    /// Of an account that the batch erases, too: what erases it looks for holds that were not lifted.
     private static func holdCalls(for batch: TenantBatch) -> [Call] {
         batch.changes.accountsHeld.compactMap { id in
-            guard let account = batch.state.ledger.accounts[id], account.erasedPosition == nil
-            else {
-                return nil
-            }
+            guard let account = batch.state.ledger.accounts[id] else { return nil }
             return Call(
                 setHolds,
                 [

@@ -37,6 +37,7 @@ struct StreamedVerification {
             return nil
         }
         try first.readCheckpoints(head: head.nextPosition, on: connection)
+        try first.checkAccessLog(on: connection)
         guard first.report.findingCount == report.findingCount,
             try !Self.hasStrays(tenant, head: head.nextPosition, on: connection)
         else { return nil }

@@ -29,38 +29,37 @@ CREATE TRIGGER merges_no_truncate BEFORE TRUNCATE ON merges
 ALTER TABLE merges ENABLE ALWAYS TRIGGER merges_no_truncate;
 
 -- Takes an account's rows away, in the transaction that appends the event; returns how many accounts.
-CREATE OR REPLACE FUNCTION ledger_erase_accounts(tenants text[], accounts uuid[], positions bigint[])
+CREATE OR REPLACE FUNCTION public.ledger_erase_accounts(
+    tenants text[], accounts uuid[], positions bigint[])
 RETURNS bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $ledger_erase_accounts$
 DECLARE
     wanted record;
-    erased record;
+    erasing jsonb;
     gone record;
     total bigint := 0;
 BEGIN
     FOR wanted IN
         SELECT * FROM unnest(tenants, accounts, positions) AS k (tenant, account, place)
     LOOP
-        SELECT e.account_seq, e.recorded_at, e.entry INTO erased FROM public.events e
-        WHERE e.tenant_id = wanted.tenant AND e.position = wanted.place
-            AND e.type = 'AccountErased' AND e.account_id = wanted.account;
-        IF NOT FOUND THEN
-            RAISE EXCEPTION 'ledger: no AccountErased of account % at position % of tenant %',
-                wanted.account, wanted.place, wanted.tenant
-                USING ERRCODE = 'insufficient_privilege';
-        END IF;
+        erasing := public.ledger_erasing_entry(wanted.tenant, wanted.account, wanted.place);
         DELETE FROM public.accounts a
         WHERE a.tenant_id = wanted.tenant AND a.account_id = wanted.account
         RETURNING a.opened_position, a.legal_holds INTO gone;
-        IF NOT FOUND OR gone.legal_holds IS NOT NULL THEN
+        IF NOT FOUND OR gone.legal_holds IS NOT NULL
+            OR public.ledger_is_held(wanted.tenant, wanted.account, wanted.place)
+        THEN
             RAISE EXCEPTION 'ledger: account % of tenant % is not there, or held',
                 wanted.account, wanted.tenant
                 USING ERRCODE = 'data_exception';
         END IF;
         INSERT INTO public.erasures (tenant_id, account_id, opened_position, next_seq, last_leaf,
             position, erased_at)
-        VALUES (wanted.tenant, wanted.account, gone.opened_position, erased.account_seq + 1,
-            sha256('\x00'::bytea || erased.entry), wanted.place, erased.recorded_at);
+        SELECT wanted.tenant, wanted.account, gone.opened_position,
+            (erasing #>> '{accounts,0,seq}')::bigint + 1, sha256('\x00'::bytea || e.entry),
+            wanted.place, (erasing ->> 'recorded_at')::timestamptz
+        FROM public.events e
+        WHERE e.tenant_id = wanted.tenant AND e.position = wanted.place;
         -- Every session that lives was opened by an identity that is still linked.
         UPDATE public.sessions s
         SET ended_position = wanted.place, refresh_current = decode(repeat('00', 32), 'hex'),
@@ -82,4 +81,4 @@ BEGIN
     END LOOP;
     RETURN total;
 END
-$$;
+$ledger_erase_accounts$;

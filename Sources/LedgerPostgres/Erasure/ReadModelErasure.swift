@@ -1,0 +1,129 @@
+import Ledger
+import Postgres
+
+/// What an erased account has left in the tables of the read models, whatever they are there for.
+///
+/// A table that has folded the erasure holds nothing of the person. Others do: one that has stopped or
+/// is behind, and one that a broken-off rebuild left. Rows stay and personal columns become null, since
+/// a fold that goes on wants to find its rows.
+struct ReadModelErasure {
+    /// Blocks of a table without indexes that one statement looks at.
+    private static let blocksMax: Int64 = 2_000
+
+    let tenant: TenantID
+    let account: AccountID
+    let limits: ErasureLimits
+
+    /// A table, and how its rows are found.
+    private struct Place {
+        let table: ProjectionTable
+        let hasKey: Bool
+        /// Whether nobody writes into it any more what an erasure would have to take away again.
+        let isSettled: Bool
+    }
+
+    // A rebuild that runs holds an advisory lock of two numbers.
+    private static let tables = Statement(
+        "erasure_tables",
+        """
+        SELECT t.name, t.generation, t.version, t.state <> 'building',
+            CASE WHEN t.state = 'building' THEN NOT EXISTS (
+                SELECT FROM pg_catalog.pg_locks l
+                JOIN pg_catalog.pg_database d
+                    ON d.oid = l.database AND d.datname = current_database()
+                WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 2
+                    AND l.classid::bigint = $3::int
+                    AND l.objid::bigint = hashtext(t.name)::bigint & 4294967295)
+            ELSE coalesce(p.position > $2::bigint OR p.failure IS NOT NULL, false) END
+        FROM projection_tables t
+        LEFT JOIN projections p
+            ON p.tenant_id = $1 AND p.name = t.name AND p.generation = t.generation
+        ORDER BY t.name, t.generation
+        """)
+
+    private static let blocks = Statement(
+        "erasure_blocks",
+        """
+        SELECT coalesce(pg_relation_size(to_regclass($1::text)), 0)
+            / current_setting('block_size')::bigint + 1
+        """)
+
+    /// Takes it away; false while a table is still being filled or folded.
+    ///
+    /// `position` is that of the `AccountErased`, `sequences` the number of the account's events; who is
+    /// patient waits for a table that is behind.
+    func run(
+        position: Int64, sequences: Int64, isPatient: Bool, on connection: Connection
+    ) throws(PostgresError) -> Bool {
+        let places = try places(position, on: connection)
+        guard places.allSatisfy({ $0.isSettled || ($0.hasKey && !isPatient) }) else { return false }
+        for place in places {
+            do throws(PostgresError) {
+                try forget(in: place, sequences: sequences, on: connection)
+            } catch {
+                // Dropped since it was listed.
+                guard error.state == .undefinedTable else { throw error }
+            }
+        }
+        return true
+    }
+
+    private func places(
+        _ position: Int64, on connection: Connection
+    ) throws(PostgresError) -> [Place] {
+        let rows = try connection.query(
+            Self.tables,
+            [.text(tenant.description), .int8(position), .int4(RebuildLock.space)])
+        var places: [Place] = []
+        for row in 0..<rows.rowCount {
+            guard let table = try ProjectionTables.table(rows, row, column: 0) else { continue }
+            places.append(
+                Place(
+                    table: table, hasKey: try rows.bool(row, 3), isSettled: try rows.bool(row, 4)))
+        }
+        return places
+    }
+
+    private func forget(
+        in place: Place, sequences: Int64, on connection: Connection
+    ) throws(PostgresError) {
+        let table = place.table
+        if !place.hasKey {
+            let end = try connection.query(Self.blocks, [.text(table.description)]).int8(0, 0)
+            for first in stride(from: 0, to: end, by: Int(Self.blocksMax)) {
+                _ = try connection.query(
+                    forgetting(
+                        in: table, "blocks",
+                        """
+                        ctid >= format('(%s,0)', $3::bigint)::tid
+                            AND ctid < format('(%s,0)', $4::bigint)::tid
+                        """), key + [.int8(first), .int8(first + Self.blocksMax)])
+            }
+        } else if table.projection == .accountAudit {
+            for first in stride(from: 0, to: sequences, by: Int(limits.events)) {
+                _ = try connection.query(
+                    forgetting(
+                        in: table, "events",
+                        "account_seq >= $3::bigint AND account_seq < $4::bigint"),
+                    key + [.int8(first), .int8(first + limits.events)])
+            }
+        } else {
+            _ = try connection.query(forgetting(in: table, "rows", "true"), key)
+        }
+    }
+
+    private func forgetting(
+        in table: ProjectionTable, _ part: String, _ condition: String
+    ) -> Statement {
+        let columns = table.projection.personalColumns
+        return Statement(
+            "\(table)_forget_\(part)",
+            """
+            UPDATE \(table) SET \(columns.map { "\($0) = NULL" }.joined(separator: ", "))
+            WHERE tenant_id = $1 AND \(table.projection.accountColumn) = $2::uuid AND \(condition)
+                AND (\(columns.map { "\($0) IS NOT NULL" }.joined(separator: " OR ")))
+            """)
+    }
+
+    private var key: [Parameter] { [.text(tenant.description), .uuid(account.bits)] }
+}

@@ -1,0 +1,40 @@
+import Ledger
+import Postgres
+
+extension TenantVerification {
+    private static let extent = Statement(
+        "verify_access_extent",
+        """
+        SELECT count(*), coalesce(max(position) + 1, 0),
+            coalesce((SELECT next_position FROM access_heads WHERE tenant_id = $1), 0)
+        FROM access_log WHERE tenant_id = $1
+        """)
+
+    private static let firstGap = Statement(
+        "verify_access_gap",
+        """
+        SELECT expected FROM (
+            SELECT position, row_number() OVER (ORDER BY position) - 1 AS expected
+            FROM access_log WHERE tenant_id = $1) k
+        WHERE position <> expected ORDER BY expected LIMIT 1
+        """)
+
+    /// Looks for rows that are missing from the access log.
+    ///
+    /// Nothing is signed over them: who takes the last ones away and sets the head back, or changes one,
+    /// is not found.
+    mutating func checkAccessLog(on connection: Connection) throws(PostgresError) {
+        let key = [Parameter.text(tenant.description)]
+        let row = try connection.query(Self.extent, key)
+        let count = try row.int8(0, 0)
+        let end = try row.int8(0, 1)
+        let head = try row.int8(0, 2)
+        report.count(.accessLog, count)
+        if count != end {
+            let gap = try connection.query(Self.firstGap, key)
+            let place = gap.rowCount == 1 ? "\(try gap.int8(0, 0))" : "unknown"
+            add(.accessLog, nil, "the row at its position \(place) is missing")
+        }
+        if end != head { add(.accessLog, nil, "its head is at \(head), its rows end at \(end)") }
+    }
+}

@@ -1,0 +1,82 @@
+import Ledger
+import LedgerTestSupport
+import Postgres
+import Testing
+
+@testable import LedgerPostgres
+
+/// What the group of auditors is for: reading, without personal data and without keys.
+@Suite struct AuditorRoleTests {
+    @Test func `an auditor's login verifies and reads histories`() async throws {
+        try await ErasureFixture.with(owner: .plain) { fixture in
+            try await SealingFixture.with(fixture.database) { sealing in
+                try await sealing.sealOnce()
+                // A table that came after the grants has them, too.
+                let rebuild = OnlineRebuild(
+                    ownerURL: fixture.database.ownerURL, keyring: SequencerFixture.keyring)
+                for projection in ProjectionName.allCases { _ = try await rebuild.run(projection) }
+                await rebuild.close()
+                try await withAuditor(of: fixture.database) { url in
+                    let whole = try await verify(url)
+                    #expect(whole.holds && !whole.isSearched, "\(whole.findings)")
+                    #expect(whole.counts[.checkpoints] == 1)
+
+                    let reads = HistoryReads(
+                        url: url, keyring: nil, connections: 1, searchesWholeLog: true,
+                        deadline: .seconds(20), onFault: { Issue.record("\($0)") })
+                    let page = try await reads.history(
+                        of: fixture.ada.account, after: nil, asOf: nil, limit: 100,
+                        isDisclosing: false, in: .default)
+                    #expect((page?.events.count ?? 0) > 5)
+                    await reads.close()
+
+                    // The search for what is wrong reads more, and no more than it may.
+                    try await fixture.database.asSuperuser.execute(
+                        """
+                        UPDATE accounts SET next_seq = next_seq + 1;
+                        UPDATE identities SET linked_position = linked_position + 1;
+                        UPDATE user_providers_1 SET linked_position = linked_position + 1;
+                        UPDATE account_audit_2 SET type = 'x'
+                        """)
+                    let damaged = try await verify(url)
+                    let checks = Set(damaged.findings.map(\.check))
+                    #expect(
+                        checks.isSuperset(of: [
+                            .accounts, .identities, .userProviders, .accountAudit,
+                        ]), "\(damaged.findings)")
+                }
+            }
+        }
+    }
+
+    private func verify(_ url: String) async throws -> VerificationReport {
+        let verifier = Verifier(url: url, keyring: nil)
+        let report = try await verifier.run()
+        await verifier.close()
+        return report
+    }
+
+    private func withAuditor(
+        of database: ScratchDatabase, _ body: (String) async throws -> Void
+    ) async throws {
+        let login = "\(database.name)_reader"
+        let group = LedgerRoles(database: database.name).auditor
+        try await database.asSuperuser.execute(
+            """
+            CREATE ROLE "\(group)" NOLOGIN;
+            CREATE ROLE "\(login)" LOGIN PASSWORD 'reader' IN ROLE "\(group)"
+            """)
+        // Only who may make roles, or finds them, gives the groups their rights.
+        _ = try await database.migrate()
+        let url = try TestCluster.url(replacing: [
+            "dbname": database.name, "user": login, "password": "reader",
+        ])
+        do {
+            try await body(url)
+        } catch {
+            try await database.asSuperuser.execute("DROP ROLE \"\(login)\"")
+            throw error
+        }
+        try await database.asSuperuser.execute("DROP ROLE \"\(login)\"")
+    }
+}

@@ -1,0 +1,48 @@
+import Ledger
+import LedgerTestSupport
+import Testing
+
+@testable import LedgerPostgres
+
+/// What `verify` says of the access log, over which nothing is signed.
+@Suite struct AccessLogCheckTests {
+    /// What was done to ten rows, and how a finding begins; nil for what is not found.
+    static let damages: [(String, String?)] = [
+        ("SELECT 1", nil),
+        ("DELETE FROM access_log WHERE position = 4", "the row at its position 4 is missing"),
+        ("DELETE FROM access_log WHERE position = 0", "the row at its position 0 is missing"),
+        ("DELETE FROM access_log WHERE position = 9", "its head is at 10, its rows end at 9"),
+        ("DELETE FROM access_log", "its head is at 10, its rows end at 0"),
+        ("DELETE FROM access_heads", "its head is at 0, its rows end at 10"),
+        // What docs/append-only.md says that nothing finds.
+        (
+            """
+            DELETE FROM access_log WHERE position = 9;
+            UPDATE access_heads SET next_position = 9
+            """, nil
+        ),
+        ("UPDATE access_log SET principal = 'somebody else' WHERE position = 4", nil),
+    ]
+
+    @Test(arguments: damages)
+    func `a row that is missing from the access log is found`(
+        sql: String, finding: String?
+    ) async throws {
+        try await ErasureFixture.with(owner: .plain) { fixture in
+            try await fixture.database.asSuperuser.execute(
+                """
+                INSERT INTO access_log (tenant_id, position, accessed_at, principal, role, action,
+                    details, disclosed, outcome)
+                SELECT 'default', n, now(), 'operator', 'admin', 'x', '{}', false, 'allowed'
+                FROM generate_series(0, 9) n;
+                INSERT INTO access_heads VALUES ('default', 10, now());
+                ALTER TABLE access_log DISABLE TRIGGER USER;
+                \(sql)
+                """)
+            let report = try await fixture.verify()
+            let texts = report.findings.map(\.text)
+            #expect(texts == (finding.map { [$0] } ?? []))
+            #expect(report.findings.allSatisfy { $0.check == .accessLog })
+        }
+    }
+}
