@@ -36,7 +36,8 @@ enum UnmergeCommand {
             merge: merge, survivor: fact.survivor, absorbed: fact.absorbed, actor: .system,
             reason: reason, caseReference: reference, isPreview: isDryRun)
         let replies = try await command.carryOut(
-            [.unmergeAccounts(intent)], as: isDryRun ? nil : access, keyring: rules.keyring, policy: rules.policy)
+            [.unmergeAccounts(intent)], as: isDryRun ? nil : access, keyring: rules.keyring,
+            policy: rules.policy)
         switch replies.first {
         case .unmergePlanned(let plan): Terminal.print(plan.text)
         case .unmerged(let plan, _): Terminal.print(plan.text + "done\n")

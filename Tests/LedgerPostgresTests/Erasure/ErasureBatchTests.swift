@@ -68,8 +68,8 @@ import Testing
             let erase = Command.Intent.eraseAccount(
                 EraseAccount(account: fixture.ada.account, basis: .operator, actor: .system))
             let answers = try await inOneBatch([erase, erase], in: fixture)
-            guard case .success(.erased(let first, isNew: true)) = answers.first,
-                case .success(.erased(let second, isNew: false)) = answers.last
+            guard case .success(.erased(let first, isNew: true, _)) = answers.first,
+                case .success(.erased(let second, isNew: false, _)) = answers.last
             else { throw Unexpected(what: "\(answers)") }
             #expect(first == second)
             try await expectNothingLeft(of: ErasureFixture.adasData.dropLast(2), in: fixture)
@@ -157,7 +157,7 @@ import Testing
     }
 
     private func isNew(_ answer: Answer?) -> Bool {
-        guard case .success(.erased(_, let isNew)) = answer else { return false }
+        guard case .success(.erased(_, let isNew, _)) = answer else { return false }
         return isNew
     }
 
