@@ -160,11 +160,11 @@ import Testing
                 try python(deployment.path("ben.bundle"), sealed.vkey).hasSuffix(conclusion + "\n"))
             // Mallory's own history has it.
             let own = try await deployment.tool.run(
-                ["replay", "--account", mallory.userID, "--disclose"])
+                ["replay", "--account", mallory.userID, "--disclose", "--reason", "case 1"])
             #expect(own.output.contains("browser-of-mallory"))
             for format in ["text", "json"] {
                 let replay = try await deployment.tool.run(
-                    ["replay", "--format", format] + disclose)
+                    ["replay", "--format", format, "--reason", "r"] + disclose)
                 #expect(replay.status == 0, "\(replay.errors)")
                 #expect(replay.output.contains("ConflictRejected"))
                 #expect(replay.output.contains("ben@example.org"))
@@ -213,7 +213,7 @@ import Testing
                     ["export", "--account", account, "--format", format, "--output", path])
                 #expect(export.status == 1)
                 #expect(
-                    export.errors.contains("position \(last): account \(account) goes on here"),
+                    export.errors.contains("position \(last): account \(account)"),
                     "\(export.errors)")
                 #expect(!FileManager.default.fileExists(atPath: path))
             }

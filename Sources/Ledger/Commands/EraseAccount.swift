@@ -11,9 +11,9 @@ package struct EraseAccount: Sendable {
         self.actor = actor
     }
 
-    /// Erases everybody who is one person with the account: whom it stands for, who stands for it, and
-    /// whom that one stands for. An account that was erased already answers so, and nothing is appended
-    /// again.
+    /// Erases every account that merges made one with the account.
+    ///
+    /// Of one that was erased already it says so, and nothing is appended again.
     func decide(given state: DecisionState) -> Decision {
         guard let known = state.ledger.accounts[account] else { return .refused(.unknownAccount) }
         if let position = known.erasedPosition {

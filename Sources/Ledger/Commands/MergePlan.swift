@@ -24,8 +24,12 @@ package struct MergePlan: Hashable, Sendable {
 
     /// Plans a merge by a tenant's rules.
     ///
-    /// - Parameter keepsAbsorbed: the providers of which the absorbed account's identity stays; of the
-    ///   others the survivor's does.
+    /// - Parameters:
+    ///   - absorbed: the account that is to be absorbed.
+    ///   - survivor: the account that stays.
+    ///   - keepsAbsorbed: the providers of which the absorbed account's identity stays; of the others the
+    ///     survivor's does.
+    ///   - policy: the tenant's rules.
     init(
         of absorbed: Account, into survivor: Account, keepsAbsorbed: Set<ProviderName>,
         under policy: TenantPolicy

@@ -17,8 +17,9 @@ package struct CompactState {
     private var sessions = IdentifierTable<SessionRow>()
     private var providers: [ProviderName] = []
     private var holds: [AccountID: [HoldID]] = [:]
-    /// By survivor; and which survivor an absorbed account has. Few accounts are ever merged.
+    /// By survivor; few accounts are ever merged.
     private var merges: [AccountID: [Merge]] = [:]
+    /// By absorbed account.
     private var survivors: [AccountID: AccountID] = [:]
 
     private struct AccountRow: IdentifiedRow {

@@ -1,6 +1,6 @@
 package import Ledger
 
-extension AccountAsOf {
+extension ResolvedAccount {
     /// The most sessions that an answer lists; those that were opened last.
     fileprivate static let sessionsMax = 100
 
@@ -8,11 +8,15 @@ extension AccountAsOf {
     package var json: [UInt8] {
         var writer = JSONWriter(reserving: 4096)
         writer.object { writer in
-            writer.named("account", account.id)
-            writer.named("as_of", asOf)
-            writer.members(of: account)
-            writer.named("rests_on", basis)
-            writer.named("log", log)
+            writer.named("account", found.account.id)
+            if requested != found.account.id {
+                writer.named("requested", requested)
+                writer.named("merged_into", found.account.id)
+            }
+            writer.named("as_of", found.asOf)
+            writer.members(of: found.account)
+            writer.named("rests_on", found.basis)
+            writer.named("log", found.log)
         }
         return writer.bytes
     }
@@ -132,6 +136,8 @@ extension JSONWriter {
         name("session_count")
         number(Int64(account.sessionCount))
         named("sessions", account.sessions)
+        name("absorbed")
+        texts(account.merges.map(\.absorbed.description))
         name("legal_holds")
         texts(account.holds.map(\.description))
     }
@@ -150,7 +156,7 @@ extension JSONWriter {
     fileprivate mutating func named(_ name: String, _ sessions: [Session]) {
         self.name(name)
         array { writer in
-            for session in sessions.suffix(AccountAsOf.sessionsMax) {
+            for session in sessions.suffix(ResolvedAccount.sessionsMax) {
                 writer.object { writer in
                     writer.named("session_id", session.id)
                     writer.named("identity_id", session.identity)

@@ -56,9 +56,14 @@ enum AccountCommand {
                 guard let changes else { throw HistoryReading.unknown(account, in: tenant) }
                 return format == .json ? line(changes.json) : changes.text
             }
-            let answer = try await reads.account(account, asOf: asOf, in: tenant)
+            let answer = try await reads.resolvedAccount(account, asOf: asOf, in: tenant)
             guard let answer else { throw HistoryReading.unknown(account, in: tenant) }
-            return format == .json ? line(answer.json) : answer.text
+            guard format == .text else { return line(answer.json) }
+            let survivor = answer.found.account.id
+            let merged =
+                survivor == account
+                ? "" : "account \(account) was merged: account \(survivor) stands for it\n"
+            return merged + answer.found.text
         } catch let fault as HistoryFault {
             throw HistoryReading.fault(fault, faults)
         }

@@ -14,7 +14,7 @@ struct AuditRouteTests {
         "GET /v1/log/checkpoint": "/v1/log/checkpoint",
         "GET /v1/log/checkpoints": "/v1/log/checkpoints",
         "GET /v1/log/inclusion": "/v1/log/inclusion?position=1",
-        "GET /v1/log/consistency": "/v1/log/consistency?old=3",
+        "GET /v1/log/consistency": "/v1/log/consistency?old=6",
         "GET /v1/log/keys": "/v1/log/keys",
         "GET /v1/accounts/{id}": "/v1/accounts/ACCOUNT",
         "GET /v1/accounts/{id}/history": "/v1/accounts/ACCOUNT/history?disclose=true",

@@ -246,4 +246,36 @@ import Testing
             headers: Self.reason)
         #expect(unknown.summary == "404 ACCOUNT_NOT_FOUND")
     }
+
+    @Test func `an absorbed account's id answers for the survivor, and says so`() async throws {
+        let story = try await Story()
+        let third = try await story.service.signIn("google", "third")
+        #expect(try await story.merge(try await story.digest()).summary == "200 OK")
+        let key = try story.service.audit.key(.support)
+        func account(_ id: String, _ query: String = "") async throws -> Answer {
+            try await story.service.send("GET", "/v1/accounts/\(id)\(query)", token: key)
+        }
+        // And the survivor goes into a third account.
+        let path = "/v1/accounts/\(third.userID)/merge"
+        let absorb = [
+            "absorb": "\"\(story.ada.userID)\"", "keep": #"{"google":"absorbed"}"#, "case": #""T""#,
+        ]
+        let plan = try await story.post(path + "/preview", absorb, by: key, headers: Self.reason)
+        let digest = try #require(plan.text("plan_digest"))
+        let merged = try await story.post(
+            path, absorb.merging(["plan_digest": "\"\(digest)\""]) { _, given in given }, by: key,
+            headers: Self.reason)
+        #expect(merged.summary == "200 OK")
+        for id in [story.other.userID, story.ada.userID] {
+            let answer = try await account(id)
+            #expect(answer.text("account") == third.userID)
+            #expect(answer.text("merged_into") == third.userID)
+            #expect(answer.text("requested") == id)
+            #expect(answer.providers == ["apple", "google"])
+        }
+        let own = try await account(third.userID)
+        #expect(own.text("merged_into") == nil)
+        let before = try await account(story.other.userID, "?as_of=5")
+        #expect(before.text("account") == story.other.userID)
+    }
 }

@@ -1,7 +1,8 @@
 internal import HTTP
 internal import Ledger
 
-/// `GET /v1/accounts/{id}`: the account as of a moment, replayed from the log.
+/// `GET /v1/accounts/{id}`: the account as of a moment, replayed from the log; of an account that was
+/// merged, the one that stands for it.
 struct AccountAsOfRoute: Route {
     static let method = "GET"
     static let path = "/v1/accounts/{id}"
@@ -12,7 +13,7 @@ struct AccountAsOfRoute: Route {
         try await past.record()
         return .json(
             bytes: try await past.read { (histories, account, tenant) throws(HistoryFault) in
-                try await histories.account(account, asOf: moment, in: tenant)?.json
+                try await histories.resolvedAccount(account, asOf: moment, in: tenant)?.json
             })
     }
 }
