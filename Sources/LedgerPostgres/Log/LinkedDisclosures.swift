@@ -66,9 +66,8 @@ struct LinkedDisclosures: Sendable {
         return linked
     }
 
-    /// What a link disclosed when it was made.
-    ///
-    /// - Parameter next: the event behind it; the first sign-in of a new account discloses the e-mail.
+    /// What a link disclosed when it was made; the event behind it counts when it is the first sign-in of the
+    /// account that was opened with the link, which discloses the e-mail.
     static func values(of link: DisclosedEvent, before next: DisclosedEvent?) -> DisclosedValues {
         var values = link.disclosed
         if let next, case .signedIn = next.recorded.event,

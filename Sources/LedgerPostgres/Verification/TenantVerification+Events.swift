@@ -164,7 +164,7 @@ struct PersonalColumns {
     private(set) var providerIDs: [IdentityID: String] = [:]
     private(set) var emails: [IdentityID: String] = [:]
 
-    /// - Parameter linked: what links that go back disclosed when they were made.
+    /// Takes an event in; `linked` has what links that go back disclosed when they were made.
     mutating func take(
         _ recorded: RecordedEvent, _ disclosed: DisclosedValues,
         linked: [LogPosition: DisclosedValues]

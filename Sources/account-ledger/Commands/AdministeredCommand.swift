@@ -73,12 +73,13 @@ struct AdministeredCommand: Sendable {
     /// Writes down what is about to be done and carries commands out, one after the other; ends at the
     /// first that is refused, which has a second line in the access log.
     ///
-    /// - Throws: `Fault` with the refusal, or when what became of it is not known.
-    ///
     /// - Parameters:
+    ///   - intents: what is to be done.
     ///   - access: what the access log is told; nil for what changes nothing.
     ///   - keyring: for commands that disclose something, which is kept under an account's key.
     ///   - policy: for commands that depend on the tenant's rules.
+    /// - Returns: what each gave back.
+    /// - Throws: `Fault` with the refusal, or when what became of it is not known.
     func carryOut(
         _ intents: [Command.Intent], as access: AccessRecord?, keyring: WrappingKeyring? = nil,
         policy: TenantPolicy = TenantPolicy(providers: [])
