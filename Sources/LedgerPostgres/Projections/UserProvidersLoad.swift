@@ -30,8 +30,9 @@ struct UserProvidersLoad {
     /// Whether it is time to ``settle(on:)``.
     var isFull: Bool { pending.count + erased.count >= Self.pendingMax }
 
-    /// Folds a page; ends before the event that cannot be folded and names it. `flush` writes the rows that
-    /// were added so far, which a merge has to find.
+    /// Folds a page; ends before the event that cannot be folded and names it.
+    ///
+    /// `flush` writes the rows that were added so far, which a merge has to find.
     mutating func take(
         _ page: LogPage, adding rows: inout CopyRows, on connection: Connection,
         flush: (inout CopyRows) throws(PostgresError) -> Void
