@@ -71,8 +71,9 @@ BEGIN
         DELETE FROM public.identities i
         WHERE i.tenant_id = wanted.tenant AND i.last_account_id = wanted.account;
         DELETE FROM public.merges m
-        WHERE m.tenant_id = wanted.tenant
-            AND (m.absorbed_id = wanted.account OR m.survivor_id = wanted.account);
+        WHERE m.tenant_id = wanted.tenant AND m.absorbed_id = wanted.account;
+        DELETE FROM public.merges m
+        WHERE m.tenant_id = wanted.tenant AND m.survivor_id = wanted.account;
         DELETE FROM public.account_keys w
         WHERE w.tenant_id = wanted.tenant AND w.account_id = wanted.account;
         DELETE FROM public.idempotency_records r

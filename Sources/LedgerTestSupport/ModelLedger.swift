@@ -90,7 +90,8 @@ extension ModelLedger {
     ) throws -> Result<Reply, Refusal> {
         let intent = LinkProvider(
             caller: caller, provider: provider("google"), credential: credential,
-            tokenDigest: digest(Array(repeating: UInt8(token), count: 32)), idempotency: nil,
+            tokenDigest: digest(Array(repeating: UInt8(truncatingIfNeeded: token), count: 32)),
+            idempotency: nil,
             newIdentity: generator.id())
         return try carryOut(.linkProvider(intent))
     }

@@ -23,11 +23,12 @@ package struct EraseAccount: Sendable {
         guard family.allSatisfy({ state.ledger.accounts[$0]?.holds.isEmpty ?? true }) else {
             return .refused(.legalHold)
         }
-        let last = state.ledger.nextPosition.value + Int64(family.count) - 1
+        let place = Int64(family.firstIndex(of: account) ?? 0)
         return Decision(
             .success(
                 .erased(
-                    at: LogPosition(last), isNew: true, covering: family.filter { $0 != account })),
+                    at: LogPosition(state.ledger.nextPosition.value + place), isNew: true,
+                    covering: family.filter { $0 != account })),
             drafts: family.map {
                 .administered(
                     .accountErased(AccountErased(account: $0, basis: basis)), by: actor)

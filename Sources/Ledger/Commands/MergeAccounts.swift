@@ -134,13 +134,17 @@ package struct MergeAccounts: Sendable {
             case .unavailable: throw .providerUnavailable
             case .invalid: throw .invalidProviderToken
             case .proved(let subject, _):
-                let holder = state.directory[subject].flatMap {
-                    state.ledger.identities[$0]?.account
+                let identity = state.directory[subject].flatMap { state.ledger.identities[$0] }
+                if let absorbed = identity?.account.flatMap({ state.ledger.accounts[$0] }) {
+                    return (survivor, absorbed)
                 }
-                guard let absorbed = holder.flatMap({ state.ledger.accounts[$0] }) else {
-                    throw .accountNotFound
+                // A merge that is sent again, by an identity that it left behind.
+                if let last = identity?.lastAccount, last != survivor.id,
+                    state.ledger.root(of: last) == survivor.id
+                {
+                    throw .sameAccount
                 }
-                return (survivor, absorbed)
+                throw .accountNotFound
             }
         }
     }

@@ -19,6 +19,9 @@ package struct MergePlan: Hashable, Sendable {
     package let choices: [Choice]
     /// Everything that the survivor can be signed in with afterwards, in linking order.
     package let links: [Account.Link]
+    /// The number of events that touch the absorbed account before: a plan is good for one merge, also when
+    /// that is taken back.
+    package let absorbedSequence: Int64
     /// The linked providers afterwards, in linking order, each named once.
     package let linkedProviders: [ProviderName]
 
@@ -49,14 +52,15 @@ package struct MergePlan: Hashable, Sendable {
         after.links.remove(replaced.map(\.identity))
         for link in moved { after.links.insert(link) }
         links = after.links
+        absorbedSequence = absorbed.nextSequence
         linkedProviders = after.linkedProviders
     }
 
     /// How many links the event has to hold.
     var linkCount: Int { moved.count + dropped.count + replaced.count + links.count }
 
-    /// What the digest of the plan is made of: who, and every link with its place in the log, so that
-    /// another plan or a link that was made anew has another digest.
+    /// What the digest of the plan is made of: who, how far the absorbed account has come, and every link
+    /// with its place in the log, so that another plan has another digest, and one that was done already.
     package var bytes: [UInt8] {
         func text(_ links: [Account.Link]) -> String {
             links.map { "\($0.identity)@\($0.position)" }.joined(separator: ",")
@@ -64,7 +68,7 @@ package struct MergePlan: Hashable, Sendable {
         return Array(
             """
             account-ledger merge plan 1
-            \(survivor) \(absorbed)
+            \(survivor) \(absorbed) \(absorbedSequence)
             moved \(text(moved))
             dropped \(text(dropped))
             replaced \(text(replaced))

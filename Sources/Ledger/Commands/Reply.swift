@@ -14,7 +14,7 @@ package enum Reply: Hashable, Sendable {
     case signedOut
     /// A refresh token was exchanged.
     case refreshed(Grant, RefreshTokenState.Exchange)
-    /// An account is erased; the position of the last `AccountErased`, which this command appended or one
+    /// An account is erased; the position of its `AccountErased`, which this command appended or one
     /// before it, and the other accounts that this command erased because they are one with it.
     case erased(at: LogPosition, isNew: Bool, covering: [AccountID])
     /// A legal hold was set.

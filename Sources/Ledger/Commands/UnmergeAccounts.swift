@@ -70,6 +70,9 @@ package struct UnmergeAccounts: Sendable {
         if let obstacle = obstacle(to: plan, survivor, policy) {
             return .refused(.mergeSuperseded(obstacle))
         }
+        // An entry holds so many links and no more.
+        guard plan.returned.count + plan.restored.count + plan.links.count <= EntryDetails.linksMax
+        else { return .refused(.tooMuchToMerge) }
         guard !isPreview else { return Decision(.success(.unmergePlanned(plan))) }
         let fact = AccountsUnmerged(
             survivor: plan.survivor, absorbed: plan.absorbed, merge: merge.id,

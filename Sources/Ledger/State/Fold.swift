@@ -171,6 +171,7 @@ extension Fold {
     }
 
     private func checkMerge(_ fact: AccountsMerged) throws(FoldFault) {
+        try requireRoom(fact.moved, fact.dropped, fact.replaced, fact.links)
         try requireAccount(fact.survivor)
         try requireAccount(fact.absorbed)
         if let links = links(of: fact.absorbed) {
@@ -195,7 +196,15 @@ extension Fold {
         }
     }
 
+    /// What does not fit into an entry must not be written: nobody could read it.
+    private func requireRoom(_ lists: [Account.Link]...) throws(FoldFault) {
+        guard lists.map(\.count).reduce(0, +) <= EntryDetails.linksMax else {
+            throw .impossible("an entry cannot hold so many links")
+        }
+    }
+
     private func checkUnmerge(_ fact: AccountsUnmerged) throws(FoldFault) {
+        try requireRoom(fact.returned, fact.restored, fact.links)
         try requireAccount(fact.survivor)
         try requireUnerased(fact.absorbed)
         guard standing(of: fact.absorbed)?.mergedInto == fact.survivor else {

@@ -45,7 +45,7 @@ package struct ProviderConfiguration: Sendable {
         let proved = min(max(checked.authTime ?? checked.issuedAt, 0), now.seconds)
         return .proved(
             identity, email: checked.email, authenticatedAt: Timestamp(seconds: proved),
-            issuedAt: Timestamp(seconds: min(max(checked.issuedAt, 0), now.seconds)))
+            issuedAt: Timestamp(seconds: min(max(checked.issuedAt, 0), now.seconds + 600)))
     }
 }
 

@@ -6,11 +6,13 @@ package enum ErasurePreview: Sendable {
     /// What there is of an account.
     package struct Rows: Sendable {
         /// Events that touch it.
-        package let events: Int64
-        package let identities: Int64
-        package let liveSessions: Int64
-        package let hasKey: Bool
-        package let holds: [HoldID]
+        package fileprivate(set) var events: Int64 = 0
+        package fileprivate(set) var identities: Int64 = 0
+        package fileprivate(set) var liveSessions: Int64 = 0
+        package fileprivate(set) var hasKey = false
+        package fileprivate(set) var holds: [HoldID] = []
+        /// The other accounts that would be erased with it, because merges made them one.
+        package fileprivate(set) var covering: [AccountID] = []
     }
 
     /// No account ever had this name.
@@ -18,6 +20,9 @@ package enum ErasurePreview: Sendable {
     /// There is nothing left.
     case erased(at: LogPosition)
     case living(Rows)
+
+    private static let family = Statement(
+        "erasure_preview_family", "\(AccountLoad.family) SELECT account_id FROM family")
 
     private static let rows = Statement(
         "erasure_preview",
@@ -41,15 +46,29 @@ package enum ErasurePreview: Sendable {
     package static func read(
         _ account: AccountID, in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> ErasurePreview {
-        let row = try connection.query(
+        let first = try connection.query(
             rows, [.text(tenant.description), .uuid(account.bits)])
-        if let position = try row.optionalInt8(0, 0) { return .erased(at: LogPosition(position)) }
-        guard let events = try row.optionalInt8(0, 1) else { return .unknown }
-        return .living(
-            Rows(
-                events: events, identities: try row.int8(0, 3), liveSessions: try row.int8(0, 4),
-                hasKey: try row.bool(0, 5),
-                holds: try row.uuidArray(0, 2).map { HoldID(bits: $0) }))
+        if let position = try first.optionalInt8(0, 0) { return .erased(at: LogPosition(position)) }
+        guard try first.optionalInt8(0, 1) != nil else { return .unknown }
+        let found = try connection.query(
+            family,
+            [
+                .texts([tenant.description]), .uuids([account.bits]), .texts([]), .texts([]),
+                .texts([]),
+            ])
+        var total = Rows()
+        for index in 0..<found.rowCount {
+            let member = AccountID(bits: try found.uuid(index, 0))
+            let row = try connection.query(
+                rows, [.text(tenant.description), .uuid(member.bits)])
+            total.events += try row.optionalInt8(0, 1) ?? 0
+            total.identities += try row.int8(0, 3)
+            total.liveSessions += try row.int8(0, 4)
+            total.hasKey = try row.bool(0, 5) || total.hasKey
+            total.holds += try row.uuidArray(0, 2).map { HoldID(bits: $0) }
+            if member != account { total.covering.append(member) }
+        }
+        return .living(total)
     }
 
     private static let left = Statement(

@@ -81,6 +81,12 @@ enum EraseCommand {
             + " first, goes as soon as serve has come to it"
     }
 
+    private static func covering(_ accounts: [AccountID]) -> String {
+        guard !accounts.isEmpty else { return "" }
+        let names = accounts.map(\.description).joined(separator: ", ")
+        return ", and with it, because merges have made them one, \(names)"
+    }
+
     private static func preview(
         of account: AccountID, _ command: AdministeredCommand
     ) throws -> ExitCode {
@@ -95,7 +101,7 @@ enum EraseCommand {
         case .living(let rows):
             Terminal.print(
                 """
-                account \(account) would be erased:
+                account \(account) would be erased\(Self.covering(rows.covering)):
                   events with disclosures about it, at most: \(rows.events)
                   identities that would be forgotten: \(rows.identities)
                   sessions that would end: \(rows.liveSessions)

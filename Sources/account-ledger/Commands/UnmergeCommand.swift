@@ -30,6 +30,7 @@ enum UnmergeCommand {
         let fact = try await merged(merge, command, rules.keyring)
         var access = AccessRecord(by: nil, .undoMerge)
         access.event = merge
+        access.account = fact.survivor
         access.reason = reason
         access.details = ["case": reference]
         let intent = UnmergeAccounts(

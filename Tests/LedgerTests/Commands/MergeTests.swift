@@ -12,11 +12,12 @@ import Testing
 
     /// Two accounts: Ada's with Apple and Google, and another one with a second Google identity and Facebook.
     fileprivate struct Story {
-        var model = ModelLedger(policy: MergeTests.policy)
+        var model: ModelLedger
         let ada: Caller
         let other: Caller
 
-        init() throws {
+        init(policy: TenantPolicy = MergeTests.policy) throws {
+            model = ModelLedger(policy: policy)
             ada = try model.signIn(subject("apple", "ada"))
             other = try model.signIn(subject("facebook", "other"))
             _ = try model.link(ada, .proved(subject("google", "ada"), email: nil), token: 1).get()
@@ -175,6 +176,35 @@ import Testing
         let (_, digest) = try story.support(third, into: story.ada)
         _ = try story.support(third, into: story.ada, agreed: digest)
         #expect(try story.undo(first) == .failure(.mergeSuperseded(.laterMerge)))
+    }
+
+    @Test func `a plan is good for one merge, also when that is taken back`() throws {
+        var story = try Story()
+        let (_, digest) = try story.plan()
+        let agreed = MergeAccounts(
+            authority: story.intent().authority, keepsAbsorbed: [], agreed: digest, digest: sha256)
+        let reply = try story.model.carryOut(.mergeAccounts(agreed)).get()
+        guard case .merged(_, let merge?) = reply else {
+            throw ModelLedger.Unexpected(result: .success(reply))
+        }
+        // The identity that proves the other account was left behind.
+        #expect(try story.model.carryOut(.mergeAccounts(agreed)) == .failure(.sameAccount))
+        _ = try story.undo(merge).get()
+        #expect(try story.model.carryOut(.mergeAccounts(agreed)) == .failure(.mergePlanChanged))
+    }
+
+    @Test func `an undoing that no entry can hold is refused`() throws {
+        var policy = Self.policy
+        policy.severalPerProvider = true
+        policy.linkBudget = Budget(limit: 10_000, windowSeconds: 3600)
+        var story = try Story(policy: policy)
+        let merge = try story.merge()
+        for number in 0..<EntryDetails.linksMax {
+            let more = LinkProvider.Credential.proved(
+                subject("google", "more-\(number)"), email: nil)
+            _ = try story.model.link(story.ada, more, token: number + 10).get()
+        }
+        #expect(try story.undo(merge) == .failure(.tooMuchToMerge))
     }
 
     @Test func `an erasure covers every account that merges made one`() throws {

@@ -79,7 +79,7 @@ struct MergeRequest: Sendable {
         case .proved(let identity, let email, _, let issuedAt):
             // Times in tokens are whole seconds.
             if let earliest, configured.check.nonce == .none,
-                issuedAt.seconds < earliest.seconds
+                issuedAt.seconds <= earliest.seconds
             {
                 return .invalid
             }

@@ -31,7 +31,11 @@ struct UnmergeRoute: Route {
         let command = try await call.unmerge(
             merge, visit, reason: reason, reference: reference, isPreview: false)
         let reply = try await visit.carryOut(
-            .unmergeAccounts(command), details: ["case": reference])
+            .unmergeAccounts(command),
+            details: [
+                "case": reference, "survivor": command.survivor.description,
+                "absorbed": command.absorbed.description,
+            ])
         guard case .unmerged(let plan, let event?) = reply else { throw .faulted(.internalFailure) }
         return .json(UnmergeAnswer(plan: plan, event: event))
     }

@@ -36,12 +36,12 @@ enum MergeWrites {
             let tenant = Parameter.text(batch.tenant.description)
             let undone = Set(batch.changes.mergesUndone.map(\.merge))
             let made = Set(batch.changes.mergesMade.map(\.id))
-            return batch.changes.mergesMade.filter { !undone.contains($0.id) }.map {
-                insert($0, tenant)
+            // What goes makes room for what comes: an account is absorbed by one other at most.
+            return batch.changes.mergesUndone.filter { !made.contains($0.merge) }.map {
+                Call(deleteMerge, [tenant, .uuid($0.survivor.bits), .uuid($0.merge.bits)])
             }
-                + batch.changes.mergesUndone.filter { !made.contains($0.merge) }.map {
-                    Call(
-                        deleteMerge, [tenant, .uuid($0.survivor.bits), .uuid($0.merge.bits)])
+                + batch.changes.mergesMade.filter { !undone.contains($0.id) }.map {
+                    insert($0, tenant)
                 }
                 + batch.changes.accountsMerged.compactMap { account in
                     batch.state.ledger.accounts[account].map {
