@@ -64,7 +64,10 @@ package struct MergeAccounts: Sendable {
         let plan = MergePlan(
             of: absorbed, into: survivor, keepsAbsorbed: keepsAbsorbed, under: policy)
         let choices = Set(plan.choices.map(\.provider))
-        if let surplus = keepsAbsorbed.first(where: { !choices.contains($0) }) {
+        // The first by name, so that the same request is always answered the same.
+        if let surplus = keepsAbsorbed.subtracting(choices).min(by: {
+            $0.description < $1.description
+        }) {
             return .refused(.nothingToChoose(surplus))
         }
         guard plan.linkCount <= EntryDetails.linksMax else { return .refused(.tooMuchToMerge) }
