@@ -1,4 +1,3 @@
-import Cryptography
 import Ledger
 import LedgerAPI
 import LedgerPostgres
@@ -44,7 +43,7 @@ enum MergeCommand {
                         MergeAccounts.Case(
                             survivor: survivor, absorbed: absorbed, reason: reason,
                             reference: reference)),
-                    keepsAbsorbed: kept, agreed: agreed, digest: MergeCase.digest))
+                    keepsAbsorbed: kept, agreed: agreed, digest: planDigest))
         }
         let planned = try await command.carryOut(
             [intent(agreed: nil)], as: nil, policy: rules.policy)
@@ -91,13 +90,6 @@ enum MergeCommand {
 enum MergeCase {
     static let option = Syntax.Option(
         name: "case", placeholder: "TEXT", meaning: "the case that it is done for; required")
-
-    static let digest: HashFunction = { bytes in
-        guard let digest = Digest(SHA256.hash(bytes)) else {
-            preconditionFailure("SHA-256 has 32 bytes")
-        }
-        return digest
-    }
 
     /// - Throws: `UsageError` unless there is one.
     static func read(_ arguments: Arguments) throws(UsageError) -> String {

@@ -96,6 +96,30 @@ import Testing
         }
     }
 
+    @Test func `what an erasure would destroy is told of every account that merges made one`()
+        async throws
+    {
+        try await MergeFixture.with { fixture in
+            let session = Postgres.Session(
+                url: fixture.database.runtimeURL, applicationName: "test")
+            func preview(_ guest: Guest) async throws -> ErasurePreview.Rows? {
+                let found = try await session.run { connection in
+                    try ErasurePreview.read(guest.account, in: .default, on: connection)
+                }
+                guard case .living(let rows) = found else { return nil }
+                return rows
+            }
+            let apart = try #require(try await preview(fixture.bob))
+            #expect(apart.covering == [] && apart.identities == 2 && apart.liveSessions == 1)
+            _ = try await fixture.merge()
+            let merged = try #require(try await preview(fixture.bob))
+            #expect(merged.covering == [fixture.ada.account])
+            // Bob's other identity was left behind, and his session has ended.
+            #expect(merged.identities == 4 && merged.liveSessions == 1)
+            await session.close()
+        }
+    }
+
     @Test(arguments: [
         "UPDATE merges SET moved = '{}'", "DELETE FROM merges",
         "UPDATE accounts SET merged_into = NULL WHERE merged_into IS NOT NULL",

@@ -1,6 +1,6 @@
 internal import Cryptography
 internal import HTTP
-internal import Ledger
+package import Ledger
 
 /// `POST /v1/account/merge/preview`: what merging the account of another identity into the caller's would
 /// do.
@@ -16,11 +16,7 @@ struct MergePreviewRoute: Route {
         guard case .mergePlanned(let plan, let digest) = reply else {
             throw .faulted(.internalFailure)
         }
-        return .json(
-            MergePlanAnswer(
-                plan: plan,
-                digest: call.services.mergePlans.issue(
-                    digest, for: plan.survivor, in: call.tenant, at: call.now)))
+        return call.shown(plan, digest)
     }
 }
 
@@ -96,8 +92,19 @@ struct MergeRequest: Sendable {
     }
 }
 
+extension RouteCall {
+    /// The answer that shows a plan, with what agrees to it.
+    func shown(_ plan: MergePlan, _ digest: Digest) -> HTTPResponse {
+        .json(
+            MergePlanAnswer(
+                plan: plan,
+                digest: services.mergePlans.issue(
+                    digest, for: plan.survivor, in: tenant, at: now)))
+    }
+}
+
 /// Plain SHA-256, for the plans of merges.
-let planDigest: HashFunction = { bytes in
+package let planDigest: HashFunction = { bytes in
     guard let digest = Digest(SHA256.hash(bytes)) else {
         preconditionFailure("SHA-256 has 32 bytes")
     }

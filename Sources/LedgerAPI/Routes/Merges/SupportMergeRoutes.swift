@@ -15,11 +15,7 @@ struct SupportMergePreviewRoute: Route {
         guard case .mergePlanned(let plan, let digest) = reply else {
             throw .faulted(.internalFailure)
         }
-        return .json(
-            MergePlanAnswer(
-                plan: plan,
-                digest: call.services.mergePlans.issue(
-                    digest, for: plan.survivor, in: call.tenant, at: call.now)))
+        return call.shown(plan, digest)
     }
 }
 
