@@ -13,6 +13,10 @@ package enum MigrationScripts {
         ("V007_guards_and_keys.sql", PackageResources.V007_guards_and_keys_sql),
         ("V008_destruction.sql", PackageResources.V008_destruction_sql),
         ("V009_merges.sql", PackageResources.V009_merges_sql),
+        ("V010_webhooks.sql", PackageResources.V010_webhooks_sql),
+        ("V011_conflicts.sql", PackageResources.V011_conflicts_sql),
+        ("V012_search.sql", PackageResources.V012_search_sql),
+        ("V013_relink.sql", PackageResources.V013_relink_sql),
     ]
 
     /// Makes the triggers of append-only level 1 anew after drift.

@@ -1,0 +1,2 @@
+-- Webhooks.
+SELECT 1;

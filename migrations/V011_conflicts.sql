@@ -1,0 +1,2 @@
+-- The read model of conflicts.
+SELECT 1;

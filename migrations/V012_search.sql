@@ -1,0 +1,2 @@
+-- What support searches by.
+SELECT 1;

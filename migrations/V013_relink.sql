@@ -1,0 +1,2 @@
+-- Relinking.
+SELECT 1;
