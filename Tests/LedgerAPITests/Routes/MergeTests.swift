@@ -170,11 +170,20 @@ import Testing
         let undone = try await story.post(
             undo, ["case": "\"T-101\""], by: key, headers: MergeStory.reason)
         #expect(undone.summary == "200 OK")
+        let access = try #require(story.service.audit.access.accesses().last)
+        #expect(access.action == "merge.undo" && access.outcome == "allowed")
+        #expect(access.event == EventID(event) && access.reason == "one person")
+        let accounts = #""survivor":"\#(story.ada.userID)"}"#
+        #expect(
+            access.details == #"{"absorbed":"\#(story.other.userID)","case":"T-101","# + accounts)
         let back = try await story.service.signIn("google", "other")
         #expect(back.userID == story.other.userID && !back.isNew)
         let again = try await story.post(
             undo, ["case": "\"T-101\""], by: key, headers: MergeStory.reason)
         #expect(again.summary == "409 MERGE_SUPERSEDED")
+        let refused = try #require(story.service.audit.access.accesses().last)
+        #expect(refused.action == "merge.undo" && refused.outcome == "refused")
+        #expect(refused.details.contains(#""refusal":"MERGE_SUPERSEDED""#))
     }
 
     @Test func `auditors merge nothing, and what is no merge is not undone`() async throws {
