@@ -144,7 +144,7 @@ package struct RandomCommands: Sendable {
         let caller = randomCaller()
         let authority: MergeAccounts.Authority =
             Bool.random(using: &generator)
-            ? .accountHolder(caller, .proved(randomSubject(), email: nil))
+            ? .accountHolder(caller, randomProof())
             : .support(
                 Actor.apiKey(Principal(key: generator.id(), role: .support)),
                 MergeAccounts.Case(
@@ -155,6 +155,15 @@ package struct RandomCommands: Sendable {
             authority: authority, keepsAbsorbed: Set(kept), agreed: nil, digest: sha256)
         lastPlanned = intent
         return .mergeAccounts(intent)
+    }
+
+    private mutating func randomProof() -> MergeAccounts.Proof {
+        let subject = randomSubject()
+        return MergeAccounts.Proof(
+            provider: subject.provider,
+            credential: Int.random(in: 0..<10, using: &generator) == 0
+                ? .invalid : .proved(subject, email: nil),
+            tokenDigest: digest(generator.bytes(32)))
     }
 
     private mutating func unmerge() -> Command.Intent {

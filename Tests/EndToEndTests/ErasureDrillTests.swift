@@ -43,7 +43,7 @@ import Testing
             #expect(newSize > oldSize)
 
             // What was handed out holds, and the ledger hands out the same again.
-            #expect(try python(deployment.path("old.tar"), vkey).hasPrefix("log  "))
+            #expect(try OtherPrograms.verify(deployment.path("old.tar"), vkey).hasPrefix("log  "))
             #expect(try await auditor.proofs(of: events, size: oldSize) == proofs)
             try expectOthersAccept(claims, count: events.count)
             let newClaims = try deployment.write(
@@ -89,10 +89,11 @@ import Testing
         let export = try await deployment.tool.run(["export", "--output", path] + scope + options)
         #expect(export.status == 0, "\(export.errors)")
         #expect(!export.output.contains("WITHHELD"), "\(export.output)")
-        let output = try python(path, vkey)
+        let output = try OtherPrograms.verify(path, vkey)
         #expect(output.contains("\neverything holds"), "\(output)")
         let directory = path + ".unpacked"
-        try run("/bin/sh", ["-c", "mkdir \"$1\" && tar xf \"$0\" -C \"$1\"", path, directory])
+        try OtherPrograms.run(
+            "/bin/sh", ["-c", "mkdir \"$1\" && tar xf \"$0\" -C \"$1\"", path, directory])
         var text = ""
         for name in try FileManager.default.subpathsOfDirectory(atPath: directory) {
             let content = FileManager.default.contents(atPath: "\(directory)/\(name)") ?? Data()
@@ -112,17 +113,6 @@ import Testing
         return Unpacked(output: output, text: text, consistency: consistency)
     }
 
-    private func python(_ bundle: String, _ vkey: String) throws -> String {
-        try run(
-            "/bin/sh",
-            [
-                "-c",
-                "tar xfO \"$0\" verify.py > \"$0.py\" && "
-                    + "/usr/bin/python3 -I \"$0.py\" --signatures --vkey \"$1\" \"$0\"",
-                bundle, vkey,
-            ])
-    }
-
     /// rekor-verifier and Go's sumdb find each claim to be what it says.
     private func expectOthersAccept(_ claims: String, count: Int) throws {
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -131,34 +121,12 @@ import Testing
         let local = tests.deletingLastPathComponent().appendingPathComponent(".local").path
         let inclusion = "inclusion invalid \(count)\ninclusion valid \(count)\n"
         #expect(
-            try run("\(local)/verifiers/bin/python", ["\(verifiers)/check_claims.py", claims])
+            try OtherPrograms.run(
+                "\(local)/verifiers/bin/python", ["\(verifiers)/check_claims.py", claims])
                 == inclusion)
         #expect(
-            try run("/usr/bin/go", ["run", "\(verifiers)/check_claims.go", claims])
+            try OtherPrograms.run("/usr/bin/go", ["run", "\(verifiers)/check_claims.go", claims])
                 == inclusion + "note valid \(count)\n")
-    }
-
-    @discardableResult
-    private func run(_ program: String, _ arguments: [String]) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        let local = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        // For Go: Debian's modules lie in a tree of the old kind. Nothing is fetched.
-        process.environment = ProcessInfo.processInfo.environment.merging([
-            "GO111MODULE": "off", "GOPATH": "/usr/share/gocode", "GOPROXY": "off",
-            "GOCACHE": local.appendingPathComponent(".local/go-cache").path,
-        ]) { $1 }
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let text = String(
-            decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0, "\(text)")
-        return text
     }
 }
 

@@ -120,6 +120,15 @@ package struct Decision: Sendable {
         case answered(IdempotencyScope, DecisionState.IdempotencyRecord)
         /// What budgets, idempotency keys and sessions remember of an account is gone.
         case forgotten(AccountID)
+
+        /// The same with the name of the event that was recorded.
+        package func naming(_ recorded: some BidirectionalCollection<Recording>) -> Effect {
+            guard case .answered(let scope, let record) = self else { return self }
+            return .answered(
+                scope,
+                DecisionState.IdempotencyRecord(
+                    fingerprint: record.fingerprint, answer: record.answer.naming(recorded)))
+        }
     }
 
     package var drafts: [Draft]

@@ -1,20 +1,25 @@
 /// What deciding a batch of one tenant's commands needs: the loaded part of the ledger, and the
 /// operational facts beside it that no event records.
 package struct DecisionState: Sendable {
-    /// A link attempt or a refused unlink that an account's budget remembers, with how it ended: the
-    /// same attempt that ends the same way counts once.
+    /// An attempt to link or to merge, or a refused unlink, that an account's budget remembers, with how it
+    /// ended: the same attempt that ends the same way counts once.
     package struct Attempt: Hashable, Sendable {
         /// What an account tried.
         package enum Action: String, Sendable {
             case link
             case unlink
+            case merge
         }
 
         package let action: Action
         package let provider: ProviderName
-        /// SHA-256 of the ID token, or of the idempotency key's scope; all zeros for an unlink.
+        /// SHA-256 of the ID token, or of the idempotency key's scope.
+        ///
+        /// All zeros for an unlink, and for a merge with a known identity.
         package let digest: Digest
         /// The refusal and what it was about, or the moment of a success: each success counts.
+        ///
+        /// Of a merge, the known identity that was proved.
         package let outcome: String
 
         /// Describes an attempt.

@@ -48,7 +48,7 @@ package struct LinkProvider: Sendable {
         let budget = AttemptBudget(policy.linkBudget, of: caller.account, in: state, at: now)
         // A token that was tried before is taken on: it may well end the same way, which counts once.
         let isRepeated = budget.recent.keys.contains {
-            $0.provider == provider && $0.digest == attemptDigest
+            $0.action == .link && $0.provider == provider && $0.digest == attemptDigest
         }
         if !isRepeated, let limited = budget.exhausted { return .refused(limited) }
         switch credential {
@@ -130,29 +130,4 @@ package struct LinkProvider: Sendable {
     private var attemptDigest: Digest { idempotency?.scope.digest ?? tokenDigest }
 
     private var actor: Actor { .account(caller.account, session: caller.session) }
-}
-
-/// What is left of an account's link attempts at a moment.
-private struct AttemptBudget {
-    let now: Timestamp
-    /// The link attempts inside the window.
-    let recent: [DecisionState.Attempt: Timestamp]
-    private let budget: Budget
-
-    init(_ budget: Budget, of account: AccountID, in state: DecisionState, at now: Timestamp) {
-        self.budget = budget
-        self.now = now
-        let start = now.adding(seconds: -budget.windowSeconds)
-        recent = (state.attempts[account] ?? [:]).filter {
-            $0.key.action == .link && $0.value > start
-        }
-    }
-
-    /// The refusal of one more attempt, when none is left.
-    var exhausted: Refusal? {
-        guard recent.count >= budget.limit else { return nil }
-        let earliest = recent.values.min() ?? now
-        return .rateLimited(
-            retryAfterSeconds: budget.secondsUntilFree(since: earliest, at: now))
-    }
 }

@@ -2,10 +2,27 @@
 package struct MergeAccounts: Sendable {
     /// Who wants it, and by what right.
     package enum Authority: Sendable {
-        /// Somebody who is signed in to the survivor; what checking an ID token of the other account gave.
-        case accountHolder(Caller, LinkProvider.Credential)
+        /// Somebody who is signed in to the survivor, and who proves an identity of the other account.
+        case accountHolder(Caller, Proof)
         /// Support, for a case.
         case support(Actor, Case)
+    }
+
+    /// What an account holder shows of the other account.
+    package struct Proof: Sendable {
+        package let provider: ProviderName
+        package let credential: LinkProvider.Credential
+        /// SHA-256 of the ID token: the same token that proves nobody counts once against the budget.
+        package let tokenDigest: Digest
+
+        /// Describes what checking an ID token gave.
+        package init(
+            provider: ProviderName, credential: LinkProvider.Credential, tokenDigest: Digest
+        ) {
+            self.provider = provider
+            self.credential = credential
+            self.tokenDigest = tokenDigest
+        }
     }
 
     /// What support names.
@@ -38,25 +55,70 @@ package struct MergeAccounts: Sendable {
     package let agreed: Digest?
     /// Plain SHA-256.
     package let digest: HashFunction
+    package let idempotency: IdempotencyKey?
 
     /// Asks for a merge or for its plan.
     package init(
         authority: Authority, keepsAbsorbed: Set<ProviderName>, agreed: Digest?,
-        digest: @escaping HashFunction
+        digest: @escaping HashFunction, idempotency: IdempotencyKey? = nil
     ) {
         self.authority = authority
         self.keepsAbsorbed = keepsAbsorbed
         self.agreed = agreed
         self.digest = digest
+        self.idempotency = idempotency
     }
 
+    /// A key is looked up before the session, because a merge that came later may have ended it.
     func decide(
         given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
     ) -> Decision {
-        let survivor: Account
-        let absorbed: Account
+        if let earlier = earlierAnswer(to: idempotency, in: state) { return earlier }
+        switch authority {
+        case .support(_, let named):
+            guard let survivor = state.ledger.accounts[named.survivor],
+                let absorbed = state.ledger.accounts[named.absorbed]
+            else { return .refused(.unknownAccount) }
+            return decide(survivor, absorbed, in: state, policy)
+        case .accountHolder(let caller, let proof):
+            return decide(for: caller, proof, in: state, at: now, policy)
+        }
+    }
+
+    /// Checks in the contract's order: session, provider, re-authentication, budget, ID token, decision.
+    ///
+    /// Refusals append nothing, so an attempt counts by what was shown, however it ends: a known identity
+    /// once, by preview, merge and repetition together, and what proves nobody once a token.
+    private func decide(
+        for caller: Caller, _ proof: Proof, in state: DecisionState, at now: Timestamp,
+        _ policy: TenantPolicy
+    ) -> Decision {
+        guard let survivor = state.account(of: caller, at: now),
+            let session = state.ledger.sessions[caller.session]
+        else { return .refused(.sessionEnded) }
+        if case .unsupported = proof.credential { return .refused(.unsupportedProvider) }
+        let oldest = now.adding(seconds: -policy.reauthenticationSeconds)
+        guard session.authenticatedAt >= oldest else { return .refused(.reauthenticationRequired) }
+        let budget = AttemptBudget(policy.linkBudget, of: caller.account, in: state, at: now)
+        let attempt = attempt(proof, in: state)
+        let isNew = budget.recent[attempt] == nil
+        if isNew, let limited = budget.exhausted { return .refused(limited) }
+        if case .unavailable = proof.credential { return .refused(.providerUnavailable) }
+        var decision: Decision
         do throws(Refusal) {
-            (survivor, absorbed) = try accounts(in: state, at: now, under: policy)
+            let absorbed = try absorbed(by: survivor, proof.credential, in: state)
+            decision = decide(survivor, absorbed, in: state, policy)
+        } catch {
+            decision = .refused(error)
+        }
+        if isNew { decision.effects.append(.attempted(caller.account, attempt, now)) }
+        return decision
+    }
+
+    private func decide(
+        _ survivor: Account, _ absorbed: Account, in state: DecisionState, _ policy: TenantPolicy
+    ) -> Decision {
+        do throws(Refusal) {
             try check(survivor, absorbed, in: state)
         } catch {
             return .refused(error)
@@ -78,6 +140,7 @@ package struct MergeAccounts: Sendable {
         guard let agreed else { return Decision(.success(.mergePlanned(plan, digest))) }
         guard agreed == digest else { return .refused(.mergePlanChanged) }
         return Decision(.success(.merged(plan, nil)), drafts: [draft(plan, digest)])
+            .remembered(under: idempotency)
     }
 
     private func check(
@@ -114,41 +177,31 @@ package struct MergeAccounts: Sendable {
         }
     }
 
-    /// The accounts that are meant: of an account holder, who has to prove both, in the contract's order
-    /// (session, provider, re-authentication, ID token); of support, which has proved itself by its key.
-    private func accounts(
-        in state: DecisionState, at now: Timestamp, under policy: TenantPolicy
-    ) throws(Refusal) -> (Account, Account) {
-        switch authority {
-        case .support(_, let named):
-            guard let survivor = state.ledger.accounts[named.survivor],
-                let absorbed = state.ledger.accounts[named.absorbed]
-            else { throw .unknownAccount }
-            return (survivor, absorbed)
-        case .accountHolder(let caller, let credential):
-            guard let survivor = state.account(of: caller, at: now),
-                let session = state.ledger.sessions[caller.session]
-            else { throw .sessionEnded }
-            if case .unsupported = credential { throw .unsupportedProvider }
-            let oldest = now.adding(seconds: -policy.reauthenticationSeconds)
-            guard session.authenticatedAt >= oldest else { throw .reauthenticationRequired }
-            switch credential {
-            case .unsupported: throw .unsupportedProvider
-            case .unavailable: throw .providerUnavailable
-            case .invalid: throw .invalidProviderToken
-            case .proved(let subject, _):
-                let identity = state.directory[subject].flatMap { state.ledger.identities[$0] }
-                if let absorbed = identity?.account.flatMap({ state.ledger.accounts[$0] }) {
-                    return (survivor, absorbed)
-                }
-                // A merge that is sent again, by an identity that it left behind.
-                if let last = identity?.lastAccount, last != survivor.id,
-                    state.ledger.root(of: last) == survivor.id
-                {
-                    throw .sameAccount
-                }
-                throw .accountNotFound
-            }
+    private func attempt(_ proof: Proof, in state: DecisionState) -> DecisionState.Attempt {
+        if case .proved(let subject, _) = proof.credential, let known = state.directory[subject] {
+            return DecisionState.Attempt(
+                action: .merge, provider: subject.provider, digest: .zero,
+                outcome: known.description)
         }
+        return DecisionState.Attempt(
+            action: .merge, provider: proof.provider, digest: proof.tokenDigest, outcome: "nobody")
+    }
+
+    /// The account that the ID token is about.
+    private func absorbed(
+        by survivor: Account, _ credential: LinkProvider.Credential, in state: DecisionState
+    ) throws(Refusal) -> Account {
+        guard case .proved(let subject, _) = credential else { throw .invalidProviderToken }
+        let identity = state.directory[subject].flatMap { state.ledger.identities[$0] }
+        if let absorbed = identity?.account.flatMap({ state.ledger.accounts[$0] }) {
+            return absorbed
+        }
+        // A merge that is sent again, by an identity that it left behind.
+        if let last = identity?.lastAccount, last != survivor.id,
+            state.ledger.root(of: last) == survivor.id
+        {
+            throw .sameAccount
+        }
+        throw .accountNotFound
     }
 }

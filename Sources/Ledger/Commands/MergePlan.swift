@@ -56,6 +56,22 @@ package struct MergePlan: Hashable, Sendable {
         linkedProviders = after.linkedProviders
     }
 
+    /// Describes a plan that was made before.
+    init(
+        survivor: AccountID, absorbed: AccountID, moved: [Account.Link], dropped: [Account.Link],
+        replaced: [Account.Link], choices: [Choice], links: [Account.Link], absorbedSequence: Int64
+    ) {
+        self.survivor = survivor
+        self.absorbed = absorbed
+        self.moved = moved
+        self.dropped = dropped
+        self.replaced = replaced
+        self.choices = choices
+        self.links = links
+        self.absorbedSequence = absorbedSequence
+        linkedProviders = links.providers
+    }
+
     /// How many links the event has to hold.
     var linkCount: Int { moved.count + dropped.count + replaced.count + links.count }
 

@@ -32,11 +32,11 @@ package enum Reply: Hashable, Sendable {
     /// A merge was taken back as planned, by this event; nil until it is recorded.
     case unmerged(UnmergeAccounts.Plan, EventID?)
 
-    /// The same with the name of the event that was recorded.
+    /// The same with the name of the event that was recorded, where it has none yet.
     package func naming(_ recorded: some BidirectionalCollection<Recording>) -> Reply {
         switch self {
-        case .merged(let plan, _): .merged(plan, recorded.last?.recorded.id)
-        case .unmerged(let plan, _): .unmerged(plan, recorded.last?.recorded.id)
+        case .merged(let plan, let event): .merged(plan, event ?? recorded.last?.recorded.id)
+        case .unmerged(let plan, let event): .unmerged(plan, event ?? recorded.last?.recorded.id)
         case .opened, .keyRotated, .signedIn, .linked, .unlinked, .signedOut, .refreshed, .erased,
             .holdSet, .holdLifted, .restoreRecorded, .mergePlanned, .unmergePlanned:
             self
@@ -60,72 +60,5 @@ package struct Grant: Hashable, Sendable {
         self.session = session
         self.authenticatedAt = authenticatedAt
         self.linkedProviders = linkedProviders
-    }
-}
-
-/// The answers that an idempotency key gives again, in the form in which they are kept.
-package struct StoredAnswer: Hashable, Sendable {
-    package let result: Result<Reply, Refusal>
-
-    /// Wraps a result; nil for one that no idempotent command can have.
-    package init?(_ result: Result<Reply, Refusal>) {
-        self.result = result
-        guard text != nil else { return nil }
-    }
-
-    /// Reads the kept form.
-    package init?(text: String) {
-        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2 else { return nil }
-        switch parts[0] {
-        case "linked", "unlinked":
-            let names = parts[1].split(separator: ",").map { ProviderName(String($0)) }
-            let providers = names.compactMap(\.self)
-            guard providers.count == names.count else { return nil }
-            result = .success(parts[0] == "linked" ? .linked(providers) : .unlinked(providers))
-        case "conflict":
-            guard let reason = ConflictRejected.Reason(rawValue: String(parts[1])) else {
-                return nil
-            }
-            result = .failure(.providerConflict(reason))
-        case "refused":
-            switch parts[1] {
-            case "invalid_id_token": result = .failure(.invalidProviderToken)
-            case "only_provider": result = .failure(.onlyProvider)
-            case "reauthentication_required": result = .failure(.reauthenticationRequired)
-            default: return nil
-            }
-        default:
-            return nil
-        }
-    }
-
-    /// The kept form, such as `linked:apple,google`; always there in a value that was made.
-    package var text: String? {
-        switch result {
-        case .success(.linked(let providers)):
-            "linked:" + providers.map(\.description).joined(separator: ",")
-        case .success(.unlinked(let providers)):
-            "unlinked:" + providers.map(\.description).joined(separator: ",")
-        case .success(.opened), .success(.keyRotated), .success(.signedIn), .success(.signedOut),
-            .success(.refreshed),
-            .success(.erased), .success(.holdSet), .success(.holdLifted),
-            .success(.restoreRecorded), .success(.mergePlanned), .success(.merged),
-            .success(.unmergePlanned), .success(.unmerged):
-            nil
-        case .failure(.providerConflict(let reason)): "conflict:\(reason.rawValue)"
-        case .failure(.invalidProviderToken): "refused:invalid_id_token"
-        case .failure(.onlyProvider): "refused:only_provider"
-        case .failure(.reauthenticationRequired): "refused:reauthentication_required"
-        case .failure(.unknownTenant), .failure(.sessionEnded), .failure(.unsupportedProvider),
-            .failure(.rateLimited), .failure(.accountNotFound), .failure(.providerNotLinked),
-            .failure(.identityNotNamed), .failure(.invalidRefreshToken),
-            .failure(.idempotencyKeyReused), .failure(.providerUnavailable),
-            .failure(.unknownAccount), .failure(.accountErased), .failure(.legalHold),
-            .failure(.tooManyHolds), .failure(.unknownHold), .failure(.accountMerged),
-            .failure(.sameAccount), .failure(.nothingToChoose), .failure(.tooMuchToMerge),
-            .failure(.mergePlanChanged), .failure(.mergeSuperseded), .failure(.unknownMerge):
-            nil
-        }
     }
 }

@@ -13,6 +13,19 @@ package struct UnmergeAccounts: Sendable {
         /// The linked providers of each afterwards, in linking order.
         package let survivorProviders: [ProviderName]
         package let absorbedProviders: [ProviderName]
+
+        init(
+            survivor: AccountID, absorbed: AccountID, returned: [Account.Link],
+            restored: [Account.Link], links: [Account.Link]
+        ) {
+            self.survivor = survivor
+            self.absorbed = absorbed
+            self.returned = returned
+            self.restored = restored
+            self.links = links
+            survivorProviders = links.providers
+            absorbedProviders = returned.providers
+        }
     }
 
     /// Why a merge cannot be taken back any more.
@@ -40,11 +53,12 @@ package struct UnmergeAccounts: Sendable {
     package let caseReference: String
     /// Whether only the plan is wanted, and nothing is to change.
     package let isPreview: Bool
+    package let idempotency: IdempotencyKey?
 
     /// Asks to take a merge back.
     package init(
         merge: EventID, survivor: AccountID, absorbed: AccountID, actor: Actor, reason: String,
-        caseReference: String, isPreview: Bool
+        caseReference: String, isPreview: Bool, idempotency: IdempotencyKey? = nil
     ) {
         self.merge = merge
         self.survivor = survivor
@@ -53,9 +67,11 @@ package struct UnmergeAccounts: Sendable {
         self.reason = reason
         self.caseReference = caseReference
         self.isPreview = isPreview
+        self.idempotency = idempotency
     }
 
     func decide(given state: DecisionState, under policy: TenantPolicy) -> Decision {
+        if let earlier = earlierAnswer(to: idempotency, in: state) { return earlier }
         guard let survivor = state.ledger.accounts[survivor],
             let absorbed = state.ledger.accounts[absorbed]
         else { return .refused(.unknownMerge) }
@@ -85,7 +101,8 @@ package struct UnmergeAccounts: Sendable {
                     disclosures: [
                         Disclosure(.caseReference, caseReference), Disclosure(.reason, reason),
                     ], disclosesRequest: false)
-            ])
+            ]
+        ).remembered(under: idempotency)
     }
 
     /// Nil when an identity is not where the merge left it.
@@ -111,12 +128,9 @@ package struct UnmergeAccounts: Sendable {
         var former = survivor
         former.links.remove(merge.moved)
         for link in restored { former.links.insert(link) }
-        var revived = absorbed
-        revived.links = returned
         return Plan(
             survivor: survivor.id, absorbed: absorbed.id, returned: returned, restored: restored,
-            links: former.links, survivorProviders: former.linkedProviders,
-            absorbedProviders: revived.linkedProviders)
+            links: former.links)
     }
 
     private func obstacle(

@@ -63,9 +63,14 @@ package struct Account: Hashable, Sendable {
     }
 
     /// The linked providers in linking order, each named once.
-    package var linkedProviders: [ProviderName] {
+    package var linkedProviders: [ProviderName] { links.providers }
+}
+
+extension [Account.Link] {
+    /// Their providers, each named once.
+    var providers: [ProviderName] {
         var names: [ProviderName] = []
-        for link in links where !names.contains(link.provider) {
+        for link in self where !names.contains(link.provider) {
             names.append(link.provider)
         }
         return names

@@ -48,7 +48,7 @@ package struct Recorder {
             recordings.append(recording)
         }
         for effect in decision.effects {
-            state.apply(effect)
+            state.apply(effect.naming(recordings))
         }
         return recordings
     }

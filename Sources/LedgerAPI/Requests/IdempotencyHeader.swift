@@ -29,12 +29,15 @@ enum IdempotencyHeader {
     /// Makes what the ledger knows a key by.
     ///
     /// The scope is one account, method and path; the path is the one without the tenant's prefix,
-    /// because a key lives inside its tenant anyway. The content is what must be the same when the
-    /// key comes again.
+    /// because a key lives inside its tenant anyway. Of a principal it is its own scope as well, so that
+    /// two who work on one case do not get each other's answers. The content is what must be the same
+    /// when the key comes again.
     static func key(
-        _ key: String, of account: AccountID, method: String, path: String, content: [UInt8]
+        _ key: String, of account: AccountID, by principal: Principal? = nil, method: String,
+        path: String, content: [UInt8]
     ) -> IdempotencyKey? {
-        let scope = Array([method, path, key].joined(separator: "\0").utf8)
+        let parts = [method, path, key, principal?.key.description].compactMap(\.self)
+        let scope = Array(parts.joined(separator: "\0").utf8)
         guard let digest = Digest(SHA256.hash(scope)), let print = Digest(SHA256.hash(content))
         else { return nil }
         return IdempotencyKey(

@@ -67,6 +67,7 @@ extension DecisionState.Attempt.Action {
         switch self {
         case .link: 1
         case .unlink: 2
+        case .merge: 3
         }
     }
 
@@ -74,6 +75,7 @@ extension DecisionState.Attempt.Action {
         switch code {
         case 1: self = .link
         case 2: self = .unlink
+        case 3: self = .merge
         default: return nil
         }
     }

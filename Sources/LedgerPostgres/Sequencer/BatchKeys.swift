@@ -95,18 +95,20 @@ struct BatchKeys {
         case .recordRestore:
             break
         case .mergeAccounts(let intent):
+            add(intent.idempotency, tenant)
             switch intent.authority {
             case .support(_, let named):
                 accounts.add(tenant, named.survivor)
                 accounts.add(tenant, named.absorbed)
-            case .accountHolder(let caller, let credential):
+            case .accountHolder(let caller, let proof):
                 sessions.add(tenant, caller.session)
                 accounts.add(tenant, caller.account)
-                guard case .proved(let subject, _) = credential else { break }
+                guard case .proved(let subject, _) = proof.credential else { break }
                 subjects.add(tenant, subject)
                 holders.add(tenant, subject)
             }
         case .unmergeAccounts(let intent):
+            add(intent.idempotency, tenant)
             accounts.add(tenant, intent.survivor)
             accounts.add(tenant, intent.absorbed)
         }

@@ -32,7 +32,10 @@ enum UnmergeCommand {
         access.event = merge
         access.account = fact.survivor
         access.reason = reason
-        access.details = ["case": reference]
+        access.details = [
+            "case": reference, "survivor": fact.survivor.description,
+            "absorbed": fact.absorbed.description,
+        ]
         let intent = UnmergeAccounts(
             merge: merge, survivor: fact.survivor, absorbed: fact.absorbed, actor: .system,
             reason: reason, caseReference: reference, isPreview: isDryRun)

@@ -6,60 +6,8 @@ import Testing
 
 /// Merges over HTTP: by the account holder, by support, and back.
 @Suite struct MergeTests {
-    private static let reason = [(name: "Ledger-Reason", value: "one person")]
-
-    /// Ada with Apple, and the account that she opened with Google by mistake.
-    private struct Story {
-        let service: TestService
-        let ada: Person
-        let other: Person
-
-        init(nonce: IDTokenPolicy.NonceMode = .raw) async throws {
-            service = try TestService { $0.nonce = nonce }
-            ada = try await service.signIn("apple", "ada")
-            other = try await service.signIn("google", "other")
-        }
-
-        func post(
-            _ path: String, _ members: [String: String], by token: String? = nil,
-            headers: [(name: String, value: String)] = []
-        ) async throws -> Answer {
-            let body = members.map { "\"\($0)\":\($1)" }.sorted().joined(separator: ",")
-            return try await service.send(
-                "POST", path, "{\(body)}", token: token ?? ada.accessToken, headers: headers)
-        }
-
-        func preview(_ rest: [String: String] = [:]) async throws -> Answer {
-            var members = ["provider": "\"google\"", "id_token": "\"\(token())\""]
-            members.merge(rest) { _, given in given }
-            return try await post("/v1/account/merge/preview", members)
-        }
-
-        func merge(
-            _ digest: String, token: String? = nil, _ rest: [String: String] = [:]
-        ) async throws -> Answer {
-            var members = [
-                "provider": "\"google\"", "plan_digest": "\"\(digest)\"",
-                "id_token": "\"\(token ?? self.token(nonce: digest))\"",
-            ]
-            members.merge(rest) { _, given in given }
-            return try await post("/v1/account/merge", members)
-        }
-
-        func token(nonce: String? = nil, issued seconds: Int64? = nil) -> String {
-            var claims: [String: String?] = [:]
-            if let nonce { claims["nonce"] = "\"\(nonce)\"" }
-            if let seconds { claims["iat"] = "\(seconds)" }
-            return service.idToken("google", "other", claims: claims)
-        }
-
-        func digest() async throws -> String {
-            try #require(try await preview().text("plan_digest"))
-        }
-    }
-
     @Test func `after a conflict the person previews, proves and merges`() async throws {
-        let story = try await Story()
+        let story = try await MergeStory()
         let conflict = try await story.service.link("google", subject: "other", by: story.ada)
         #expect(conflict.summary == "409 PROVIDER_CONFLICT")
         let plan = try await story.preview()
@@ -86,7 +34,7 @@ import Testing
     }
 
     @Test func `an ID token that was not asked for with the plan proves nothing`() async throws {
-        let story = try await Story()
+        let story = try await MergeStory()
         let early = story.token()
         let digest = try await story.digest()
         let other = try await story.digest()
@@ -104,7 +52,7 @@ import Testing
     @Test func `where the provider has no nonce, the ID token must be younger than the plan`()
         async throws
     {
-        let story = try await Story(nonce: .none)
+        let story = try await MergeStory(nonce: .none)
         let digest = try await story.digest()
         let now = story.service.clock.now.seconds
         #expect(
@@ -118,7 +66,7 @@ import Testing
     @Test func `a digest that is made up, of another account or too old agrees to nothing`()
         async throws
     {
-        let story = try await Story()
+        let story = try await MergeStory()
         let digest = try await story.digest()
         let third = try await story.service.signIn("google", "third")
         let foreign = try await story.post(
@@ -132,7 +80,7 @@ import Testing
             #expect(try await story.merge(made).summary == "409 MERGE_PLAN_CHANGED")
         }
         story.service.clock.advance(seconds: MergePlanDigests.lifetimeSeconds)
-        let later = try Person(try await story.service.refresh(story.ada.refreshToken))
+        let later = try await story.service.signIn("apple", "ada")
         let late = try await story.post(
             "/v1/account/merge",
             [
@@ -143,7 +91,7 @@ import Testing
     }
 
     @Test func `a plan that no longer holds is refused, and asked for anew`() async throws {
-        let story = try await Story()
+        let story = try await MergeStory()
         let digest = try await story.digest()
         let linked = try await story.service.link("apple", subject: "more", by: story.other)
         #expect(linked.summary == "200 OK")
@@ -163,12 +111,12 @@ import Testing
         #"{"facebook":"absorbed"}"#,
     ])
     func `a choice that is none is 400`(keep: String) async throws {
-        let story = try await Story()
+        let story = try await MergeStory()
         #expect(try await story.preview(["keep": keep]).summary == "400 INVALID_REQUEST")
     }
 
     @Test func `who has not signed in lately, or has no session, merges nothing`() async throws {
-        let story = try await Story()
+        let story = try await MergeStory()
         let digest = try await story.digest()
         let none = try await story.service.send(
             "POST", "/v1/account/merge", "{\"plan_digest\":\"\(digest)\"}")
@@ -187,23 +135,23 @@ import Testing
     }
 
     @Test func `support merges for a case and takes it back`() async throws {
-        let story = try await Story()
+        let story = try await MergeStory()
         let key = try story.service.audit.key(.support)
         let path = "/v1/accounts/\(story.ada.userID)/merge"
         let absorb = ["absorb": "\"\(story.other.userID)\""]
         let plan = try await story.post(
-            path + "/preview", absorb, by: key, headers: Self.reason)
+            path + "/preview", absorb, by: key, headers: MergeStory.reason)
         #expect(plan.summary == "200 OK")
         let digest = try #require(plan.text("plan_digest"))
         var members = absorb.merging(["plan_digest": "\"\(digest)\""]) { _, given in given }
         #expect(
-            try await story.post(path, members, by: key, headers: Self.reason).summary
+            try await story.post(path, members, by: key, headers: MergeStory.reason).summary
                 == "400 INVALID_REQUEST", "a case is required")
         members["case"] = "\"T-100\""
         #expect(
             try await story.post(path, members, by: key).summary == "400 INVALID_REQUEST",
             "a reason is required")
-        let merged = try await story.post(path, members, by: key, headers: Self.reason)
+        let merged = try await story.post(path, members, by: key, headers: MergeStory.reason)
         #expect(merged.summary == "200 OK")
         let recording = try #require(story.service.ledger.recordings().last)
         #expect(
@@ -216,21 +164,30 @@ import Testing
         let event = try #require(merged.text("merge"))
         let undo = "/v1/merges/\(event)/undo"
         let preview = try await story.post(
-            undo + "/preview", [:], by: key, headers: Self.reason)
+            undo + "/preview", [:], by: key, headers: MergeStory.reason)
         #expect(preview.summary == "200 OK")
         #expect(story.service.log().last == "AccountsMerged")
         let undone = try await story.post(
-            undo, ["case": "\"T-101\""], by: key, headers: Self.reason)
+            undo, ["case": "\"T-101\""], by: key, headers: MergeStory.reason)
         #expect(undone.summary == "200 OK")
+        let access = try #require(story.service.audit.access.accesses().last)
+        #expect(access.action == "merge.undo" && access.outcome == "allowed")
+        #expect(access.event == EventID(event) && access.reason == "one person")
+        let accounts = #""survivor":"\#(story.ada.userID)"}"#
+        #expect(
+            access.details == #"{"absorbed":"\#(story.other.userID)","case":"T-101","# + accounts)
         let back = try await story.service.signIn("google", "other")
         #expect(back.userID == story.other.userID && !back.isNew)
         let again = try await story.post(
-            undo, ["case": "\"T-101\""], by: key, headers: Self.reason)
+            undo, ["case": "\"T-101\""], by: key, headers: MergeStory.reason)
         #expect(again.summary == "409 MERGE_SUPERSEDED")
+        let refused = try #require(story.service.audit.access.accesses().last)
+        #expect(refused.action == "merge.undo" && refused.outcome == "refused")
+        #expect(refused.details.contains(#""refusal":"MERGE_SUPERSEDED""#))
     }
 
     @Test func `auditors merge nothing, and what is no merge is not undone`() async throws {
-        let story = try await Story()
+        let story = try await MergeStory()
         let auditor = try story.service.audit.key(.auditor)
         let path = "/v1/accounts/\(story.ada.userID)/merge"
         for place in [path, path + "/preview"] {
@@ -240,17 +197,17 @@ import Testing
         let first = try #require(story.service.ledger.recordings().first?.recorded.id)
         for event in ["\(first)", story.ada.userID, "nothing"] {
             let answer = try await story.post(
-                "/v1/merges/\(event)/undo", ["case": "\"T\""], by: key, headers: Self.reason)
+                "/v1/merges/\(event)/undo", ["case": "\"T\""], by: key, headers: MergeStory.reason)
             #expect(answer.summary == "404 MERGE_NOT_FOUND")
         }
         let unknown = try await story.post(
             path + "/preview", ["absorb": "\"\(EventID(bits: 5))\""], by: key,
-            headers: Self.reason)
+            headers: MergeStory.reason)
         #expect(unknown.summary == "404 ACCOUNT_NOT_FOUND")
     }
 
     @Test func `an absorbed account's id answers for the survivor, and says so`() async throws {
-        let story = try await Story()
+        let story = try await MergeStory()
         let third = try await story.service.signIn("google", "third")
         #expect(try await story.merge(try await story.digest()).summary == "200 OK")
         let key = try story.service.audit.key(.support)
@@ -262,11 +219,12 @@ import Testing
         let absorb = [
             "absorb": "\"\(story.ada.userID)\"", "keep": #"{"google":"absorbed"}"#, "case": #""T""#,
         ]
-        let plan = try await story.post(path + "/preview", absorb, by: key, headers: Self.reason)
+        let plan = try await story.post(
+            path + "/preview", absorb, by: key, headers: MergeStory.reason)
         let digest = try #require(plan.text("plan_digest"))
         let merged = try await story.post(
             path, absorb.merging(["plan_digest": "\"\(digest)\""]) { _, given in given }, by: key,
-            headers: Self.reason)
+            headers: MergeStory.reason)
         #expect(merged.summary == "200 OK")
         for id in [story.other.userID, story.ada.userID] {
             let answer = try await account(id)

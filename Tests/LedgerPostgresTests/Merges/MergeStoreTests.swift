@@ -134,6 +134,64 @@ import Testing
         }
     }
 
+    @Test func `a key is answered by every process, and an attempt counts in each`() async throws {
+        var policy = SequencerFixture.roomyPolicy
+        policy.linkBudget = Budget(limit: 5, windowSeconds: 3600)
+        try await MergeFixture.with { [policy] fixture in
+            try await SequencerFixture.with(fixture.database, policy: policy) { first in
+                try await SequencerFixture.with(fixture.database, policy: policy) { other in
+                    let key = IdempotencyKey(
+                        scope: IdempotencyScope(account: fixture.ada.account, digest: .zero),
+                        fingerprint: .zero)
+                    func submit(
+                        _ subject: ProviderIdentity?, token: Int = 0, agreed: Digest? = nil,
+                        key: IdempotencyKey? = nil, on sequencer: SequencerFixture
+                    ) async throws -> Result<Reply, Refusal> {
+                        let proof = MergeAccounts.Proof(
+                            provider: provider("google"),
+                            credential: subject.map { .proved($0, email: nil) } ?? .invalid,
+                            tokenDigest: digest(Array(repeating: UInt8(token), count: 32)))
+                        let intent = MergeAccounts(
+                            authority: .accountHolder(fixture.ada.caller, proof), keepsAbsorbed: [],
+                            agreed: agreed, digest: LedgerTestSupport.sha256, idempotency: key)
+                        return try await sequencer.sequencer.submit(
+                            Command(
+                                id: CommandID(bits: .random(in: 1...(.max))), tenant: .default,
+                                origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
+                                intent: .mergeAccounts(intent)))
+                    }
+                    let bob = subject("google", "bob-g")
+                    guard
+                        case .success(.mergePlanned(_, let digest)) = try await submit(
+                            bob, on: other)
+                    else {
+                        Issue.record("no plan")
+                        return
+                    }
+                    let merged = try await submit(
+                        bob, agreed: digest, key: key, on: first)
+                    guard case .success(.merged(_, .some)) = merged else {
+                        Issue.record("not merged: \(merged)")
+                        return
+                    }
+                    #expect(try await submit(bob, agreed: digest, key: key, on: other) == merged)
+                    // The link of the beginning and the merge are two of five.
+                    for (token, place) in [first, other, first].enumerated() {
+                        #expect(
+                            try await submit(nil, token: token, on: place)
+                                == .failure(.invalidProviderToken))
+                    }
+                    guard case .failure(.rateLimited) = try await submit(nil, token: 9, on: other)
+                    else {
+                        Issue.record("the sixth attempt is not limited")
+                        return
+                    }
+                }
+            }
+            try await fixture.check()
+        }
+    }
+
     @Test func `overlapping merges from two processes leave one that is whole`() async throws {
         try await MergeFixture.with { fixture in
             try await SequencerFixture.with(fixture.database) { other in

@@ -17,7 +17,11 @@ import Testing
             outcome: "accepted:2026-11-21T01:02:03.000004Z")
         let refused = DecisionState.Attempt(
             action: .unlink, provider: provider, digest: digest, outcome: "only_provider:\u{e9}")
+        let merged = DecisionState.Attempt(
+            action: .merge, provider: provider, digest: .zero,
+            outcome: "01a1fb40-8259-7d03-8641-c486d40ccd9e")
         return [
+            merged: Timestamp(microseconds: 3),
             linked: Timestamp(microseconds: 1_795_223_323_000_004),
             refused: Timestamp(microseconds: -1),
         ]
@@ -42,7 +46,7 @@ import Testing
     }
 
     @Test func `come over from the table that held them before`() async throws {
-        let attempts = try Self.attempts()
+        let attempts = try Self.attempts().filter { $0.key.action != .merge }
         try await ScratchDatabase.with(isMigrated: false) { database in
             let session = Session(url: database.superuserURL, applicationName: "a test")
             let bytes = try await session.run { connection in

@@ -27,12 +27,17 @@ import Testing
 
         func intent(
             proving identity: ProviderIdentity? = subject("google", "other"),
-            keeping: Set<ProviderName> = [], agreed: Digest? = nil
+            keeping: Set<ProviderName> = [], agreed: Digest? = nil, token: UInt8 = 0,
+            key: IdempotencyKey? = nil
         ) -> MergeAccounts {
             MergeAccounts(
                 authority: .accountHolder(
-                    ada, identity.map { .proved($0, email: nil) } ?? .invalid),
-                keepsAbsorbed: keeping, agreed: agreed, digest: sha256)
+                    ada,
+                    MergeAccounts.Proof(
+                        provider: identity?.provider ?? provider("google"),
+                        credential: identity.map { .proved($0, email: nil) } ?? .invalid,
+                        tokenDigest: digest(Array(repeating: token, count: 32)))),
+                keepsAbsorbed: keeping, agreed: agreed, digest: sha256, idempotency: key)
         }
 
         mutating func plan(keeping: Set<ProviderName> = []) throws -> (MergePlan, Digest) {
@@ -156,6 +161,123 @@ import Testing
                 == .nothingToChoose(provider("apple")))
         story.model.turnClock(bySeconds: 3600)
         #expect(try refusal(story.intent()) == .reauthenticationRequired)
+    }
+
+    @Test func `previews and the merge of one identity are one attempt, with as many choices`()
+        throws
+    {
+        var story = try Story()
+        for _ in 0..<10 {
+            _ = try story.plan()
+            _ = try story.plan(keeping: [provider("google")])
+        }
+        _ = try story.merge()
+        // A link before and the merge, so three are left.
+        for token in 10..<13 {
+            #expect(
+                try story.model.link(story.ada, .invalid, token: token)
+                    == .failure(.invalidProviderToken))
+        }
+        guard case .failure(.rateLimited) = try story.model.link(story.ada, .invalid, token: 13)
+        else {
+            Issue.record("links and merges do not share their budget")
+            return
+        }
+    }
+
+    @Test func `what proves nobody counts once a token, and stops the next identity's preview`()
+        throws
+    {
+        var story = try Story()
+        func refusal(_ intent: MergeAccounts) throws -> Refusal? {
+            switch try story.model.carryOut(.mergeAccounts(intent)) {
+            case .success: nil
+            case .failure(let refusal): refusal
+            }
+        }
+        let events = story.model.events.count
+        let tried = story.intent(proving: subject("facebook", "other"))
+        #expect(try refusal(tried) == nil)
+        for token in 1...3 {
+            for _ in 0..<5 {
+                #expect(
+                    try refusal(story.intent(proving: nil, token: UInt8(token)))
+                        == .invalidProviderToken)
+            }
+        }
+        // One link, one identity and three tokens are five.
+        for intent in [
+            story.intent(proving: nil, token: 9),
+            story.intent(proving: subject("google", "nobody"), token: 9), story.intent(),
+        ] {
+            guard case .rateLimited(let wait) = try refusal(intent) else {
+                Issue.record("the sixth attempt is not limited")
+                return
+            }
+            #expect(wait > 3590 && wait <= 3600)
+        }
+        #expect(try refusal(tried) == nil, "what was tried before is answered as before")
+        #expect(story.model.events.count == events)
+        story.model.turnClock(bySeconds: 3601)
+        _ = try story.model.signIn(subject("apple", "ada"))
+        let later = try story.model.signIn(subject("apple", "ada"))
+        #expect(
+            try story.model.carryOut(
+                .mergeAccounts(
+                    MergeAccounts(
+                        authority: .accountHolder(
+                            later,
+                            MergeAccounts.Proof(
+                                provider: provider("google"), credential: .invalid,
+                                tokenDigest: .zero)), keepsAbsorbed: [], agreed: nil,
+                        digest: sha256))) == .failure(.invalidProviderToken))
+    }
+
+    @Test func `a merge and an undoing under a key are done once and answered the same`() throws {
+        var story = try Story()
+        func key(_ number: UInt8, content: UInt8 = 1) -> IdempotencyKey {
+            IdempotencyKey(
+                scope: IdempotencyScope(
+                    account: story.ada.account,
+                    digest: digest(Array(repeating: number, count: 32))),
+                fingerprint: digest(Array(repeating: content, count: 32)))
+        }
+        let (_, planned) = try story.plan(keeping: [provider("google")])
+        let merge = story.intent(keeping: [provider("google")], agreed: planned, key: key(1))
+        let first = try story.model.carryOut(.mergeAccounts(merge))
+        guard case .success(.merged(_, let event?)) = first else {
+            throw ModelLedger.Unexpected(result: first)
+        }
+        func undo(_ key: IdempotencyKey) throws -> Result<Reply, Refusal> {
+            try story.model.carryOut(
+                .unmergeAccounts(
+                    UnmergeAccounts(
+                        merge: event, survivor: story.ada.account, absorbed: story.other.account,
+                        actor: Self.support, reason: "two people", caseReference: "8",
+                        isPreview: false, idempotency: key)))
+        }
+        #expect(try story.model.carryOut(.mergeAccounts(merge)) == first)
+        let undone = try undo(key(2))
+        guard case .success(.unmerged) = undone else {
+            throw ModelLedger.Unexpected(result: undone)
+        }
+        let events = story.model.events.count
+        #expect(try undo(key(2)) == undone)
+        #expect(try story.model.carryOut(.mergeAccounts(merge)) == first, "also when taken back")
+        let other = story.intent(agreed: planned, key: key(1, content: 2))
+        #expect(
+            try story.model.carryOut(.mergeAccounts(other)) == .failure(.idempotencyKeyReused))
+        #expect(try undo(key(2, content: 2)) == .failure(.idempotencyKeyReused))
+        #expect(story.model.events.count == events)
+        for answer in [first, undone] {
+            let stored = try #require(StoredAnswer(answer))
+            let text = try #require(stored.text)
+            #expect(StoredAnswer(text: text) == stored)
+            for count in 0..<text.utf8.count {
+                // A shorter one may be another list of links, never this one.
+                #expect(StoredAnswer(text: String(text.prefix(count))) != stored)
+            }
+        }
     }
 
     @Test func `an undoing is refused once something has changed`() throws {

@@ -143,8 +143,7 @@ struct Oracle {
                     guard decision.drafts.isEmpty else {
                         return "deliveries \(kept.delivery) and \(index) of one key have appended"
                     }
-                    let isForgotten =
-                        decision.result == .failure(.sessionEnded) && isErased(deliveries[index])
+                    let isForgotten = decision.result.isOfErased && isErased(deliveries[index])
                     guard isForgotten || decision.result == decided[kept.delivery]?.result else {
                         return "deliveries \(kept.delivery) and \(index) of one key differ"
                     }
@@ -164,14 +163,25 @@ extension Sequencer.Answer {
     }
 }
 
+extension Result<Reply, Refusal> {
+    /// Whether it is what is said about an account that was erased.
+    fileprivate var isOfErased: Bool {
+        [.sessionEnded, .accountErased, .unknownMerge, .mergeSuperseded(.notActive)].contains {
+            self == .failure($0)
+        }
+    }
+}
+
 extension Command {
     fileprivate var idempotencyKey: IdempotencyKey? {
         switch intent {
         case .linkProvider(let intent): intent.idempotency
         case .unlinkProvider(let intent): intent.idempotency
+        case .mergeAccounts(let intent): intent.idempotency
+        case .unmergeAccounts(let intent): intent.idempotency
         case .openLedger, .rotateKey, .signIn, .signOut, .refreshSession, .eraseAccount,
             .setLegalHold,
-            .liftLegalHold, .recordRestore, .mergeAccounts, .unmergeAccounts:
+            .liftLegalHold, .recordRestore:
             nil
         }
     }

@@ -59,7 +59,9 @@ struct TenantReplay {
         for draft in decision.drafts {
             try take(draft, of: command, at: now)
         }
-        for effect in decision.effects {
+        let end = Int(state.ledger.nextPosition.value)
+        let last = log.prefix(end).suffix(1)
+        for effect in decision.effects.map({ $0.naming(last) }) {
             state.apply(effect)
             if case .answered(let scope, let record) = effect {
                 answers[scope] = TenantRows.AnswerRow(record: record, answeredAt: now)
@@ -69,8 +71,7 @@ struct TenantReplay {
             state.forgetAttempts(
                 of: account, upTo: now.adding(seconds: -policy.linkBudget.windowSeconds))
         }
-        let end = Int(state.ledger.nextPosition.value)
-        decision.result = decision.result.map { $0.naming(log.prefix(end).suffix(1)) }
+        decision.result = decision.result.map { $0.naming(last) }
         for account in decision.drafts.flatMap(\.event.fact.accounts)
         where state.ledger.accounts[account]?.erasedPosition == nil
             && state.ledger.accounts[account]?.mergedInto == nil

@@ -66,7 +66,10 @@ struct Client {
     private mutating func next() -> Sent {
         // Now and then a proxy sends again what was answered long ago.
         if let lastKeyed, dice.chance(0.08) { return lastKeyed }
-        if let agreed = planned.take() { return agreed }
+        if let agreed = planned.take() {
+            if agreed.request.hasKey { lastKeyed = agreed }
+            return agreed
+        }
         guard !devices.isEmpty else { return signIn(in: randomTenant()) }
         let device = devices.suffix(6).randomElement(dice)
         let sent =
@@ -134,14 +137,15 @@ struct Client {
         if dice.chance(0.6), let merge = merges.popLast() {
             return Sent(
                 request: .unmerge(
-                    merge.event, survivor: merge.plan.survivor, absorbed: merge.plan.absorbed),
+                    merge.event, survivor: merge.plan.survivor, absorbed: merge.plan.absorbed,
+                    key: randomKey(merge.plan.survivor)),
                 tenant: merge.tenant)
         }
         let others = devices.suffix(6).filter { $0.tenant == device.tenant }
         let absorbed = others.randomElement(dice).caller.account
         let authority: MergeAccounts.Authority =
             dice.chance(0.5)
-            ? .accountHolder(device.caller, .proved(randomSubject(), email: nil))
+            ? .accountHolder(device.caller, randomProof())
             : .support(
                 .system,
                 MergeAccounts.Case(
@@ -183,7 +187,8 @@ struct Client {
                 request: .merge(
                     MergeAccounts(
                         authority: intent.authority, keepsAbsorbed: intent.keepsAbsorbed,
-                        agreed: digest, digest: intent.digest)), tenant: command.tenant)
+                        agreed: digest, digest: intent.digest,
+                        idempotency: randomKey(intent.survivor))), tenant: command.tenant)
         case (.success(.merged(let plan, let event?)), _):
             merges.append((event: event, plan: plan, tenant: command.tenant))
         case (.failure(.sessionEnded), _):
@@ -201,6 +206,14 @@ struct Client {
     private func randomSubject() -> ProviderIdentity {
         let number = dice.number(1...world.parameters.subjectsPerProvider)
         return subject(RandomCommands.providers.randomElement(dice).description, "s\(number)")
+    }
+
+    private func randomProof() -> MergeAccounts.Proof {
+        let subject = randomSubject()
+        return MergeAccounts.Proof(
+            provider: subject.provider,
+            credential: dice.chance(0.1) ? .invalid : .proved(subject, email: nil),
+            tokenDigest: dice.digest())
     }
 
     private func randomKey(_ account: AccountID) -> IdempotencyKey? {
@@ -226,12 +239,22 @@ extension Command {
     }
 }
 
+extension MergeAccounts {
+    /// The account that is to stay.
+    fileprivate var survivor: AccountID {
+        switch authority {
+        case .accountHolder(let caller, _): caller.account
+        case .support(_, let named): named.survivor
+        }
+    }
+}
+
 extension Request {
     var key: IdempotencyKey? {
         switch self {
-        case .link(_, _, _, let key, _), .unlink(_, _, let key): key
-        case .open, .rotateKey, .signIn, .signOut, .refresh, .erase, .hold, .lift, .recordRestore,
-            .merge, .unmerge:
+        case .link(_, _, _, let key, _), .unlink(_, _, let key), .unmerge(_, _, _, let key): key
+        case .merge(let intent): intent.idempotency
+        case .open, .rotateKey, .signIn, .signOut, .refresh, .erase, .hold, .lift, .recordRestore:
             nil
         }
     }

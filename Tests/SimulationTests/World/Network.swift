@@ -17,7 +17,8 @@ enum Request: Sendable {
     case lift(AccountID, HoldID)
     case recordRestore
     case merge(MergeAccounts)
-    case unmerge(EventID, survivor: AccountID, absorbed: AccountID)
+    case unmerge(
+        EventID, survivor: AccountID, absorbed: AccountID, key: IdempotencyKey?)
 }
 
 extension World {
@@ -127,11 +128,12 @@ extension World {
         case .recordRestore:
             .recordRestore(RecordRestore(LedgerRestored(origin: 2, root: dice.digest(), size: 1)))
         case .merge(let merge): .mergeAccounts(merge)
-        case .unmerge(let merge, let survivor, let absorbed):
+        case .unmerge(let merge, let survivor, let absorbed, let key):
             .unmergeAccounts(
                 UnmergeAccounts(
                     merge: merge, survivor: survivor, absorbed: absorbed, actor: .system,
-                    reason: "two people", caseReference: "8", isPreview: dice.chance(0.2)))
+                    reason: "two people", caseReference: "8",
+                    isPreview: key == nil && dice.chance(0.2), idempotency: key))
         }
     }
 

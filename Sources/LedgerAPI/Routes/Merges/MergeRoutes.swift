@@ -12,7 +12,8 @@ struct MergePreviewRoute: Route {
         let request = try await MergeRequest(call)
         let nonce = try request.body.optionalText("nonce", bytesMax: RequestBody.nonceBytesMax)
         let proof = await request.prove(nonce: nonce, notBefore: nil)
-        let reply = try await call.submit(.mergeAccounts(request.command(proof, agreed: nil)))
+        let reply = try await call.submit(
+            .mergeAccounts(request.command(proof, agreed: nil, idempotency: nil)))
         guard case .mergePlanned(let plan, let digest) = reply else {
             throw .faulted(.internalFailure)
         }
@@ -30,16 +31,19 @@ struct MergeRoute: Route {
     /// the provider's flow has none, it was made after the plan was shown.
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let request = try await MergeRequest(call)
-        let text = try request.body.text("plan_digest", bytesMax: RequestBody.nonceBytesMax)
+        let text: String
+        do {
+            text = try request.body.text("plan_digest", bytesMax: RequestBody.nonceBytesMax)
+        } catch {
+            throw await call.answer(to: error, by: request.caller)
+        }
         let shown = call.services.mergePlans.read(
             text, for: request.caller.account, in: call.tenant, at: call.now)
-        guard let shown else {
-            _ = try await call.identities(of: request.caller)
-            throw .refused(.mergePlanChanged)
-        }
-        let proof = await request.prove(nonce: text, notBefore: shown.at)
-        let reply = try await call.submit(
-            .mergeAccounts(request.command(proof, agreed: shown.plan)))
+        let proof = await request.prove(nonce: text, notBefore: shown?.at)
+        // No plan has the digest zero, so that what was not shown is refused as what has changed.
+        let command = request.command(
+            proof, agreed: shown?.plan ?? .zero, idempotency: request.idempotency(path: Self.path))
+        let reply = try await call.submit(.mergeAccounts(command))
         guard case .merged(let plan, let event?) = reply else { throw .faulted(.internalFailure) }
         return .json(MergedAnswer(plan: plan, event: event))
     }
@@ -50,27 +54,46 @@ struct MergeRequest: Sendable {
     let caller: Caller
     let body: RequestBody
     private let call: RouteCall
-    private let provider: String
+    private let key: String?
+    private let provider: ProviderName
     private let idToken: String
+    private let tokenDigest: Digest
     private let keepsAbsorbed: Set<ProviderName>
 
     init(_ call: RouteCall) async throws(APIError) {
         self.call = call
         caller = try call.caller()
+        let name: String
         do {
+            key = try IdempotencyHeader.read(call.request.headers)
             body = try RequestBody(call.request)
-            provider = try body.text("provider", bytesMax: 255)
+            name = try body.text("provider", bytesMax: 255)
             idToken = try body.text("id_token", bytesMax: RequestBody.tokenBytesMax)
             keepsAbsorbed = try MergeChoices.keepsAbsorbed(body)
         } catch {
             throw await call.answer(to: error, by: caller)
         }
+        guard let provider = ProviderName(name) else {
+            _ = try await call.identities(of: caller)
+            throw .refused(.unsupportedProvider)
+        }
+        self.provider = provider
+        guard let digest = Digest(SHA256.hash(idToken)) else { throw .faulted(.internalFailure) }
+        tokenDigest = digest
+    }
+
+    /// The key that the request came with, for its path.
+    func idempotency(path: String) -> IdempotencyKey? {
+        key.flatMap {
+            IdempotencyHeader.key(
+                $0, of: caller.account, method: call.request.method, path: path,
+                content: call.request.body)
+        }
     }
 
     /// Finds out whom the ID token is about, before anything is queued.
     func prove(nonce: String?, notBefore earliest: Timestamp?) async -> LinkProvider.Credential {
-        guard let configured = ProviderName(provider).flatMap({ call.configuration.providers[$0] })
-        else { return .unsupported }
+        guard let configured = call.configuration.providers[provider] else { return .unsupported }
         switch await configured.prove(idToken, nonce: nonce, at: call.now) {
         case .proved(let identity, let email, _, let issuedAt):
             // Times in tokens are whole seconds.
@@ -85,10 +108,14 @@ struct MergeRequest: Sendable {
         }
     }
 
-    func command(_ proof: LinkProvider.Credential, agreed: Digest?) -> MergeAccounts {
-        MergeAccounts(
+    func command(
+        _ credential: LinkProvider.Credential, agreed: Digest?, idempotency: IdempotencyKey?
+    ) -> MergeAccounts {
+        let proof = MergeAccounts.Proof(
+            provider: provider, credential: credential, tokenDigest: tokenDigest)
+        return MergeAccounts(
             authority: .accountHolder(caller, proof), keepsAbsorbed: keepsAbsorbed, agreed: agreed,
-            digest: planDigest)
+            digest: planDigest, idempotency: idempotency)
     }
 }
 

@@ -11,7 +11,8 @@ struct SupportMergePreviewRoute: Route {
             .previewMerge, by: .caseWorkers, account: call.namedAccount)
         let request = try SupportMergeRequest(call, visit, needsCase: false)
         let reply = try await visit.carryOut(
-            .mergeAccounts(request.command(agreed: nil)), details: request.details)
+            .mergeAccounts(request.command(agreed: nil, idempotency: nil)), details: request.details
+        )
         guard case .mergePlanned(let plan, let digest) = reply else {
             throw .faulted(.internalFailure)
         }
@@ -33,7 +34,11 @@ struct SupportMergeRoute: Route {
         let shown = call.services.mergePlans.read(
             text, for: request.survivor, in: call.tenant, at: call.now)
         // No plan has the digest zero, so that what was not shown is refused as what has changed.
-        let command = request.command(agreed: shown?.plan ?? .zero)
+        let command = request.command(
+            agreed: shown?.plan ?? .zero,
+            idempotency: try call.idempotency(
+                of: request.survivor, visit, Self.method,
+                "/v1/accounts/\(request.survivor)/merge"))
         let reply = try await visit.carryOut(.mergeAccounts(command), details: request.details)
         guard case .merged(let plan, let event?) = reply else { throw .faulted(.internalFailure) }
         return .json(MergedAnswer(plan: plan, event: event))
@@ -70,13 +75,28 @@ struct SupportMergeRequest {
         return named.filter { !$0.value.isEmpty }
     }
 
-    func command(agreed: Digest?) -> MergeAccounts {
+    func command(agreed: Digest?, idempotency: IdempotencyKey?) -> MergeAccounts {
         MergeAccounts(
             authority: .support(
                 actor,
                 MergeAccounts.Case(
                     survivor: survivor, absorbed: absorbed, reason: reason, reference: reference)),
-            keepsAbsorbed: keepsAbsorbed, agreed: agreed, digest: planDigest)
+            keepsAbsorbed: keepsAbsorbed, agreed: agreed, digest: planDigest,
+            idempotency: idempotency)
+    }
+}
+
+extension RouteCall {
+    /// The key that a principal's request came with, kept with the account so that an erasure takes it.
+    ///
+    /// - Throws: 400 for one that breaks the rules.
+    func idempotency(
+        of account: AccountID, _ visit: Visit, _ method: String, _ path: String
+    ) throws(APIError) -> IdempotencyKey? {
+        guard let key = try IdempotencyHeader.read(request.headers) else { return nil }
+        return IdempotencyHeader.key(
+            key, of: account, by: visit.principal, method: method, path: path,
+            content: request.body)
     }
 }
 

@@ -60,6 +60,11 @@ extension RouteCall {
         return UnmergeAccounts(
             merge: merge, survivor: accounts.survivor, absorbed: accounts.absorbed,
             actor: .apiKey(visit.principal), reason: reason, caseReference: reference,
-            isPreview: isPreview)
+            isPreview: isPreview,
+            idempotency: isPreview
+                ? nil
+                : try idempotency(
+                    of: accounts.survivor, visit, UnmergeRoute.method,
+                    "/v1/merges/\(merge)/undo"))
     }
 }

@@ -1,0 +1,26 @@
+/// What is left at a moment of an account's attempts to link or to merge with an ID token.
+///
+/// Both count in one budget: each tells whether an identity has an account.
+struct AttemptBudget {
+    let now: Timestamp
+    /// The attempts inside the window.
+    let recent: [DecisionState.Attempt: Timestamp]
+    private let budget: Budget
+
+    init(_ budget: Budget, of account: AccountID, in state: DecisionState, at now: Timestamp) {
+        self.budget = budget
+        self.now = now
+        let start = now.adding(seconds: -budget.windowSeconds)
+        recent = (state.attempts[account] ?? [:]).filter {
+            $0.key.action != .unlink && $0.value > start
+        }
+    }
+
+    /// The refusal of one more attempt, when none is left.
+    var exhausted: Refusal? {
+        guard recent.count >= budget.limit else { return nil }
+        let earliest = recent.values.min() ?? now
+        return .rateLimited(
+            retryAfterSeconds: budget.secondsUntilFree(since: earliest, at: now))
+    }
+}

@@ -1,0 +1,100 @@
+/// A merge or its undoing as the text that an idempotency key keeps: fields between `|`, in a list the
+/// elements between `,`, and the parts of an element between `/`.
+struct MergeFields: CustomStringConvertible {
+    private static let mergedCount = 9
+    private static let unmergedCount = 6
+
+    private let fields: [Substring]
+
+    /// Takes a text apart.
+    init(_ text: Substring) {
+        fields = text.split(separator: "|", omittingEmptySubsequences: false)
+    }
+
+    /// Writes a merge that was done; one that is not recorded yet has no event.
+    init(_ plan: MergePlan, _ event: EventID?) {
+        let choices = plan.choices.map { "\($0.provider)/\($0.keepsAbsorbed)" }
+        fields = [
+            Self.text(event), plan.survivor.description[...], plan.absorbed.description[...],
+            plan.absorbedSequence.description[...], Self.text(plan.moved), Self.text(plan.dropped),
+            Self.text(plan.replaced), Self.text(plan.links), choices.joined(separator: ",")[...],
+        ]
+    }
+
+    /// Writes an undoing that was done; one that is not recorded yet has no event.
+    init(_ plan: UnmergeAccounts.Plan, _ event: EventID?) {
+        fields = [
+            Self.text(event), plan.survivor.description[...], plan.absorbed.description[...],
+            Self.text(plan.returned), Self.text(plan.restored), Self.text(plan.links),
+        ]
+    }
+
+    var description: String { fields.joined(separator: "|") }
+
+    /// The merge; nil when the fields are not those of one.
+    func merged() -> Reply? {
+        guard fields.count == Self.mergedCount, let event = EventID(fields[0]),
+            let survivor = AccountID(fields[1]), let absorbed = AccountID(fields[2]),
+            let sequence = Int64(fields[3]), let moved = links(4), let dropped = links(5),
+            let replaced = links(6), let links = links(7), let choices = choices(8)
+        else { return nil }
+        let plan = MergePlan(
+            survivor: survivor, absorbed: absorbed, moved: moved, dropped: dropped,
+            replaced: replaced, choices: choices, links: links, absorbedSequence: sequence)
+        return .merged(plan, event)
+    }
+
+    /// The undoing; nil when the fields are not those of one.
+    func unmerged() -> Reply? {
+        guard fields.count == Self.unmergedCount, let event = EventID(fields[0]),
+            let survivor = AccountID(fields[1]), let absorbed = AccountID(fields[2]),
+            let returned = links(3), let restored = links(4), let links = links(5)
+        else { return nil }
+        let plan = UnmergeAccounts.Plan(
+            survivor: survivor, absorbed: absorbed, returned: returned, restored: restored,
+            links: links)
+        return .unmerged(plan, event)
+    }
+
+    private static func text(_ event: EventID?) -> Substring {
+        event.map(\.description)?[...] ?? ""
+    }
+
+    private static func text(_ links: [Account.Link]) -> Substring {
+        links.map {
+            "\($0.identity)/\($0.provider)/\($0.linkedAt.microseconds)/\($0.position.value)"
+        }.joined(separator: ",")[...]
+    }
+
+    private func links(_ index: Int) -> [Account.Link]? {
+        elements(index) { parts in
+            guard parts.count == 4, let identity = IdentityID(parts[0]),
+                let provider = ProviderName(String(parts[1])), let linkedAt = Int64(parts[2]),
+                let position = Int64(parts[3]), position >= 0
+            else { return nil }
+            return Account.Link(
+                identity: identity, provider: provider,
+                linkedAt: Timestamp(microseconds: linkedAt), position: LogPosition(position))
+        }
+    }
+
+    private func choices(_ index: Int) -> [MergePlan.Choice]? {
+        elements(index) { parts in
+            guard parts.count == 2, let provider = ProviderName(String(parts[0])),
+                let keepsAbsorbed = Bool(String(parts[1]))
+            else { return nil }
+            return MergePlan.Choice(provider: provider, keepsAbsorbed: keepsAbsorbed)
+        }
+    }
+
+    /// A list's elements; nil when one of them is none.
+    private func elements<Element>(
+        _ index: Int, _ read: ([Substring]) -> Element?
+    ) -> [Element]? {
+        let texts = fields[index].split(separator: ",")
+        let elements = texts.compactMap {
+            read($0.split(separator: "/", omittingEmptySubsequences: false))
+        }
+        return elements.count == texts.count ? elements : nil
+    }
+}

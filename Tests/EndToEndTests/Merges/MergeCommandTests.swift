@@ -1,0 +1,188 @@
+import LedgerTestSupport
+import Testing
+
+/// Merges as the operator makes them, takes them back and reads about them.
+@Suite struct MergeCommandTests {
+    private static let someID = "01234567-89ab-7cde-8f01-23456789abcd"
+    private static let case7 = ["--reason", "case 7", "--case", "T-7"]
+
+    @Test(arguments: ["merge", "unmerge"])
+    func `every subcommand explains itself`(subcommand: String) async throws {
+        let outcome = try await CommandLineTool(environment: [:]).run([subcommand, "--help"])
+        #expect(outcome.status == 0)
+        #expect(outcome.output.contains("Usage: account-ledger \(subcommand)"))
+        #expect(outcome.output.contains("--dry-run"))
+    }
+
+    @Test(arguments: [
+        ["merge"], ["merge", someID], ["merge", someID, "x", "--dry-run"],
+        ["merge", "x", someID, "--dry-run"], ["merge", someID, someID],
+        ["merge", someID, someID, "--reason", "r"], ["merge", someID, someID, "--case", "c"],
+        ["merge", someID, someID, "--reason", "r", "--case", "é"],
+        ["merge", someID, someID, "--keep-absorbed", "NO"] + case7,
+        ["merge", someID, someID, "--keep-absorbed", "apple,,google"] + case7,
+        ["unmerge"], ["unmerge", "x", "--dry-run"], ["unmerge", someID],
+        ["unmerge", someID, "--reason", "r"],
+        ["unmerge", someID, "--case", String(repeating: "c", count: 129), "--reason", "r"],
+    ])
+    func `a usage error is one clear line`(arguments: [String]) async throws {
+        let tool = CommandLineTool(environment: ["DATABASE_URL": "postgresql://x@127.0.0.1:1/x"])
+        let outcome = try await tool.run(arguments)
+        #expect(outcome.status == 64)
+        #expect(outcome.errors.split(separator: "\n").count == 1)
+        #expect(outcome.output.isEmpty)
+    }
+
+    /// Ada with Apple and Google, and an account of hers with another Google identity and, so that it is not
+    /// left with nothing to move, another Apple one.
+    private struct Story {
+        let deployment: Deployment
+        let ada: Device
+        let other: Device
+
+        init(_ deployment: Deployment) async throws {
+            self.deployment = deployment
+            let server = try await deployment.serve()
+            var (ada, other) = (Device(server.client), Device(server.client))
+            try await ada.signIn(deployment.apple, as: "ada", email: "ada@private.example")
+            #expect(try await ada.link(deployment.google, as: "ada").status == 200)
+            try await other.signIn(deployment.google, as: "other", email: "o@private.example")
+            try await server.stop()
+            (self.ada, self.other) = (ada, other)
+        }
+
+        func run(_ arguments: [String]) async throws -> CommandLineTool.Outcome {
+            try await deployment.tool.run(arguments)
+        }
+
+        /// The refusal of a command: one line, and nothing in the log.
+        func refusal(_ arguments: [String]) async throws -> String {
+            let before = try await eventCount()
+            let outcome = try await run(arguments)
+            #expect(outcome.status == 1, "\(arguments): \(outcome.output)")
+            #expect(outcome.errors.split(separator: "\n").count == 1)
+            #expect(try await eventCount() == before)
+            return outcome.errors
+        }
+
+        func eventCount() async throws -> Int {
+            try await run(["replay", "--from", "0"]).output.split(separator: "\n")
+                .count { $0.hasPrefix("#") }
+        }
+
+        /// The lines of the access log by their columns.
+        func accesses() async throws -> [[String]] {
+            try await run(["access-log"]).output.split(separator: "\n").map {
+                $0.split(separator: "\t").map(String.init)
+            }
+        }
+    }
+
+    @Test func `a merge is shown, done, looked at from both sides, and taken back`() async throws {
+        try await Deployment.with { deployment in
+            let story = try await Story(deployment)
+            let (ada, other) = (story.ada.userID, story.other.userID)
+            let events = try await story.eventCount()
+            let kept = ["--keep-absorbed", "google"]
+
+            let plain = try await story.run(["merge", ada, other, "--dry-run"])
+            #expect(plain.output.contains("account \(ada) absorbs account \(other):\n"))
+            #expect(plain.output.contains("  left behind   google  identity "))
+            #expect(plain.output.contains("  one of google stays: the survivor's\n"))
+            let plan = try await story.run(["merge", ada, other, "--dry-run"] + kept)
+            #expect(plan.status == 0, "\(plan.errors)")
+            #expect(plan.output.contains("  moves         google  identity "))
+            #expect(plan.output.contains("  gives way     google  identity "))
+            #expect(plan.output.contains("  one of google stays: the absorbed account's\n"))
+            #expect(plan.output.contains("signed in with apple, google\n"))
+            #expect(try await story.eventCount() == events)
+            #expect(try await story.accesses().isEmpty, "a plan is no access")
+
+            let merged = try await story.run(["merge", ada, other] + kept + Self.case7)
+            #expect(merged.status == 0, "\(merged.errors)")
+            #expect(merged.output.hasPrefix(plan.output), "what is done is what was shown")
+            let done = try #require(
+                merged.output.firstMatch(of: /done; unmerge ([0-9a-f-]{36}) takes it back\n/))
+            let merge = String(done.output.1)
+            #expect(try await story.eventCount() == events + 1)
+            let line = try #require(try await story.accesses().last)
+            #expect(line[2...6] == ["operator", "operator", "account.merge", "allowed", ada])
+            #expect(line[9...10] == ["case 7", #"{"absorb":"\#(other)","case":"T-7"}"#])
+
+            for (account, covered) in [(ada, other), (other, ada)] {
+                let erasure = try await story.run(["erase", account, "--dry-run"])
+                #expect(erasure.status == 0, "\(erasure.errors)")
+                #expect(
+                    erasure.output.hasPrefix(
+                        "account \(account) would be erased, and with it, because merges have made"
+                            + " them one, \(covered):\n"), "\(erasure.output)")
+                // What was left behind is forgotten, too.
+                #expect(erasure.output.contains("identities that would be forgotten: 3\n"))
+            }
+            let account = try await story.run(["account", other])
+            #expect(account.output.contains(ada), "\(account.output)")
+
+            let undo = try await story.run(["unmerge", merge, "--dry-run"])
+            #expect(undo.status == 0, "\(undo.errors)")
+            #expect(undo.output.contains("account \(ada) and account \(other) are two again:\n"))
+            #expect(undo.output.contains("  to account \(other)\n"))
+            #expect(try await story.eventCount() == events + 1)
+            let undone = try await story.run(["unmerge", merge] + Self.case7)
+            #expect(undone.status == 0, "\(undone.errors)")
+            #expect(undone.output == undo.output + "done\n")
+            let last = try #require(try await story.accesses().last)
+            #expect(last[2...7] == ["operator", "operator", "merge.undo", "allowed", ada, merge])
+            #expect(
+                last[9...10] == [
+                    "case 7", #"{"absorbed":"\#(other)","case":"T-7","survivor":"\#(ada)"}"#,
+                ])
+            #expect(try await story.accesses().count == 2)
+            let verified = try await story.run(["verify"])
+            #expect(!verified.output.contains("private.example"))
+        }
+    }
+
+    @Test func `what cannot be merged or taken back is refused with its reason`() async throws {
+        try await Deployment.with { deployment in
+            let story = try await Story(deployment)
+            let (ada, other) = (story.ada.userID, story.other.userID)
+            let merge = ["merge", ada, other]
+            #expect(
+                try await story.refusal(["merge", ada, Self.someID, "--dry-run"])
+                    .contains("the tenant has no such account"))
+            #expect(
+                try await story.refusal(["merge", ada, ada] + Self.case7)
+                    .contains("these are one account"))
+            #expect(
+                try await story.refusal(merge + ["--keep-absorbed", "apple"] + Self.case7)
+                    .contains("--keep-absorbed names apple, of which not both"))
+            #expect(
+                try await story.refusal(["unmerge", Self.someID] + Self.case7)
+                    .contains("has no merge"))
+            #expect(try await story.accesses().isEmpty, "nothing was tried")
+
+            let merged = try await story.run(merge + Self.case7)
+            let done = try #require(merged.output.firstMatch(of: #/unmerge ([0-9a-f-]{36}) /#))
+            let event = String(done.output.1)
+            #expect(
+                try await story.refusal(merge + Self.case7)
+                    .contains("another account stands for it: it was merged into \(ada)"))
+            // The identity that was left behind opens another account.
+            let server = try await deployment.serve()
+            var stray = Device(server.client)
+            try await stray.signIn(deployment.google, as: "other")
+            #expect(stray.userID != ada && stray.userID != other)
+            try await server.stop()
+            for words in [["--dry-run"], Self.case7] {
+                #expect(
+                    try await story.refusal(["unmerge", event] + words)
+                        .contains("the merge can't be taken back any more: identity_changed"))
+            }
+            let lines = try await story.accesses()
+            #expect(
+                lines.map { $0[4...5].joined(separator: " ") } == [
+                    "account.merge allowed", "merge.undo allowed", "merge.undo refused",
+                ], "\(lines)")
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import LedgerTestSupport
+import Synchronization
+import Testing
+
+/// Servers that are killed while accounts are merged and merges are taken back.
+@Suite(.serialized) struct MergeCrashTests {
+    private static let rounds = 4
+    private static let lanes = 6
+
+    /// What was acknowledged, and which servers there are.
+    private final class MergeTraffic: Sendable {
+        struct State {
+            var servers: [ServerProcess]
+            var merges: [String] = []
+            var undone = 0
+            /// What each server has acknowledged.
+            var acknowledged = [0, 0]
+        }
+
+        let support: CaseWorker
+        let state: Mutex<State>
+        let end = EndOfTraffic()
+
+        init(_ servers: [ServerProcess], _ support: CaseWorker) {
+            self.support = support
+            state = Mutex(State(servers: servers))
+        }
+
+        /// Sends a request until it has an answer, each time to the next server; what has a key may be
+        /// sent as often as one likes.
+        func ask(
+            from place: Int, _ request: (CaseWorker) async throws -> WireClient.Answer
+        ) async throws -> WireClient.Answer {
+            let deadline = ContinuousClock.now + .seconds(120)
+            var place = place
+            while ContinuousClock.now < deadline {
+                let server = state.withLock { $0.servers[place % 2] }
+                if let answer = try? await request(support.at(server)), answer.status != 503 {
+                    state.withLock { $0.acknowledged[place % 2] += 1 }
+                    return answer
+                }
+                place += 1
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            throw TestTimeout(waitingFor: "an answer from either server")
+        }
+    }
+
+    @Test func `kill -9 leaves each merge and each undoing wholly there once, or wholly not`()
+        async throws
+    {
+        try await Deployment.with { deployment in
+            let servers = [try await deployment.serve(), try await deployment.serve()]
+            let support = CaseWorker(servers[0].client, key: try await deployment.apiKey("support"))
+            let world = MergeTraffic(servers, support)
+            let oracle = MergeOracle(deployment)
+            let lanes = try await (0..<Self.lanes).asyncMap { lane in
+                var (one, other) = (Device(servers[0].client), Device(servers[1].client))
+                try await one.signIn(deployment.apple, as: "survivor-\(lane)")
+                try await other.signIn(deployment.google, as: "absorbed-\(lane)")
+                return [one, other]
+            }
+            let work = lanes.enumerated().map { number, pair in
+                Task { try await Self.loop(world, lane: number, pair) }
+            }
+            defer { world.end.tell() }
+            for round in 0..<Self.rounds {
+                let place = round % 2
+                try await Self.progress(world, of: place, by: 8)
+                try await world.state.withLock { $0.servers[place] }.kill()
+                try await Self.progress(world, of: 1 - place, by: 4)
+                let server = try await deployment.serve()
+                world.state.withLock { $0.servers[place] = server }
+            }
+            try await Self.progress(world, of: 0, by: 4)
+            world.end.tell()
+            for task in work { try await task.value }
+
+            let (merges, undone) = world.state.withLock { ($0.merges, $0.undone) }
+            #expect(merges.count > Self.rounds)
+            #expect(Set(merges).count == merges.count, "no merge is answered for twice")
+            #expect(try await oracle.events("AccountsMerged") == Set(merges))
+            #expect(try await oracle.count("AccountsUnmerged") == undone)
+            let subjects = (0..<Self.lanes).flatMap { ["survivor-\($0)", "absorbed-\($0)"] }
+            #expect(
+                try await oracle.contradictions(accounts: lanes.flatMap(\.self), subjects: subjects)
+                    == [])
+            await oracle.close()
+            try await expectVerified(deployment)
+        }
+    }
+
+    /// Merges two accounts and takes that back, over and over.
+    private static func loop(
+        _ world: MergeTraffic, lane: Int, _ pair: [Device]
+    ) async throws {
+        var turn = 0
+        while !world.end.isHere {
+            turn += 1
+            let key = "lane \(lane) turn \(turn)"
+            let preview = try await world.ask(from: lane + turn) { support in
+                try await support.post(
+                    "/v1/accounts/\(pair[0].userID)/merge/preview", ["absorb": pair[1].userID])
+            }
+            let plan = try #require(preview.text("plan_digest"), "\(preview.json)")
+            let merged = try await world.ask(from: lane + turn) { support in
+                try await support.merge(
+                    pair[1].userID, into: pair[0].userID, plan: plan, key: key)
+            }
+            let merge = try #require(merged.text("merge"), "\(merged.json)")
+            world.state.withLock { $0.merges.append(merge) }
+            let undone = try await world.ask(from: lane + turn + 1) { support in
+                try await support.undo(merge, key: key)
+            }
+            #expect(undone.status == 200, "\(undone.json)")
+            world.state.withLock { $0.undone += 1 }
+        }
+    }
+
+    /// Waits until a server has acknowledged so many more requests.
+    private static func progress(
+        _ world: MergeTraffic, of place: Int, by count: Int
+    ) async throws {
+        let start = world.state.withLock { $0.acknowledged[place] }
+        try await eventually("server \(place) to go on", within: .seconds(120)) {
+            world.state.withLock { $0.acknowledged[place] } >= start + count ? true : nil
+        }
+    }
+}
+
+extension Sequence {
+    /// The elements, each changed by something that takes a while.
+    fileprivate func asyncMap<Value>(
+        _ change: (Element) async throws -> Value
+    ) async throws -> [Value] {
+        var values: [Value] = []
+        for element in self { values.append(try await change(element)) }
+        return values
+    }
+}

@@ -1,0 +1,237 @@
+import LedgerTestSupport
+import Synchronization
+import Testing
+
+/// Merges that meet each other, and whatever else moves the same identities, over HTTP against two
+/// processes on one database.
+@Suite(.serialized) struct MergeRaceTests {
+    private static let trials = 60
+    /// Trials that run side by side; each is two requests at the same instant.
+    private static let width = 6
+
+    /// Everything that a trial needs.
+    private final class Stage: Sendable {
+        let deployment: Deployment
+        let servers: [ServerProcess]
+        let support: CaseWorker
+        let oracle: MergeOracle
+        let merges = Mutex<(merged: Set<String>, undone: Int)>((merged: [], undone: 0))
+
+        init(
+            _ deployment: Deployment, _ servers: [ServerProcess], _ support: CaseWorker
+        ) {
+            self.deployment = deployment
+            self.servers = servers
+            self.support = support
+            oracle = MergeOracle(deployment)
+        }
+
+        /// Somebody new with an identity of each provider that is named, and the subjects' names.
+        func person(
+            _ name: String, with providers: [TestIdentityProvider], at server: Int = 0
+        ) async throws -> Device {
+            var device = Device(servers[server].client)
+            for (index, provider) in providers.enumerated() {
+                if index == 0 {
+                    try await device.signIn(provider, as: name)
+                } else {
+                    #expect(try await device.link(provider, as: name).status == 200)
+                }
+            }
+            return device
+        }
+
+        func at(_ server: Int) -> CaseWorker { support.at(servers[server]) }
+
+        /// Takes down what was answered to a merge, and gives its status.
+        func note(merge answer: WireClient.Answer) -> Int {
+            if let event = answer.text("merge") {
+                #expect(merges.withLock { $0.merged.insert(event).inserted })
+            }
+            return answer.status
+        }
+
+        func note(undo answer: WireClient.Answer) -> Int {
+            if answer.status == 200 { merges.withLock { $0.undone += 1 } }
+            return answer.status
+        }
+
+        /// Nobody is locked out, nothing has two owners, and tables and log agree.
+        func check(_ trial: Int, _ accounts: [Device], _ subjects: [String]) async throws {
+            let found = try await oracle.contradictions(accounts: accounts, subjects: subjects)
+            #expect(found == [], "trial \(trial)")
+        }
+    }
+
+    @Test func `of two merges over three accounts in a row one or both are whole`() async throws {
+        try await race { stage, trial in
+            let names = ["a", "b", "c"].map { "row-\($0)-\(trial)" }
+            let a = try await stage.person(names[0], with: [stage.deployment.apple])
+            let b = try await stage.person(names[1], with: [stage.deployment.google])
+            let c = try await stage.person(names[2], with: [stage.deployment.google])
+            let plans = [
+                try await stage.support.plan(of: b.userID, into: a.userID),
+                try await stage.support.plan(of: c.userID, into: b.userID),
+            ]
+            async let one = stage.at(0).merge(b.userID, into: a.userID, plan: plans[0])
+            async let other = stage.at(1).merge(c.userID, into: b.userID, plan: plans[1])
+            let statuses = try await [stage.note(merge: one), stage.note(merge: other)].sorted()
+            // Whatever comes first changes what the other one was shown.
+            #expect(statuses == [200, 409], "trial \(trial)")
+            try await stage.check(trial, [a, b, c], names)
+        }
+    }
+
+    @Test func `of two accounts that absorb each other one survives`() async throws {
+        try await race { stage, trial in
+            let names = ["a", "b"].map { "mutual-\($0)-\(trial)" }
+            let a = try await stage.person(names[0], with: [stage.deployment.apple])
+            let b = try await stage.person(names[1], with: [stage.deployment.google], at: 1)
+            let plans = [
+                try await a.previewMerge(of: names[1], at: stage.deployment.google),
+                try await b.previewMerge(of: names[0], at: stage.deployment.apple),
+            ]
+            async let one = a.merge(plans[0], of: names[1], at: stage.deployment.google)
+            async let other = b.merge(plans[1], of: names[0], at: stage.deployment.apple)
+            let statuses = try await [stage.note(merge: one), stage.note(merge: other)].sorted()
+            // The loser's session went with its account.
+            #expect(statuses == [200, 401], "trial \(trial)")
+            try await stage.check(trial, [a, b], names)
+        }
+    }
+
+    @Test func `an account that two others want goes to one of them`() async throws {
+        try await race { stage, trial in
+            let names = ["a", "b", "c"].map { "wanted-\($0)-\(trial)" }
+            let a = try await stage.person(names[0], with: [stage.deployment.apple])
+            let b = try await stage.person(names[1], with: [stage.deployment.google])
+            let c = try await stage.person(names[2], with: [stage.deployment.apple], at: 1)
+            let plans = [
+                try await a.previewMerge(of: names[1], at: stage.deployment.google),
+                try await c.previewMerge(of: names[1], at: stage.deployment.google),
+            ]
+            async let one = a.merge(plans[0], of: names[1], at: stage.deployment.google)
+            async let other = c.merge(plans[1], of: names[1], at: stage.deployment.google)
+            let statuses = try await [stage.note(merge: one), stage.note(merge: other)].sorted()
+            #expect(statuses == [200, 409], "trial \(trial)")
+            try await stage.check(trial, [a, b, c], names)
+            var back = Device(stage.servers[trial % 2].client)
+            try await back.signIn(stage.deployment.google, as: names[1])
+            #expect([a.userID, c.userID].contains(back.userID), "trial \(trial)")
+        }
+    }
+
+    @Test func `a merge beside a link of a new identity is as it was shown, or not at all`()
+        async throws
+    {
+        try await race { stage, trial in
+            let names = ["a", "b"].map { "link-\($0)-\(trial)" }
+            let a = try await stage.person(names[0], with: [stage.deployment.google])
+            let b = try await stage.person(names[1], with: [stage.deployment.google], at: 1)
+            let plan = try await a.previewMerge(of: names[1], at: stage.deployment.google)
+            async let merged = a.merge(plan, of: names[1], at: stage.deployment.google)
+            async let linked = b.link(stage.deployment.apple, as: names[1])
+            let status = try await stage.note(merge: merged)
+            let pair = [status, try await linked.status]
+            #expect([[200, 401], [409, 200]].contains(pair), "trial \(trial): \(pair)")
+            try await stage.check(trial, [a, b], names)
+        }
+    }
+
+    @Test func `a merge beside an unlink of what it moves locks nobody out`() async throws {
+        try await race { stage, trial in
+            let names = ["a", "b"].map { "unlink-\($0)-\(trial)" }
+            let providers = [stage.deployment.google, stage.deployment.apple]
+            let a = try await stage.person(names[0], with: [stage.deployment.apple])
+            let b = try await stage.person(names[1], with: providers, at: 1)
+            let plan = try await stage.support.plan(of: b.userID, into: a.userID)
+            async let merged = stage.at(0).merge(b.userID, into: a.userID, plan: plan)
+            async let unlinked = b.unlink(stage.deployment.google)
+            let status = try await stage.note(merge: merged)
+            let pair = [status, try await unlinked.status]
+            #expect([[200, 401], [409, 200]].contains(pair), "trial \(trial): \(pair)")
+            try await stage.check(trial, [a, b], names)
+        }
+    }
+
+    @Test
+    func `a merge beside the undoing of another, and an undoing beside itself, are done once`()
+        async throws
+    {
+        try await race { stage, trial in
+            let names = ["a", "b", "c"].map { "undo-\($0)-\(trial)" }
+            let a = try await stage.person(names[0], with: [stage.deployment.apple])
+            let b = try await stage.person(names[1], with: [stage.deployment.google])
+            let c = try await stage.person(names[2], with: [stage.deployment.apple])
+            let plan = try await stage.support.plan(of: b.userID, into: a.userID)
+            let first = try await stage.at(0).merge(b.userID, into: a.userID, plan: plan)
+            #expect(stage.note(merge: first) == 200)
+            let merge = try #require(first.text("merge"))
+            if trial % 2 == 0 {
+                async let one = stage.at(0).undo(merge)
+                async let other = stage.at(1).undo(merge)
+                let statuses = try await [stage.note(undo: one), stage.note(undo: other)].sorted()
+                #expect(statuses == [200, 409], "trial \(trial)")
+            } else {
+                let next = try await stage.support.plan(of: a.userID, into: c.userID)
+                async let undone = stage.at(0).undo(merge)
+                async let merged = stage.at(1).merge(a.userID, into: c.userID, plan: next)
+                let statuses = try await [stage.note(undo: undone), stage.note(merge: merged)]
+                #expect(statuses.sorted() == [200, 409], "trial \(trial): \(statuses)")
+            }
+            try await stage.check(trial, [a, b, c], names)
+        }
+    }
+
+    @Test func `a merge beside an erasure is covered by it, or never was`() async throws {
+        try await race { stage, trial in
+            let names = ["a", "b"].map { "erase-\($0)-\(trial)" }
+            let a = try await stage.person(names[0], with: [stage.deployment.apple])
+            let b = try await stage.person(names[1], with: [stage.deployment.google], at: 1)
+            let plan = try await stage.support.plan(of: b.userID, into: a.userID)
+            async let merged = stage.at(0).merge(b.userID, into: a.userID, plan: plan)
+            async let erased = stage.at(1).erase(b.userID)
+            let status = try await stage.note(merge: merged)
+            let erasure = try await erased
+            #expect(erasure.status == 200, "trial \(trial)")
+            #expect([200, 410].contains(status), "trial \(trial)")
+            let covers = erasure.texts("covers") ?? []
+            #expect(covers == (status == 200 ? [a.userID] : []), "trial \(trial)")
+            let survivor = try await stage.servers[0].client.call(
+                "GET", "/v1/account", token: a.accessToken)
+            #expect(survivor.status == (status == 200 ? 401 : 200), "trial \(trial)")
+            try await stage.check(trial, [a, b], names)
+        }
+    }
+
+    /// Runs trials over two servers, and holds the answers and the log against each other afterwards.
+    private func race(
+        _ trial: @Sendable @escaping (Stage, Int) async throws -> Void
+    ) async throws {
+        try await Deployment.with { deployment in
+            let servers = [try await deployment.serve(), try await deployment.serve()]
+            let stage = Stage(
+                deployment, servers,
+                CaseWorker(servers[0].client, key: try await deployment.apiKey("admin")))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for lane in 0..<Self.width {
+                    group.addTask {
+                        for number in stride(from: lane, to: Self.trials, by: Self.width) {
+                            try await trial(stage, number)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let (merged, undone) = stage.merges.withLock(\.self)
+            #expect(try await stage.oracle.events("AccountsMerged") == merged)
+            #expect(try await stage.oracle.count("AccountsUnmerged") == undone)
+            await stage.oracle.close()
+            try await expectVerified(deployment)
+            for server in servers {
+                #expect(!server.log.contains("\"status\":5"))
+                try await server.stop()
+            }
+        }
+    }
+}
