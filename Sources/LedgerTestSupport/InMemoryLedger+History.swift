@@ -71,6 +71,37 @@ extension InMemoryLedger: HistoryReader {
             from: Self.mark(of: log, before: from), page: page)
     }
 
+    /// Some of the events of an account and of those that merges made one with it, in commit order.
+    package func timeline(
+        of account: AccountID, after cursor: TimelineCursor?, asOf moment: Moment?, limit: Int,
+        isDisclosing: Bool, in tenant: TenantID
+    ) async throws(HistoryFault) -> TimelinePage? {
+        let log = recordings(of: tenant)
+        let end = try Self.end(of: log, at: cursor.map { .position($0.asOf) } ?? moment)
+        var fold = TimelineFold(of: account, in: tenant, after: cursor?.position, limit: limit)
+        var disclosed: [LogPosition: DisclosedValues] = [:]
+        while let wanted = fold.wanted {
+            let own = Self.events(of: wanted, in: log, isDisclosing: true)
+            guard !own.isEmpty else { return nil }
+            for event in own where event.recorded.position.value < end {
+                do {
+                    try fold.apply(event.recorded, leaf: event.leaf)
+                } catch {
+                    throw .damaged(error.description)
+                }
+                if event.recorded.accounts.first?.id == wanted {
+                    disclosed[event.recorded.position] = event.disclosed
+                }
+            }
+            try fold.finish(.log)
+        }
+        var page = fold.page(
+            asOf: Self.mark(of: log, before: end),
+            log: LogExtent(size: Int64(log.count), signedSize: nil))
+        if isDisclosing { page.disclose(disclosed) }
+        return page
+    }
+
     /// The position after the last event at a moment.
     private static func end(
         of log: [Recording], at moment: Moment?

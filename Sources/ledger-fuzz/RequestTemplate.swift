@@ -115,6 +115,9 @@ enum RequestTemplates {
             "GET /v1/accounts/<ACCOUNT>/diff?from=0&to=2026-01-01T00:00:00Z&limit=1&disclose=true",
             because, ""),
         request("GET /t/default/v1/accounts/<ACCOUNT>/diff?from=1&to=2", key, ""),
+        request(
+            "GET /v1/accounts/<ACCOUNT>/timeline?after=0-2&as_of=2&limit=1&disclose=true", because,
+            ""),
         request("DELETE /v1/accounts/<ACCOUNT>?basis=retention", because, ""),
         request("POST /v1/accounts/<ACCOUNT>/holds", because, ""),
         // Of the service's own moment.

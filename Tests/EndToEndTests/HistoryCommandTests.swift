@@ -6,7 +6,7 @@ import Testing
 @Suite struct HistoryCommandTests {
     private static let someID = "01234567-89ab-7cde-8f01-23456789abcd"
 
-    @Test(arguments: ["account", "history", "owner"])
+    @Test(arguments: ["account", "history", "timeline", "owner"])
     func `every subcommand explains itself`(subcommand: String) async throws {
         let outcome = try await CommandLineTool(environment: [:]).run([subcommand, "--help"])
         #expect(outcome.status == 0)
@@ -21,6 +21,8 @@ import Testing
         ["owner", "apple", "x", "--as-of", "-1"], ["history", someID, "--disclose"],
         ["history", someID, "--reason", "case 7"],
         ["history", someID, "--disclose", "--reason", "é"],
+        ["timeline"], ["timeline", "x"], ["timeline", someID, "--as-of", "1-2"],
+        ["timeline", someID, "--disclose"],
         ["replay", "--from", "0", "--disclose"], ["replay", "--account", someID, "--disclose"],
     ])
     func `a usage error is one clear line`(arguments: [String]) async throws {
@@ -137,6 +139,54 @@ import Testing
                 verify.output.contains(
                     "\n9 entries, 0 checkpoints consistent, 2 accounts complete, account_audit "),
                 "\(verify.output)")
+        }
+    }
+
+    @Test func `the timeline of a family fits a terminal, and says who did what`() async throws {
+        try await Deployment.with { deployment in
+            let server = try await deployment.serve()
+            var ada = Device(server.client)
+            try await ada.signIn(deployment.apple, as: "ada", email: "ada@private.example")
+            var bob = Device(server.client)
+            try await bob.signIn(deployment.google, as: "bob", email: "bob@private.example")
+            #expect(try await ada.link(deployment.google, as: "bob").status == 409)
+            try await server.stop()
+            let merged = try await deployment.tool.run([
+                "merge", ada.userID, bob.userID, "--reason", "one person", "--case", "T-100",
+            ])
+            #expect(merged.status == 0, "\(merged.errors)")
+
+            let shown = try await deployment.tool.run(["timeline", bob.userID])
+            #expect(shown.status == 0 && shown.errors.isEmpty, "\(shown.errors)")
+            let lines = shown.output.split(separator: "\n").map { String($0) }
+            #expect(lines.allSatisfy { $0.count <= 100 }, "\(shown.output)")
+            #expect(lines.contains("  A  \(ada.userID)  open  5 events"))
+            #expect(lines.contains("  B  \(bob.userID)  merged  into A  5 events  asked for"))
+            func ends(_ start: String, _ end: String) -> Bool {
+                lines.contains { $0.hasPrefix(start) && $0.hasSuffix(end) }
+            }
+            #expect(ends("#7  ", "  A was refused to link google held by B"), "\(shown.output)")
+            #expect(ends("#8  ", "  A absorbed B"))
+            #expect(lines.contains { $0.hasPrefix("    by the holder of A  reason held_by_other") })
+            #expect(lines.contains { $0.hasPrefix("    by the system  reason support  event ") })
+            #expect(lines.contains("    A had apple") && lines.contains("    A has apple, google"))
+            #expect(lines.contains { $0.hasPrefix("      - google  identity ") })
+            #expect(shown.output.contains("\ncomplete: Exactly 8 events touch these 2 accounts"))
+            #expect(!shown.output.contains("private.example") && !shown.output.contains("T-100"))
+
+            let disclosed = try await deployment.tool.run([
+                "timeline", ada.userID, "--disclose", "--reason", "case 7", "--as-of", "8",
+            ])
+            for text in ["ada@private.example", "bob@private.example", "one person", "T-100"] {
+                #expect(disclosed.output.contains(text), "\(disclosed.errors)")
+            }
+            let log = try await deployment.tool.run(["access-log"])
+            #expect(log.output.contains("account.timeline"), "\(log.output)")
+            let json = try await deployment.tool.run(["timeline", ada.userID, "--format", "json"])
+            #expect(json.output.split(separator: "\n").count == 8)
+            #expect(json.errors.contains("complete: Exactly 8 events"))
+            let never = try await deployment.tool.run(["timeline", Self.someID])
+            #expect(never.status == 1 && never.errors.contains("has no account"))
         }
     }
 }

@@ -6,6 +6,7 @@ package enum AccessAction: String, Sendable, Hashable, CaseIterable {
     case readAccount = "account.read"
     case readHistory = "account.history"
     case readDifference = "account.diff"
+    case readTimeline = "account.timeline"
     case listEvents = "event.list"
     case readEvent = "event.read"
     case streamEvents = "event.stream"

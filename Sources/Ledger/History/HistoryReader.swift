@@ -107,4 +107,13 @@ package protocol HistoryReader: Sendable {
         of account: AccountID, from earlier: Moment, to later: Moment?, limit: Int,
         isDisclosing: Bool, in tenant: TenantID
     ) async throws(HistoryFault) -> AccountChanges?
+
+    /// The events of an account and of every account that merges made one with it, in commit order and at
+    /// most `limit` behind a cursor; nil when the log does not know the account.
+    ///
+    /// The moment is that of the cursor, where there is one.
+    func timeline(
+        of account: AccountID, after cursor: TimelineCursor?, asOf moment: Moment?, limit: Int,
+        isDisclosing: Bool, in tenant: TenantID
+    ) async throws(HistoryFault) -> TimelinePage?
 }

@@ -142,7 +142,7 @@ extension JSONWriter {
         texts(account.holds.map(\.description))
     }
 
-    fileprivate mutating func link(_ link: Account.Link) {
+    mutating func link(_ link: Account.Link) {
         object { writer in
             writer.named("identity_id", link.identity)
             writer.name("provider")
@@ -183,18 +183,18 @@ extension JSONWriter {
         }
     }
 
-    fileprivate mutating func named(_ name: String, _ basis: HistoryBasis?) {
+    mutating func named(_ name: String, _ basis: HistoryBasis?) {
         self.name(name)
         guard let basis else { return null() }
         text(basis.rawValue)
     }
 
-    fileprivate mutating func named<Kind>(_ name: String, _ id: EntityID<Kind>) {
+    mutating func named<Kind>(_ name: String, _ id: EntityID<Kind>) {
         self.name(name)
         text(id.description)
     }
 
-    fileprivate mutating func named(_ name: String, _ mark: LogMark?) {
+    mutating func named(_ name: String, _ mark: LogMark?) {
         self.name(name)
         guard let mark else { return null() }
         object { writer in
@@ -204,7 +204,7 @@ extension JSONWriter {
         }
     }
 
-    fileprivate mutating func named(_ name: String, _ log: LogExtent) {
+    mutating func named(_ name: String, _ log: LogExtent) {
         self.name(name)
         object { writer in
             writer.named("size", log.size)
@@ -212,12 +212,12 @@ extension JSONWriter {
         }
     }
 
-    fileprivate mutating func named(_ name: String, _ position: LogPosition?) {
+    mutating func named(_ name: String, _ position: LogPosition?) {
         named(name, position?.value)
     }
 
     /// A number of 64 bits is a text, as in entries.
-    fileprivate mutating func named(_ name: String, _ number: Int64?) {
+    mutating func named(_ name: String, _ number: Int64?) {
         self.name(name)
         guard let number else { return null() }
         text(String(number))

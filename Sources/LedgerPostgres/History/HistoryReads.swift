@@ -117,6 +117,54 @@ package final class HistoryReads: HistoryReader {
         }
     }
 
+    /// Some of the events of an account and of those that merges made one with it, in commit order.
+    package func timeline(
+        of account: AccountID, after cursor: TimelineCursor?, asOf moment: Moment?, limit: Int,
+        isDisclosing: Bool, in tenant: TenantID
+    ) async throws(HistoryFault) -> TimelinePage? {
+        try await read(tenant) { snapshot, connection in
+            let mark = try snapshot.mark(
+                of: cursor.map { .position($0.asOf) } ?? moment, on: connection)
+            var fold = TimelineFold(
+                of: account, in: tenant, after: cursor?.position, limit: limit)
+            while let wanted = fold.wanted {
+                var walk = self.walk(wanted, in: snapshot, on: connection) { event in
+                    try fold.replay(event)
+                }
+                let basis = try walk.run(through: mark?.position.value ?? -1)
+                guard try walk.isKnown(), let basis else {
+                    guard wanted != account else { return nil }
+                    throw HistoryFault.damaged("account \(wanted) of a merge is not known")
+                }
+                try fold.finish(basis)
+            }
+            var page = fold.page(asOf: mark, log: snapshot.log)
+            if isDisclosing, let disclosures = self.disclosures {
+                page.disclose(try Self.disclosed(page, in: tenant, disclosures, on: connection))
+            }
+            return page
+        }
+    }
+
+    /// What the rows of a timeline disclose, by position.
+    private static func disclosed(
+        _ page: TimelinePage, in tenant: TenantID, _ reader: DisclosureReader,
+        on connection: Connection
+    ) throws -> [LogPosition: DisclosedValues] {
+        let positions = page.disclosablePositions
+        let rows = try connection.pipeline([
+            DisclosureReader.call(at: positions.map(\.value), in: tenant)
+        ])
+        guard let rows = rows.first else { throw PostgresError.unexpectedResult("no page") }
+        var opened = DisclosurePage(try DisclosureReader.rows(rows), reader: reader)
+        let wanted = Set(positions)
+        var values: [LogPosition: DisclosedValues] = [:]
+        for row in page.rows where wanted.contains(row.recorded.position) {
+            values[row.recorded.position] = try opened.open(row.recorded)
+        }
+        return values
+    }
+
     /// Closes the connections.
     package func close() async {
         for session in sessions { await session.close() }
@@ -165,6 +213,17 @@ package final class HistoryReads: HistoryReader {
 }
 
 extension ReplayedAccount {
+    /// Takes an event in that stands where it should; what it says may still be impossible.
+    fileprivate mutating func replay(_ event: ReplayedEvent) throws(LogDamage) {
+        do throws(FoldFault) {
+            try apply(event.recorded, leaf: event.leaf)
+        } catch {
+            throw LogDamage(position: event.recorded.position, fault: error.description)
+        }
+    }
+}
+
+extension TimelineFold {
     /// Takes an event in that stands where it should; what it says may still be impossible.
     fileprivate mutating func replay(_ event: ReplayedEvent) throws(LogDamage) {
         do throws(FoldFault) {

@@ -28,7 +28,8 @@ extension ReplayedEvent {
         return first.joined(separator: "  ") + "\n    " + second.joined(separator: "  ")
     }
 
-    private static func printable(_ value: String) -> String {
+    /// A text from outside, in quotes, with control characters escaped.
+    package static func printable(_ value: String) -> String {
         var text = "\""
         for scalar in value.unicodeScalars {
             switch scalar.properties.generalCategory {

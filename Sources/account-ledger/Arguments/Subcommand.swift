@@ -13,6 +13,7 @@ struct Subcommand: Sendable {
         Subcommand(syntax: ReplayCommand.syntax, body: ReplayCommand.run),
         Subcommand(syntax: AccountCommand.syntax, body: AccountCommand.run),
         Subcommand(syntax: HistoryCommand.syntax, body: HistoryCommand.run),
+        Subcommand(syntax: TimelineCommand.syntax, body: TimelineCommand.run),
         Subcommand(syntax: OwnerCommand.syntax, body: OwnerCommand.run),
         Subcommand(syntax: RebuildCommand.syntax, body: RebuildCommand.run),
         Subcommand(syntax: VerifyCommand.syntax, body: VerifyCommand.run),

@@ -60,6 +60,7 @@ enum TextTargets {
             "0190a1b2-c3d4-7000-8000-000000000001", "2026-11-20T23:17:50.859712Z",
             "2024-02-29T00:00:00.000000Z", "default", "google", "a_tenant-1",
             "9999-12-31T23:59:59.999999Z", "1041", "2026-11-21T09:30:00.25+01:00",
+            "41-1041",
         ],
         words: [
             "+", ":", ".", "-00:00", "9223372036854775807", "-", "Z", "T", "9999", "0000", "31",
@@ -76,6 +77,7 @@ enum TextTargets {
         try check(AccountID(canonical: text)?.description, "an identifier")
         try check(Timestamp(text)?.description, "a time")
         try check(LogPosition(digits: text)?.description, "a position")
+        try check(TimelineCursor(text)?.description, "a cursor")
         if let time = Timestamp(text) {
             try require(Timestamp(rfc3339: text) == time, "a time is read as another one")
         }

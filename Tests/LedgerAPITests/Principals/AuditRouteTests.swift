@@ -21,6 +21,7 @@ struct AuditRouteTests {
         "GET /v1/accounts/{id}/history": "/v1/accounts/ACCOUNT/history?disclose=true",
         "GET /v1/accounts/{id}/diff":
             "/v1/accounts/ACCOUNT/diff?from=2020-01-01T00:00:00Z&disclose=true",
+        "GET /v1/accounts/{id}/timeline": "/v1/accounts/ACCOUNT/timeline?disclose=true",
         "POST /v1/accounts/{id}/holds": "/v1/accounts/ACCOUNT/holds",
         "PUT /v1/accounts/{id}/holds/{hold}": "/v1/accounts/ACCOUNT/holds/NEW",
         "DELETE /v1/accounts/{id}/holds/{hold}": "/v1/accounts/ACCOUNT/holds/HOLD",

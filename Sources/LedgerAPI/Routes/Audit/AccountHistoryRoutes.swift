@@ -66,6 +66,32 @@ struct AccountDiffRoute: Route {
     }
 }
 
+/// `GET /v1/accounts/{id}/timeline`: the histories of the account and of all that merges made one with it,
+/// interleaved, a page at a time.
+struct AccountTimelineRoute: Route {
+    static let method = "GET"
+    static let path = "/v1/accounts/{id}/timeline"
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let past = try await call.past(
+            .readTimeline, ["after", "as_of", "limit", QueryParameters.disclose])
+        let cursor = try past.query.timelineCursor()
+        let moment = try past.query.moment("as_of")
+        if let cursor, let moment, moment != .position(cursor.asOf) {
+            throw QueryParameters.flaw("as_of", "is said by after already: leave it out")
+        }
+        let limit = try past.query.limit()
+        let isDisclosing = try await past.visit.isDisclosing(past.query)
+        try await past.record(isDisclosed: isDisclosing)
+        return .json(
+            bytes: try await past.read { (histories, account, tenant) throws(HistoryFault) in
+                try await histories.timeline(
+                    of: account, after: cursor, asOf: moment, limit: limit,
+                    isDisclosing: isDisclosing, in: tenant)?.json
+            })
+    }
+}
+
 /// A principal's question about the past of one account.
 struct PastCall: Sendable {
     let visit: Visit
@@ -120,7 +146,14 @@ struct PastCall: Sendable {
         ["as_of", "from", "to"].first { name in
             guard case .position(let position)? = try? query.moment(name) else { return false }
             return position.value >= size
-        }
+        } ?? ((try? query.timelineCursor()) == nil ? nil : "after")
+    }
+}
+
+extension QueryParameters {
+    /// Where a timeline goes on, by `after`.
+    fileprivate func timelineCursor() throws(APIError) -> TimelineCursor? {
+        try value("after", "the next of the page before") { TimelineCursor($0) }
     }
 }
 

@@ -1,0 +1,38 @@
+/// What an event is about, beside its accounts.
+package struct AuditSubject: Sendable {
+    /// Why it was refused, or on what ground it was done.
+    package private(set) var reason: String?
+    package private(set) var provider: ProviderName?
+    package private(set) var identity: IdentityID?
+    package private(set) var session: SessionID?
+
+    /// Reads it from the fact.
+    package init(_ event: Event) {
+        switch event {
+        case .ledgerOpened, .keyRotated, .accountOpened:
+            break
+        case .providerLinked(let fact):
+            (provider, identity) = (fact.provider, fact.identity)
+        case .providerUnlinked(let fact):
+            (provider, identity) = (fact.provider, fact.identity)
+        case .conflictRejected(let fact):
+            (reason, provider, identity) = (fact.reason.rawValue, fact.provider, fact.identity)
+        case .linkRejected(let fact):
+            (reason, provider) = (fact.reason.rawValue, fact.provider)
+        case .unlinkRejected(let fact):
+            (reason, provider, identity) = (fact.reason.rawValue, fact.provider, fact.identity)
+        case .signedIn(let fact):
+            (provider, identity, session) = (fact.provider, fact.identity, fact.session)
+        case .signedOut(let fact):
+            session = fact.session
+        case .sessionRevoked(let fact):
+            (reason, session) = (fact.reason.rawValue, fact.session)
+        case .accountErased(let fact):
+            reason = fact.basis.rawValue
+        case .accountsMerged(let fact):
+            reason = fact.cause.rawValue
+        case .legalHoldSet, .legalHoldLifted, .ledgerRestored, .accountsUnmerged:
+            break
+        }
+    }
+}

@@ -1,0 +1,143 @@
+package import Ledger
+
+extension TimelinePage {
+    /// The answer of `GET /v1/accounts/{id}/timeline`: rows, where to go on, and what they prove.
+    package var json: [UInt8] {
+        var writer = JSONWriter(reserving: 1024 * (rows.count + 2))
+        writer.object { writer in
+            writer.named("account", survivor)
+            if requested != survivor {
+                writer.named("requested", requested)
+                writer.named("merged_into", survivor)
+            }
+            writer.name("accounts")
+            writer.array { writer in
+                for account in accounts { writer.timelineAccount(account) }
+            }
+            writer.name("rows")
+            writer.array { writer in
+                for row in rows { row.write(to: &writer) }
+            }
+            writer.member("next", next?.description)
+            writer.name("more")
+            writer.flag(hasMore)
+            writer.name("completeness")
+            completeness(to: &writer)
+        }
+        return writer.bytes
+    }
+
+    private func completeness(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.name("chained")
+            writer.flag(true)
+            writer.name("complete")
+            writer.flag(!hasMore)
+            writer.named("events", eventCount)
+            writer.named("rests_on", basis)
+            writer.named("as_of", asOf)
+            writer.named("log", log)
+            writer.member("statement", statement)
+        }
+    }
+
+    /// What was checked of all histories, in one sentence; the page shows a part of it.
+    package var statement: String {
+        let place = asOf.map { "position \($0.position)" } ?? "before the first event"
+        let who = accounts.count == 1 ? "the account" : "these \(accounts.count) accounts"
+        let how = "of each account from seq 0 on, each naming the one before it"
+        let witness =
+            basis == .decisionState
+            ? "; that none follows is what decision state says, not the log alone" : ""
+        let rest = hasMore ? "; more of them follow on the next page" : ""
+        return "Exactly \(eventCount) events touch \(who) up to \(place): \(how)\(witness)\(rest)"
+    }
+}
+
+extension TimelineRow {
+    /// The row as one object, also printed by the command line.
+    package var json: [UInt8] {
+        var writer = JSONWriter(reserving: 1024)
+        write(to: &writer)
+        return writer.bytes
+    }
+
+    fileprivate func write(to writer: inout JSONWriter) {
+        let subject = AuditSubject(recorded.event)
+        writer.object { writer in
+            writer.named("position", recorded.position)
+            writer.member("recorded_at", recorded.recordedAt.description)
+            writer.named("event_id", recorded.id)
+            writer.member("type", recorded.event.name.rawValue)
+            writer.name("accounts")
+            writer.array { writer in
+                for reference in recorded.accounts { part(of: reference, to: &writer) }
+            }
+            writer.name("actor")
+            writer.actor(recorded.actor)
+            writer.member("verb", recorded.event.verb)
+            writer.member("provider", subject.provider?.description)
+            writer.member("identity_id", subject.identity?.description)
+            writer.member("outcome", recorded.event.fact.outcome.rawValue)
+            writer.member("reason", subject.reason)
+            guard let disclosed else { return }
+            writer.name("disclosures")
+            writer.object { writer in
+                for (name, value) in disclosed.values { writer.member(name.rawValue, value) }
+            }
+        }
+    }
+
+    /// What the event was for one of its accounts; of one outside of the timeline only that it is touched.
+    private func part(of reference: AccountReference, to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.named("account", reference.id)
+            writer.named("seq", reference.sequence)
+            guard let change = changes[reference.id] else { return }
+            writer.links("before", change.before)
+            writer.links("after", change.after)
+        }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func links(_ name: String, _ links: [Account.Link]) {
+        self.name(name)
+        array { writer in
+            for link in links {
+                writer.object { writer in
+                    writer.named("identity_id", link.identity)
+                    writer.member("provider", link.provider.description)
+                }
+            }
+        }
+    }
+
+    fileprivate mutating func actor(_ actor: Actor) {
+        object { writer in
+            switch actor {
+            case .account(let account, let session):
+                writer.member("kind", "account_holder")
+                writer.named("account", account)
+                writer.member("session_id", session?.description)
+            case .apiKey(let principal):
+                writer.member("kind", "api_key")
+                writer.named("key", principal.key)
+                writer.member("role", principal.role.rawValue)
+            case .system:
+                writer.member("kind", "system")
+            }
+        }
+    }
+
+    fileprivate mutating func timelineAccount(_ account: TimelineAccount) {
+        object { writer in
+            writer.named("account", account.id)
+            writer.member("status", account.standing.rawValue)
+            writer.member("merged_into", account.mergedInto?.description)
+            writer.named("opened", account.opened)
+            writer.named("events", account.eventCount)
+            writer.named("rests_on", account.basis)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+/// Text that fits a terminal of so many columns.
+enum Columns {
+    static let max = 100
+
+    /// Puts pieces beside each other, with two blanks between them, on as few lines as they need.
+    ///
+    /// A piece that is longer than a line is cut where the line ends; every line but the first is indented,
+    /// and ends with a line feed.
+    static func lines(_ pieces: [String], indent: Int = 4, separator: String = "  ") -> String {
+        let margin = String(repeating: " ", count: indent)
+        var lines: [String] = []
+        var line = ""
+        for piece in pieces {
+            var rest = piece[...]
+            if !line.isEmpty, line.count + separator.count + rest.count <= max {
+                line += separator + rest
+                continue
+            }
+            if !line.isEmpty {
+                lines.append(line)
+                line = margin
+            }
+            while line.count + rest.count > max {
+                let room = max - line.count
+                lines.append(line + rest.prefix(room))
+                rest = rest.dropFirst(room)
+                line = margin
+            }
+            line += rest
+        }
+        if !line.isEmpty { lines.append(line) }
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    /// Puts the words of a sentence on as few lines as they need.
+    static func lines(words sentence: String, indent: Int = 4) -> String {
+        lines(
+            sentence.split(separator: " ").map { String($0) }, indent: indent, separator: " ")
+    }
+}

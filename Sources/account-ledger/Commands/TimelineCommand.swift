@@ -1,0 +1,71 @@
+import Ledger
+import LedgerAPI
+import LedgerPostgres
+
+/// `timeline`: prints the histories of an account and of all that merges made one with it, interleaved.
+enum TimelineCommand {
+    static let syntax = Syntax(
+        words: ["timeline"],
+        summary: "print what happened to an account and to those that it stands for",
+        operands: [HistoryReading.account],
+        options: [
+            HistoryReading.tenantOption, HistoryReading.asOfOption, HistoryReading.formatOption,
+            Disclosing.option, Disclosing.reasonOption,
+        ],
+        settings: [.databaseURL, .keys],
+        details: """
+            The account may be any of those that merges made one. Each event is there once, in commit order,
+            with what the account could be signed in with before and after it. As text, at most 100 columns
+            wide, or as a line of JSON for each event. Ends, on standard error in the case of JSON, with a
+            statement of completeness. Where a history is not whole there is no statement, and the exit code
+            is 1.
+            """)
+
+    private static let pageRows = 5_000
+
+    static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
+        let account = try HistoryReading.account(arguments)
+        let format = try HistoryReading.format(arguments)
+        let asOf = try HistoryReading.moment("as-of", arguments)
+        let disclosing = try Disclosing(arguments, environment)
+        let url = try environment.databaseURL
+        let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
+        try await disclosing?.record(
+            .readTimeline, account: account, details: ["as_of": arguments["as-of"]], in: tenant,
+            url: url)
+        let faults = FaultNote()
+        let reads = HistoryReading.reads(url, keyring: disclosing?.keyring, faults)
+        let output = BufferedOutput()
+        var cursor: TimelineCursor?
+        var isFirst = true
+        while true {
+            let page: TimelinePage?
+            do throws(HistoryFault) {
+                page = try await reads.timeline(
+                    of: account, after: cursor, asOf: asOf, limit: pageRows,
+                    isDisclosing: disclosing != nil, in: tenant)
+            } catch {
+                try output.finish()
+                throw HistoryReading.fault(error, faults)
+            }
+            guard let page else { throw HistoryReading.unknown(account, in: tenant) }
+            let text = TimelineText(page, of: tenant)
+            if format == .text, isFirst { try output.add(text.heading) }
+            isFirst = false
+            for row in page.rows {
+                try output.add(
+                    format == .json
+                        ? String(decoding: row.json, as: UTF8.self) + "\n" : text.lines(of: row))
+            }
+            if let next = page.next, page.hasMore {
+                cursor = next
+                continue
+            }
+            await reads.close()
+            if format == .text { try output.add(text.ending) }
+            try output.finish()
+            if format == .json { Terminal.complain("complete: \(page.statement)") }
+            return .success
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import Ledger
+import LedgerAPI
+import LedgerPostgres
+
+/// A timeline as people read it: its accounts have letters, which stand for their ids in the rows.
+struct TimelineText {
+    private let page: TimelinePage
+    private let tenant: TenantID
+    private let letters: [AccountID: String]
+
+    init(_ page: TimelinePage, of tenant: TenantID) {
+        self.page = page
+        self.tenant = tenant
+        letters = Dictionary(
+            uniqueKeysWithValues: page.accounts.enumerated().map {
+                ($0.element.id, Self.letter($0.offset))
+            })
+    }
+
+    /// Which accounts the timeline is of.
+    var heading: String {
+        var text = Columns.lines([
+            "timeline of account \(page.survivor)", "tenant \(tenant)",
+        ])
+        text += Columns.lines(["as of \(page.asOf?.text ?? "before the first event")"])
+        for account in page.accounts {
+            var pieces = ["  \(name(account.id))  \(account.id)", account.standing.rawValue]
+            if let survivor = account.mergedInto { pieces.append("into \(name(survivor))") }
+            pieces.append("\(account.eventCount) events")
+            if account.id == page.requested, account.id != page.survivor {
+                pieces.append("asked for")
+            }
+            text += Columns.lines(pieces)
+        }
+        return text + "\n"
+    }
+
+    /// One event: what happened, who did it, and what it changed.
+    func lines(of row: TimelineRow) -> String {
+        let recorded = row.recorded
+        let subject = AuditSubject(recorded.event)
+        var text = Columns.lines([
+            "#\(recorded.position)", "\(recorded.recordedAt)", sentence(of: row),
+        ])
+        var pieces = ["    by \(name(recorded.actor))"]
+        if let reason = subject.reason { pieces.append("reason \(reason)") }
+        if let identity = subject.identity { pieces.append("identity \(identity)") }
+        pieces.append("event \(recorded.id)")
+        for (name, value) in row.disclosed?.values ?? [] {
+            pieces.append("\(name.rawValue) \(ReplayedEvent.printable(value))")
+        }
+        text += Columns.lines(pieces)
+        for reference in recorded.accounts {
+            guard let change = row.changes[reference.id] else { continue }
+            text += lines(of: change, of: reference.id)
+        }
+        return text
+    }
+
+    /// What it proves that nothing is missing.
+    var ending: String {
+        "\n" + Columns.lines(words: "complete: \(page.statement); \(page.log.text)")
+    }
+
+    private func sentence(of row: TimelineRow) -> String {
+        let recorded = row.recorded
+        let accounts = recorded.accounts.map { name($0.id) }
+        var words = [accounts.first ?? "", recorded.event.verb]
+        if let provider = AuditSubject(recorded.event).provider {
+            words.append(provider.description)
+        }
+        if accounts.count > 1 {
+            if case .conflictRejected = recorded.event { words.append("held by") }
+            words.append(accounts[1])
+        }
+        return words.joined(separator: " ")
+    }
+
+    private func lines(of change: TimelineRow.Change, of account: AccountID) -> String {
+        guard !change.isEmpty else {
+            return Columns.lines(
+                words(of: change.before, after: "    \(name(account)) has"), indent: 6,
+                separator: " ")
+        }
+        var text = Columns.lines(
+            words(of: change.before, after: "    \(name(account)) had"), indent: 6, separator: " ")
+        text += Columns.lines(
+            words(of: change.after, after: "    \(name(account)) has"), indent: 6, separator: " ")
+        for link in change.before where !change.after.contains(link) {
+            text += Columns.lines(["      - \(link.provider)", "identity \(link.identity)"])
+        }
+        for link in change.after where !change.before.contains(link) {
+            text += Columns.lines(["      + \(link.provider)", "identity \(link.identity)"])
+        }
+        return text
+    }
+
+    private func words(of links: [Account.Link], after start: String) -> [String] {
+        let names = links.map(\.provider.description)
+        guard let last = names.last else { return [start, "nothing"] }
+        return [start] + names.dropLast().map { "\($0)," } + [last]
+    }
+
+    private func name(_ account: AccountID) -> String {
+        letters[account] ?? "account \(account)"
+    }
+
+    private func name(_ actor: Actor) -> String {
+        switch actor {
+        case .account(let account, _): "the holder of \(name(account))"
+        case .apiKey(let principal): "\(principal.role.rawValue), api_key:\(principal.key)"
+        case .system: "the system"
+        }
+    }
+
+    /// A to Z, then BA, BB and so on.
+    private static func letter(_ number: Int) -> String {
+        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+        let last = String(letters[number % letters.count])
+        return number < letters.count ? last : letter(number / letters.count) + last
+    }
+}

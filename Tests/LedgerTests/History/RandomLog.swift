@@ -1,0 +1,64 @@
+import Ledger
+import LedgerTestSupport
+
+/// The log of a random history, with merges and undoings, and what the whole of it says at each position.
+struct RandomLog {
+    struct Step {
+        let recorded: RecordedEvent
+        let leaf: Digest
+        /// After the event.
+        let state: LedgerState
+        /// Which account absorbed which, after the event; an erasure changes nothing of that.
+        let absorbing: [AccountID: AccountID]
+    }
+
+    let steps: [Step]
+
+    init(seed: UInt64, commands count: Int, subjectsPerProvider: Int = 4) throws {
+        var commands = RandomCommands(seed: seed, subjectsPerProvider: subjectsPerProvider)
+        var state = DecisionState(ledger: LedgerState(tenant: .default))
+        var replayed = LedgerState(tenant: .default)
+        var generator = SeededGenerator(seed: seed)
+        var steps: [Step] = []
+        var absorbing: [AccountID: AccountID] = [:]
+        for step in 0..<count {
+            let command = commands.next()
+            let now = Timestamp(seconds: 1_790_000_000 + Int64(step))
+            let decision = command.decide(
+                given: state, at: now, under: SequencerFixture.roomyPolicy)
+            let bytes = generator.bytes(256)
+            let recorder = Recorder(
+                leafHash: leafHash, digest: sha256, random: { Array(bytes.prefix($0)) })
+            let recordings = try recorder.record(decision, of: command, into: &state, at: now)
+            for recording in recordings {
+                let recorded = try EntryEncoding.decode(recording.entry)
+                let leaf = leafHash(recording.entry)
+                try replayed.apply(recorded, leaf: leaf)
+                switch recorded.event {
+                case .accountsMerged(let fact): absorbing[fact.absorbed] = fact.survivor
+                case .accountsUnmerged(let fact): absorbing[fact.absorbed] = nil
+                default: break
+                }
+                steps.append(
+                    Step(recorded: recorded, leaf: leaf, state: replayed, absorbing: absorbing))
+            }
+            commands.learn(decision.result.map { $0.naming(recordings) })
+        }
+        self.steps = steps
+    }
+
+    /// What the log says before any of its events.
+    static let nothing = LedgerState(tenant: .default)
+
+    /// What the log says before an event.
+    func state(before index: Int) -> LedgerState {
+        index == 0 ? Self.nothing : steps[index - 1].state
+    }
+
+    /// The account that stands for an account as of a step.
+    func survivor(of account: AccountID, at index: Int) -> AccountID {
+        var last = account
+        while let next = steps[index].absorbing[last] { last = next }
+        return last
+    }
+}
