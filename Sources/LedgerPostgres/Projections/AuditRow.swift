@@ -91,6 +91,7 @@ struct AuditSubject {
             break
         case .providerLinked(let fact):
             (provider, identity) = (fact.provider, fact.identity)
+            if fact.cause == .relink { reason = fact.cause.rawValue }
         case .providerUnlinked(let fact):
             (provider, identity) = (fact.provider, fact.identity)
         case .conflictRejected(let fact):
