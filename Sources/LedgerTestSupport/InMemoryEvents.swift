@@ -44,6 +44,13 @@ package struct InMemoryEvents: EventReader, LogWatch {
         _ = try? await Task.sleep(for: limit)
     }
 
+    /// What the last link of an identity disclosed.
+    package func formerLink(
+        of identity: IdentityID, in tenant: TenantID
+    ) async throws(LedgerFault) -> FormerLink? {
+        FormerLink(of: identity, in: ledger.recordings(of: tenant))
+    }
+
     private static func shown(
         _ recording: Recording, _ isDisclosing: Bool, only account: AccountID? = nil
     ) -> ShownEvent {

@@ -8,6 +8,8 @@ package struct ModelLedger {
     fileprivate var now = Timestamp(seconds: 1_790_000_000)
     /// Everything that was appended.
     package private(set) var events: [Event] = []
+    /// The same as it was recorded.
+    package private(set) var log: [Recording] = []
     /// What other ledgers call the merges of this one.
     private var aliases: [EventID: EventID] = [:]
 
@@ -29,6 +31,7 @@ package struct ModelLedger {
             leafHash: leafHash, digest: sha256, random: { Array(bytes.prefix($0)) })
         let recordings = try recorder.record(decision, of: command, into: &state, at: now)
         events += recordings.map(\.recorded.event)
+        log += recordings
         return decision.result.map { $0.naming(recordings) }
     }
 
@@ -107,6 +110,20 @@ extension ModelLedger {
                 UnlinkProvider(
                     caller: caller, provider: provider(name), identity: identity,
                     idempotency: nil)))
+    }
+
+    /// Takes an unlink back, or says what that would come to.
+    ///
+    /// - Throws: `FoldFault`.
+    package mutating func relink(
+        _ identity: IdentityID, to account: AccountID, isPreview: Bool = false
+    ) throws -> Result<Reply, Refusal> {
+        try carryOut(
+            .relinkProvider(
+                RelinkProvider(
+                    account: account, identity: identity,
+                    former: FormerLink(of: identity, in: log), actor: .system,
+                    reason: "by mistake", caseReference: "9", isPreview: isPreview)))
     }
 
     /// An account as the log leaves it.
@@ -197,6 +214,8 @@ extension Result<Reply, Refusal> {
             .success(.refreshed(grant.comparable, exchange))
         // What a plan says is in the event.
         case .success(.mergePlanned(let plan, _)), .success(.merged(let plan, _)):
+            .success(.linked(plan.linkedProviders))
+        case .success(.relinkPlanned(let plan)), .success(.relinked(let plan, _)):
             .success(.linked(plan.linkedProviders))
         case .success(.unmergePlanned(let plan)), .success(.unmerged(let plan, _)):
             .success(.linked(plan.survivorProviders + plan.absorbedProviders))

@@ -87,6 +87,12 @@ enum RequestTemplates {
         request(
             "POST /v1/merges/0190a1b2-c3d4-7000-8000-000000000001/undo",
             because + "Content-Type: application/json\n", #"{"case":"T-1"}"#),
+        request(
+            "POST /v1/accounts/<ACCOUNT>/identities/0190a1b2-c3d4-7000-8000-000000000001/relink/preview",
+            because, ""),
+        request(
+            "POST /v1/accounts/<ACCOUNT>/identities/0190a1b2-c3d4-7000-8000-000000000001/relink",
+            because + "Content-Type: application/json\n", #"{"case":"T-1"}"#),
         request("GET /.well-known/jwks.json", "Host: a\n", ""),
         request("GET /readyz", "Host: a\n", ""),
         request("GET /healthz", "Host: a\n", ""),

@@ -23,6 +23,7 @@ import Testing
             "providerNotLinked", "accountNotFound", "overloaded", "unavailable",
             "internalFailure", "erased", "holdSet", "holdLifted", "legalHold", "accountErased",
             "mergePlanned", "merged", "unmerged", "mergeSuperseded", "sameAccount",
+            "relinked", "relinkRefused",
         ]
         for answer in answers {
             #expect(run.answers[answer, default: 0] > 0, "nobody was answered \(answer)")

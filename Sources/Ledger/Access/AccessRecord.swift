@@ -24,6 +24,8 @@ package enum AccessAction: String, Sendable, Hashable, CaseIterable {
     case mergeAccounts = "account.merge"
     case previewUnmerge = "merge.undo_preview"
     case undoMerge = "merge.undo"
+    case previewRelink = "identity.relink_preview"
+    case relinkIdentity = "identity.relink"
 }
 
 /// What may be given as the reason of an access.

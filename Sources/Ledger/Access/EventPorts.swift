@@ -73,6 +73,11 @@ package protocol EventReader: Sendable {
     func event(
         _ id: EventID, in tenant: TenantID, isDisclosing: Bool
     ) async throws(LedgerFault) -> ShownEvent?
+
+    /// What the last link of an identity disclosed; nil when the tenant has no such identity.
+    func formerLink(
+        of identity: IdentityID, in tenant: TenantID
+    ) async throws(LedgerFault) -> FormerLink?
 }
 
 /// Tells when a log may have grown.

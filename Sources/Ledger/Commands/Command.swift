@@ -15,6 +15,7 @@ package struct Command: Sendable {
         case recordRestore(RecordRestore)
         case mergeAccounts(MergeAccounts)
         case unmergeAccounts(UnmergeAccounts)
+        case relinkProvider(RelinkProvider)
     }
 
     /// Where the command came from: becomes disclosures and the entry's `request`.
@@ -76,6 +77,7 @@ package struct Command: Sendable {
         case .recordRestore(let command): command.decide(given: state)
         case .mergeAccounts(let command): command.decide(given: state, at: now, under: policy)
         case .unmergeAccounts(let command): command.decide(given: state, under: policy)
+        case .relinkProvider(let command): command.decide(given: state, under: policy)
         }
     }
 }

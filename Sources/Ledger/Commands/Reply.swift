@@ -31,14 +31,20 @@ package enum Reply: Hashable, Sendable {
     case unmergePlanned(UnmergeAccounts.Plan)
     /// A merge was taken back as planned, by this event; nil until it is recorded.
     case unmerged(UnmergeAccounts.Plan, EventID?)
+    /// What linking an identity again would do.
+    case relinkPlanned(RelinkProvider.Plan)
+    /// An identity was linked again as planned, by this event; nil until it is recorded.
+    case relinked(RelinkProvider.Plan, EventID?)
 
     /// The same with the name of the event that was recorded, where it has none yet.
     package func naming(_ recorded: some BidirectionalCollection<Recording>) -> Reply {
         switch self {
         case .merged(let plan, let event): .merged(plan, event ?? recorded.last?.recorded.id)
         case .unmerged(let plan, let event): .unmerged(plan, event ?? recorded.last?.recorded.id)
+        case .relinked(let plan, let event): .relinked(plan, event ?? recorded.last?.recorded.id)
         case .opened, .keyRotated, .signedIn, .linked, .unlinked, .signedOut, .refreshed, .erased,
-            .holdSet, .holdLifted, .restoreRecorded, .mergePlanned, .unmergePlanned:
+            .holdSet, .holdLifted, .restoreRecorded, .mergePlanned, .unmergePlanned,
+            .relinkPlanned:
             self
         }
     }

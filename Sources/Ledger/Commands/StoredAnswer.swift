@@ -62,7 +62,8 @@ package struct StoredAnswer: Hashable, Sendable {
         case .success(.opened), .success(.keyRotated), .success(.signedIn), .success(.signedOut),
             .success(.refreshed),
             .success(.erased), .success(.holdSet), .success(.holdLifted),
-            .success(.restoreRecorded), .success(.mergePlanned), .success(.unmergePlanned):
+            .success(.restoreRecorded), .success(.mergePlanned), .success(.unmergePlanned),
+            .success(.relinkPlanned), .success(.relinked):
             nil
         case .failure(.providerConflict(let reason)): "conflict:\(reason.rawValue)"
         case .failure(.invalidProviderToken): "refused:invalid_id_token"
@@ -75,7 +76,8 @@ package struct StoredAnswer: Hashable, Sendable {
             .failure(.unknownAccount), .failure(.accountErased), .failure(.legalHold),
             .failure(.tooManyHolds), .failure(.unknownHold), .failure(.accountMerged),
             .failure(.sameAccount), .failure(.nothingToChoose), .failure(.tooMuchToMerge),
-            .failure(.mergePlanChanged), .failure(.mergeSuperseded), .failure(.unknownMerge):
+            .failure(.mergePlanChanged), .failure(.mergeSuperseded), .failure(.unknownMerge),
+            .failure(.unknownIdentity), .failure(.relinkRefused):
             nil
         }
     }

@@ -13,6 +13,7 @@ package struct AuditSubject: Sendable {
             break
         case .providerLinked(let fact):
             (provider, identity) = (fact.provider, fact.identity)
+            if fact.cause == .relink { reason = fact.cause.rawValue }
         case .providerUnlinked(let fact):
             (provider, identity) = (fact.provider, fact.identity)
         case .conflictRejected(let fact):

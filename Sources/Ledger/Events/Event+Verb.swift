@@ -7,6 +7,7 @@ extension Event {
             switch fact.cause {
             case .link: "linked"
             case .signUp: "signed up with"
+            case .relink: "was given back"
             }
         case .providerUnlinked: "unlinked"
         case .conflictRejected, .linkRejected: "was refused to link"

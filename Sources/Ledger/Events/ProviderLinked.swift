@@ -6,6 +6,8 @@ package struct ProviderLinked: EventFact {
         case link
         /// It is the identity with which the account was opened.
         case signUp = "sign_up"
+        /// Support took an unlink back.
+        case relink
     }
 
     package let account: AccountID

@@ -93,6 +93,13 @@ struct LinkedDisclosures: Sendable {
         return found
     }
 
+    /// What the link at a position disclosed; nil when nothing was read of it.
+    ///
+    /// - Throws: `LogDamage` when it is not to be read.
+    func values(at position: LogPosition) throws(LogDamage) -> DisclosedValues? {
+        try values[position]?.get()
+    }
+
     /// The positions of the `ProviderLinked` of the links that an event gives back.
     static func linkPositions(of recorded: RecordedEvent) -> [LogPosition] {
         guard case .accountsUnmerged(let fact) = recorded.event else { return [] }

@@ -33,6 +33,14 @@ package struct EventReads: EventReader {
         "SELECT position, entry FROM events WHERE tenant_id = $1 AND event_id = $2 ORDER BY position"
     )
 
+    // Not by the indexes that begin with tenant_id: they know no identity by its name.
+    private static let lastLink = Statement(
+        "last_link",
+        """
+        SELECT linked_position FROM identities
+        WHERE identity_id = $2 AND tenant_id IS NOT DISTINCT FROM $1
+        """)
+
     private let session: Postgres.Session
     private let disclosures: DisclosureReader
     private let onFault: @Sendable (String) -> Void
@@ -87,6 +95,31 @@ package struct EventReads: EventReader {
             }
         } catch {
             onFault("reading an event failed: \(error)")
+            throw .unavailable
+        }
+    }
+
+    /// What the last link of an identity disclosed; nil when the tenant has no such identity.
+    package func formerLink(
+        of identity: IdentityID, in tenant: TenantID
+    ) async throws(LedgerFault) -> FormerLink? {
+        do {
+            return try await session.run { connection in
+                let rows = try connection.query(
+                    Self.lastLink, [.text(tenant.description), .uuid(identity.bits)])
+                guard rows.rowCount > 0 else { return nil }
+                let position = LogPosition(try rows.int8(0, 0))
+                let linked = try LinkedDisclosures.read(
+                    at: [position], in: tenant, with: disclosures, on: connection)
+                let values = try linked.values(at: position)
+                return FormerLink(
+                    position: position, providerID: values?.providerID, email: values?.email)
+            }
+        } catch let damage as LogDamage {
+            onFault("reading a link failed: \(damage)")
+            throw .internalFailure
+        } catch {
+            onFault("reading a link failed: \(error)")
             throw .unavailable
         }
     }

@@ -35,6 +35,17 @@ struct BatchKeys {
         }
     }
 
+    /// Keys of identities: parallel columns.
+    struct Identities {
+        var tenants: [TenantID] = []
+        var ids: [UInt128] = []
+
+        mutating func add(_ tenant: TenantID, _ id: IdentityID) {
+            tenants.append(tenant)
+            ids.append(id.bits)
+        }
+    }
+
     /// Keys of idempotency records: parallel columns.
     struct Scopes {
         var tenants: [TenantID] = []
@@ -55,6 +66,9 @@ struct BatchKeys {
     private(set) var accounts = Accounts()
     /// The ones among ``subjects`` whose accounts are meant as ``accounts`` are.
     private(set) var holders = Subjects()
+
+    /// Identities that commands name, whoever holds them.
+    private(set) var identities = Identities()
 
     init(_ commands: [Command]) {
         for command in commands {
@@ -111,6 +125,9 @@ struct BatchKeys {
             add(intent.idempotency, tenant)
             accounts.add(tenant, intent.survivor)
             accounts.add(tenant, intent.absorbed)
+        case .relinkProvider(let intent):
+            accounts.add(tenant, intent.account)
+            identities.add(tenant, intent.identity)
         }
     }
 

@@ -31,6 +31,7 @@ struct Subcommand: Sendable {
         Subcommand(syntax: EraseCommand.syntax, body: EraseCommand.run),
         Subcommand(syntax: MergeCommand.syntax, body: MergeCommand.run),
         Subcommand(syntax: UnmergeCommand.syntax, body: UnmergeCommand.run),
+        Subcommand(syntax: RelinkCommand.syntax, body: RelinkCommand.run),
         Subcommand(syntax: HoldSetCommand.syntax, body: HoldSetCommand.run),
         Subcommand(syntax: HoldLiftCommand.syntax, body: HoldLiftCommand.run),
         Subcommand(syntax: HoldListCommand.syntax, body: HoldListCommand.run),

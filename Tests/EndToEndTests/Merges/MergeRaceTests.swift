@@ -204,6 +204,30 @@ import Testing
         }
     }
 
+    @Test func `an unlink that is taken back beside a sign-in of the identity has one owner`()
+        async throws
+    {
+        try await race { stage, trial in
+            let name = "relink-\(trial)"
+            let providers = [stage.deployment.apple, stage.deployment.google]
+            let a = try await stage.person(name, with: providers)
+            let account = try await a.account()
+            let identities = account.json["identities"] as? [[String: any Sendable]]
+            let identity = try #require(identities?.last?["identity_id"] as? String)
+            #expect(try await a.unlink(stage.deployment.google).status == 200)
+            async let relinked = stage.at(0).post(
+                "/v1/accounts/\(a.userID)/identities/\(identity)/relink", ["case": "T-102"])
+            var b = Device(stage.servers[1].client)
+            let session = try await b.signIn(stage.deployment.google, as: name)
+            let answer = try await relinked
+            #expect(session.status == 200, "trial \(trial)")
+            #expect([200, 409].contains(answer.status), "trial \(trial)")
+            // Either it was given back before, or the sign-in opened another account.
+            #expect((b.userID == a.userID) == (answer.status == 200), "trial \(trial)")
+            try await stage.check(trial, [a, b], [name])
+        }
+    }
+
     /// Runs trials over two servers, and holds the answers and the log against each other afterwards.
     private func race(
         _ trial: @Sendable @escaping (Stage, Int) async throws -> Void

@@ -5,8 +5,8 @@ import Testing
 
 /// What holds of every route that takes an API key.
 struct AuditRouteTests {
-    /// A request of each, for an administrator of the tenant where Ada is; `ACCOUNT`, `EVENT`, `HOLD` and
-    /// `NEW` stand for ids of hers, and for one that is nobody's yet.
+    /// A request of each, for an administrator of the tenant where Ada is; `ACCOUNT`, `EVENT`, `HOLD`,
+    /// `IDENTITY` and `NEW` stand for ids of hers, and for one that is nobody's yet.
     private static let requests = [
         "GET /v1/access-log": "/v1/access-log",
         "GET /v1/events": "/v1/events?disclose=true",
@@ -30,6 +30,10 @@ struct AuditRouteTests {
         "POST /v1/accounts/{id}/merge": "/v1/accounts/ACCOUNT/merge",
         "POST /v1/merges/{event_id}/undo/preview": "/v1/merges/EVENT/undo/preview",
         "POST /v1/merges/{event_id}/undo": "/v1/merges/EVENT/undo",
+        "POST /v1/accounts/{id}/identities/{identity_id}/relink/preview":
+            "/v1/accounts/ACCOUNT/identities/IDENTITY/relink/preview",
+        "POST /v1/accounts/{id}/identities/{identity_id}/relink":
+            "/v1/accounts/ACCOUNT/identities/IDENTITY/relink",
     ]
 
     /// What the others do not have; `OTHER` stands for an account that is not Ada's.
@@ -37,13 +41,16 @@ struct AuditRouteTests {
         "POST /v1/accounts/{id}/merge/preview": #"{"absorb":"OTHER"}"#,
         "POST /v1/accounts/{id}/merge": #"{"absorb":"OTHER","plan_digest":"A","case":"T"}"#,
         "POST /v1/merges/{event_id}/undo": #"{"case":"T"}"#,
+        "POST /v1/accounts/{id}/identities/{identity_id}/relink": #"{"case":"T"}"#,
     ]
 
     /// The requests that the ledger refuses, which is a second line: Ada is under a hold, nobody was shown
-    /// such a plan, and the event is no merge.
+    /// such a plan, the event is no merge, and the identity is linked.
     private static let refusals = [
         "DELETE /v1/accounts/{id}": 409, "POST /v1/accounts/{id}/merge": 409,
         "POST /v1/merges/{event_id}/undo/preview": 404, "POST /v1/merges/{event_id}/undo": 404,
+        "POST /v1/accounts/{id}/identities/{identity_id}/relink/preview": 409,
+        "POST /v1/accounts/{id}/identities/{identity_id}/relink": 409,
     ]
 
     /// Those that take an access token, or nothing.
@@ -65,6 +72,7 @@ struct AuditRouteTests {
         let prefix: String
         private let bob: Person
         private let hold: HoldID
+        private let identity: IdentityID
 
         init(_ tenant: TenantID = .default) async throws {
             let acme = LedgerTestSupport.tenant("acme")
@@ -74,6 +82,10 @@ struct AuditRouteTests {
             bob = try await service.signIn("apple", "bob", tenant: prefix)
             self.service = service
             service.audit.proofs.seal(at: service.clock.now)
+            identity = try #require(
+                service.ledger.events(of: tenant).lazy.compactMap { event in
+                    if case .providerLinked(let fact) = event { fact.identity } else { nil }
+                }.first)
             hold = HoldID(at: service.clock.now, random: 1)
             let held = try await service.send(
                 "PUT", "\(prefix)/v1/accounts/\(ada.userID)/holds/\(hold)",
@@ -87,7 +99,7 @@ struct AuditRouteTests {
             let event = service.ledger.recordings(of: tenant)[2].recorded.id
             let target = (AuditRouteTests.requests[route] ?? "/")
                 .replacing("ACCOUNT", with: ada.userID).replacing("EVENT", with: "\(event)")
-                .replacing("HOLD", with: "\(hold)")
+                .replacing("HOLD", with: "\(hold)").replacing("IDENTITY", with: "\(identity)")
                 .replacing("NEW", with: "\(HoldID(at: service.clock.now, random: 2))")
             return try await service.send(
                 String(route.prefix { $0 != " " }), (prefix ?? self.prefix) + target,

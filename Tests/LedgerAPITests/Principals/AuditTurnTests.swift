@@ -40,6 +40,10 @@ struct AuditTurnTests {
             return CursorPage(elements: [], cursor: nil, hasMore: false)
         }
 
+        func formerLink(
+            of identity: IdentityID, in tenant: TenantID
+        ) async throws(LedgerFault) -> FormerLink? { nil }
+
         func event(
             _ id: EventID, in tenant: TenantID, isDisclosing: Bool
         ) async throws(LedgerFault) -> ShownEvent? { nil }

@@ -19,6 +19,25 @@ import Testing
         #expect(recorded == Examples.recorded(name))
     }
 
+    @Test func `a link that support made again is read and written as it was`() throws {
+        let file = try #require(
+            Bundle.module.url(
+                forResource: "ProviderLinked.relink.v1", withExtension: "json",
+                subdirectory: "Golden"))
+        let golden = Array(try Data(contentsOf: file))
+        let recorded = try EntryEncoding.decode(golden)
+        guard case .providerLinked(let fact) = recorded.event else {
+            Issue.record("another event: \(recorded.event)")
+            return
+        }
+        #expect(fact.cause == .relink)
+        guard case .providerLinked(let plain) = Examples.recorded(.providerLinked).event else {
+            return
+        }
+        #expect(fact.identity == plain.identity && fact.provider == plain.provider)
+        #expect(EntryEncoding.encode(recorded) == golden)
+    }
+
     @Test(arguments: Event.Name.allCases)
     func `an entry is canonical JSON`(name: Event.Name) throws {
         let entry = EntryEncoding.encode(Examples.recorded(name))

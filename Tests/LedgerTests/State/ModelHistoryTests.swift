@@ -15,8 +15,10 @@ import Testing
         var state = DecisionState(ledger: LedgerState(tenant: .default))
         var generator = SeededGenerator(seed: seed)
         var replayed = LedgerState(tenant: .default)
+        var log: [Recording] = []
         for step in 0..<400 {
-            let command = commands.next()
+            let command =
+                step % 9 == 8 ? relink(in: replayed, log, &generator) : commands.next()
             let now = Timestamp(seconds: 1_790_000_000 + Int64(step))
             let decision = command.decide(given: state, at: now, under: policy)
             let bytes = generator.bytes(256)
@@ -27,13 +29,42 @@ import Testing
                 try replayed.apply(
                     EntryEncoding.decode(recording.entry), leaf: leafHash(recording.entry))
             }
-            commands.learn(decision.result.map { $0.naming(recordings) })
+            log += recordings
+            if case .relinkProvider = command.intent {
+                expectRelinked(decision, in: replayed)
+            } else {
+                commands.learn(decision.result.map { $0.naming(recordings) })
+            }
             try expectInvariants(of: replayed)
             #expect(replayed.accounts == state.ledger.accounts)
             #expect(replayed.identities == state.ledger.identities)
             #expect(replayed.sessions == state.ledger.sessions)
         }
         #expect(replayed.nextPosition.value > 100, "the history is long enough to mean something")
+    }
+
+    /// Takes some unlink back, or tries to.
+    private func relink(
+        in state: LedgerState, _ log: [Recording], _ generator: inout SeededGenerator
+    ) -> Command {
+        let known = state.identities.values.sorted { $0.id < $1.id }
+        let free = known.filter { $0.account == nil }
+        let wanted = (free.isEmpty ? known : free).randomElement(using: &generator)
+        let identity = wanted?.id ?? generator.id()
+        return Command(
+            id: generator.id(), tenant: .default,
+            origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
+            intent: .relinkProvider(
+                RelinkProvider(
+                    account: wanted?.lastAccount ?? generator.id(), identity: identity,
+                    former: FormerLink(of: identity, in: log), actor: .system,
+                    reason: "by mistake", caseReference: "9", isPreview: false)))
+    }
+
+    private func expectRelinked(_ decision: Decision, in state: LedgerState) {
+        guard case .success(.relinked(let plan, _)) = decision.result else { return }
+        #expect(state.identities[plan.identity]?.account == plan.account)
+        #expect(state.accounts[plan.account]?.linkedProviders == plan.linkedProviders)
     }
 
     /// Whether an account that lives and stands by itself stands for an absorbed one.

@@ -181,7 +181,7 @@ extension Command {
         case .unmergeAccounts(let intent): intent.idempotency
         case .openLedger, .rotateKey, .signIn, .signOut, .refreshSession, .eraseAccount,
             .setLegalHold,
-            .liftLegalHold, .recordRestore:
+            .liftLegalHold, .recordRestore, .relinkProvider:
             nil
         }
     }

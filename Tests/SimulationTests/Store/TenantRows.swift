@@ -118,6 +118,15 @@ struct BatchLoading {
             }
         }
         if !(named + holders).isEmpty { loadMerges(rows, into: batch) }
+        let identities = Set(
+            keys.identities.tenants.indices.filter { keys.identities.tenants[$0] == tenant }
+                .map { IdentityID(bits: keys.identities.ids[$0]) })
+        for (subject, identity) in rows.identities where identities.contains(identity.id) {
+            batch.subjects[identity.id] = subject
+            batch.state.directory[subject] = identity.id
+            guard batch.state.ledger.identities[identity.id] == nil else { continue }
+            batch.state.ledger.load(identity)
+        }
         guard !forgetsAnswers else { return }
         for (index, name) in keys.idempotency.tenants.enumerated() where name == tenant {
             let scope = keys.idempotency.scopes[index]

@@ -84,7 +84,8 @@ struct Client {
                     tenant: device.tenant)
             case ..<83: Sent(request: .rotateKey, tenant: device.tenant)
             case ..<87: administer(device)
-            case ..<94: merge(device)
+            case ..<93: merge(device)
+            case ..<96: relink(device)
             default: refresh(device)
             }
         if sent.request.hasKey { lastKeyed = sent }
@@ -157,6 +158,18 @@ struct Client {
                 MergeAccounts(
                     authority: authority, keepsAbsorbed: Set(kept), agreed: nil,
                     digest: LedgerTestSupport.sha256)), tenant: device.tenant)
+    }
+
+    /// Takes an unlink back, mostly one that there was.
+    private func relink(_ device: Device) -> Sent {
+        let known = (world.database.tenants[device.tenant]?.identities ?? [:]).values
+            .sorted { $0.id < $1.id }
+        let free = known.filter { $0.account == nil }
+        let wanted = free.isEmpty || dice.chance(0.2) ? known : free
+        guard !wanted.isEmpty else { return refresh(device) }
+        let identity = wanted.randomElement(dice)
+        let account = dice.chance(0.8) ? identity.lastAccount : device.caller.account
+        return Sent(request: .relink(account, identity.id), tenant: device.tenant)
     }
 
     private func refresh(_ device: Device) -> Sent {
@@ -233,7 +246,7 @@ extension Command {
         case .signOut(let intent): intent.caller
         case .openLedger, .rotateKey, .signIn, .refreshSession, .eraseAccount, .setLegalHold,
             .liftLegalHold,
-            .recordRestore, .mergeAccounts, .unmergeAccounts:
+            .recordRestore, .mergeAccounts, .unmergeAccounts, .relinkProvider:
             nil
         }
     }
@@ -254,7 +267,8 @@ extension Request {
         switch self {
         case .link(_, _, _, let key, _), .unlink(_, _, let key), .unmerge(_, _, _, let key): key
         case .merge(let intent): intent.idempotency
-        case .open, .rotateKey, .signIn, .signOut, .refresh, .erase, .hold, .lift, .recordRestore:
+        case .open, .rotateKey, .signIn, .signOut, .refresh, .erase, .hold, .lift, .recordRestore,
+            .relink:
             nil
         }
     }

@@ -17,6 +17,7 @@ enum Request: Sendable {
     case lift(AccountID, HoldID)
     case recordRestore
     case merge(MergeAccounts)
+    case relink(AccountID, IdentityID)
     case unmerge(
         EventID, survivor: AccountID, absorbed: AccountID, key: IdempotencyKey?)
 }
@@ -87,10 +88,10 @@ extension World {
         Command(
             id: dice.id(), tenant: tenant,
             origin: Command.Origin(request: dice.id(), clientIP: "203.0.113.7", userAgent: nil),
-            intent: intent(request))
+            intent: intent(request, in: tenant))
     }
 
-    private func intent(_ request: Request) -> Command.Intent {
+    private func intent(_ request: Request, in tenant: TenantID) -> Command.Intent {
         switch request {
         case .open:
             .openLedger(
@@ -128,6 +129,14 @@ extension World {
         case .recordRestore:
             .recordRestore(RecordRestore(LedgerRestored(origin: 2, root: dice.digest(), size: 1)))
         case .merge(let merge): .mergeAccounts(merge)
+        case .relink(let account, let identity):
+            // What the link disclosed is read first, and the command is decided later.
+            .relinkProvider(
+                RelinkProvider(
+                    account: account, identity: identity,
+                    former: FormerLink(of: identity, in: database.log(of: tenant)),
+                    actor: .system, reason: "by mistake", caseReference: "9",
+                    isPreview: dice.chance(0.1)))
         case .unmerge(let merge, let survivor, let absorbed, let key):
             .unmergeAccounts(
                 UnmergeAccounts(
@@ -176,6 +185,8 @@ extension Command {
         case .recordRestore: return start + "restored"
         case .mergeAccounts(let intent):
             return start + (intent.agreed == nil ? "plan of a merge" : "merge")
+        case .relinkProvider(let intent):
+            return start + "relink \(short(intent.identity)) to \(short(intent.account))"
         case .unmergeAccounts(let intent):
             return start + "unmerge \(short(intent.absorbed)) from \(short(intent.survivor))"
         }

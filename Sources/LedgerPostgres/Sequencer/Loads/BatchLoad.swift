@@ -82,6 +82,12 @@ struct BatchLoad {
                     try MergeLoad.read(result, into: load.tenants)
                 })
         }
+        if !keys.identities.ids.isEmpty {
+            steps.append(
+                Step(call: IdentityLoad.call(keys.identities)) { load, result in
+                    try IdentityLoad.read(result, into: load.tenants)
+                })
+        }
         return steps + operationalSteps
     }
 

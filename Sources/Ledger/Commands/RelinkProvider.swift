@@ -1,0 +1,121 @@
+/// Takes an unlink back, or says what that would come to: an identity that belongs to nobody goes to the
+/// account again that it belonged to last.
+///
+/// Neither the account holder nor the identity is there to prove anything, so it is support's, and only ever
+/// gives back what an account had.
+package struct RelinkProvider: Sendable {
+    /// What relinking does.
+    package struct Plan: Hashable, Sendable {
+        package let account: AccountID
+        package let identity: IdentityID
+        package let provider: ProviderName
+        /// The account's providers afterwards, in linking order.
+        package let linkedProviders: [ProviderName]
+    }
+
+    /// Why an identity cannot be linked again.
+    package enum Obstacle: String, Hashable, Sendable, CaseIterable {
+        /// It belongs to the account.
+        case alreadyLinked = "already_linked"
+        /// It belongs to another account now.
+        case heldByOther = "held_by_other"
+        /// It never belonged to the account, or belonged to another one since.
+        case notLinkedHereLast = "not_linked_here_last"
+        /// The account has another identity of the provider.
+        case providerTaken = "provider_taken"
+        /// Nobody can say any more who it is: what the link disclosed was destroyed.
+        case disclosuresGone = "disclosures_gone"
+        /// It was linked and unlinked at this very moment: worth asking again.
+        case identityChanged = "identity_changed"
+    }
+
+    package let account: AccountID
+    package let identity: IdentityID
+    /// What the identity's last link disclosed, read before the command was queued; nil when the identity
+    /// was not known then.
+    package let former: FormerLink?
+    package let actor: Actor
+    package let reason: String
+    package let caseReference: String
+    /// Whether only the plan is wanted, and nothing is to change.
+    package let isPreview: Bool
+
+    /// Asks to take an unlink back.
+    package init(
+        account: AccountID, identity: IdentityID, former: FormerLink?, actor: Actor,
+        reason: String, caseReference: String, isPreview: Bool
+    ) {
+        self.account = account
+        self.identity = identity
+        self.former = former
+        self.actor = actor
+        self.reason = reason
+        self.caseReference = caseReference
+        self.isPreview = isPreview
+    }
+
+    func decide(given state: DecisionState, under policy: TenantPolicy) -> Decision {
+        guard let account = state.ledger.accounts[account] else { return .refused(.unknownAccount) }
+        guard account.erasedPosition == nil else { return .refused(.accountErased) }
+        if let other = account.mergedInto { return .refused(.accountMerged(into: other)) }
+        guard let known = state.ledger.identities[identity], !state.ledger.isForgotten(known)
+        else { return .refused(.unknownIdentity) }
+        if let obstacle = obstacle(to: known, account, policy) {
+            return .refused(.relinkRefused(obstacle))
+        }
+        guard let former, former.position == known.linkedPosition else {
+            return .refused(.relinkRefused(.identityChanged))
+        }
+        guard let providerID = former.providerID,
+            let subject = ProviderIdentity(provider: known.provider, providerID: providerID),
+            state.directory[subject] == identity
+        else { return .refused(.relinkRefused(.disclosuresGone)) }
+        var providers = account.linkedProviders
+        if !providers.contains(known.provider) { providers.append(known.provider) }
+        let plan = Plan(
+            account: account.id, identity: identity, provider: known.provider,
+            linkedProviders: providers)
+        guard !isPreview else { return Decision(.success(.relinkPlanned(plan))) }
+        let fact = ProviderLinked(
+            account: account.id, identity: identity, provider: known.provider, cause: .relink)
+        // Disclosed anew, as any link does, so that the read model has the identity as it was linked.
+        var disclosures = [
+            Disclosure(.caseReference, caseReference), Disclosure(.reason, reason),
+            Disclosure(.providerID, providerID),
+        ]
+        if let email = former.email { disclosures.append(Disclosure(.email, email)) }
+        return Decision(
+            .success(.relinked(plan, nil)),
+            drafts: [
+                .init(
+                    .providerLinked(fact), actor: actor, disclosures: disclosures,
+                    disclosesRequest: false)
+            ])
+    }
+
+    private func obstacle(
+        to known: Identity, _ account: Account, _ policy: TenantPolicy
+    ) -> Obstacle? {
+        if known.account == account.id { return .alreadyLinked }
+        if known.account != nil { return .heldByOther }
+        guard known.lastAccount == account.id else { return .notLinkedHereLast }
+        let isTaken = account.links.contains { $0.provider == known.provider }
+        return isTaken && !policy.severalPerProvider ? .providerTaken : nil
+    }
+}
+
+/// What an identity's last link disclosed when it was made, as far as that is still kept.
+package struct FormerLink: Hashable, Sendable {
+    /// The position of the `ProviderLinked`.
+    package let position: LogPosition
+    /// Nil when it was destroyed.
+    package let providerID: String?
+    package let email: String?
+
+    /// Describes a link.
+    package init(position: LogPosition, providerID: String?, email: String?) {
+        self.position = position
+        self.providerID = providerID
+        self.email = email
+    }
+}

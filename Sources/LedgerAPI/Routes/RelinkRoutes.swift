@@ -1,0 +1,83 @@
+internal import HTTP
+internal import Ledger
+
+/// `POST /v1/accounts/{id}/identities/{identity_id}/relink/preview`: what taking an unlink back would do.
+struct RelinkPreviewRoute: Route {
+    static let method = "POST"
+    static let path = "/v1/accounts/{id}/identities/{identity_id}/relink/preview"
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let visit = try await call.visit(
+            .previewRelink, by: .caseWorkers, account: call.namedAccount)
+        let account = try call.account()
+        _ = try RequestBody(call.request, mayBeEmpty: true)
+        let command = try await call.relink(
+            account, visit, reason: "", reference: "", isPreview: true)
+        let reply = try await visit.carryOut(
+            .relinkProvider(command), details: ["identity": command.identity.description])
+        guard case .relinkPlanned(let plan) = reply else { throw .faulted(.internalFailure) }
+        return .json(RelinkAnswer(plan: plan, event: nil))
+    }
+}
+
+/// `POST /v1/accounts/{id}/identities/{identity_id}/relink`: takes an unlink back, for support, with a
+/// reason and a case.
+struct RelinkRoute: Route {
+    static let method = "POST"
+    static let path = "/v1/accounts/{id}/identities/{identity_id}/relink"
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let visit = try await call.visit(
+            .relinkIdentity, by: .caseWorkers, account: call.namedAccount)
+        let account = try call.account()
+        let reference = try CaseReference.read(try RequestBody(call.request))
+        let reason = try visit.requiredReason()
+        let command = try await call.relink(
+            account, visit, reason: reason, reference: reference, isPreview: false)
+        let reply = try await visit.carryOut(
+            .relinkProvider(command),
+            details: ["case": reference, "identity": command.identity.description])
+        guard case .relinked(let plan, let event?) = reply else {
+            throw .faulted(.internalFailure)
+        }
+        return .json(RelinkAnswer(plan: plan, event: event))
+    }
+}
+
+extension RouteCall {
+    /// The command that takes an unlink back, with what the identity's last link disclosed; of an id that is
+    /// none it names nobody, and is refused.
+    fileprivate func relink(
+        _ account: AccountID, _ visit: Visit, reason: String, reference: String, isPreview: Bool
+    ) async throws(APIError) -> RelinkProvider {
+        let identity = captures["identity_id"].flatMap { IdentityID($0) } ?? IdentityID(bits: 0)
+        let former: FormerLink?
+        do {
+            former = try await services.audit.events.formerLink(of: identity, in: tenant)
+        } catch {
+            throw .faulted(error)
+        }
+        return RelinkProvider(
+            account: account, identity: identity, former: former,
+            actor: .apiKey(visit.principal), reason: reason, caseReference: reference,
+            isPreview: isPreview)
+    }
+}
+
+/// What taking an unlink back does, or would do.
+private struct RelinkAnswer: JSONWritable {
+    let plan: RelinkProvider.Plan
+    /// The `ProviderLinked`; nil for a preview.
+    let event: EventID?
+
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            if let event { writer.member("relink", event.description) }
+            writer.member("user_id", plan.account.description)
+            writer.member("identity_id", plan.identity.description)
+            writer.member("provider", plan.provider.description)
+            writer.name("linked_providers")
+            writer.texts(plan.linkedProviders.map(\.description))
+        }
+    }
+}

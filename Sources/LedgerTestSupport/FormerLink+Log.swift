@@ -1,0 +1,28 @@
+package import Ledger
+
+extension FormerLink {
+    /// What the last link of an identity disclosed in a log of which nothing was destroyed; nil when it was
+    /// never linked.
+    package init?(of identity: IdentityID, in log: [Recording]) {
+        let last = log.lastIndex {
+            if case .providerLinked(let fact) = $0.recorded.event {
+                fact.identity == identity
+            } else {
+                false
+            }
+        }
+        guard let last else { return nil }
+        var values = Dictionary(
+            log[last].disclosed.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+        // The first sign-in of an account discloses the e-mail of the identity that opened it.
+        if log.indices.contains(last + 1), case .signedIn = log[last + 1].recorded.event,
+            log[last + 1].recorded.command == log[last].recorded.command,
+            let email = log[last + 1].disclosed.first(where: { $0.name == .email })
+        {
+            values[.email] = email.value
+        }
+        self.init(
+            position: log[last].recorded.position, providerID: values[.providerID],
+            email: values[.email])
+    }
+}
