@@ -22,6 +22,12 @@ package enum AccessAction: String, Sendable, Hashable, CaseIterable {
     case mergeAccounts = "account.merge"
     case previewUnmerge = "merge.undo_preview"
     case undoMerge = "merge.undo"
+    case addWebhook = "webhook.add"
+    case removeWebhook = "webhook.remove"
+    case enableWebhook = "webhook.enable"
+    case disableWebhook = "webhook.disable"
+    case rotateWebhookSecret = "webhook.rotate_secret"
+    case replayWebhook = "webhook.replay"
 }
 
 /// What may be given as the reason of an access.
