@@ -158,7 +158,7 @@ let package = Package(
             dependencies: [
                 "Cryptography", "Ledger", "LedgerPostgres", "LedgerTestSupport", "LedgerWire",
                 "Postgres", "TransparencyLog",
-            ]),
+            ], exclude: ["Verifiers"]),
         .testTarget(name: "FuzzTests", dependencies: ["LedgerTestSupport", "ledger-fuzz"]),
     ],
     swiftLanguageModes: [.v6]

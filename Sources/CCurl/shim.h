@@ -1,8 +1,8 @@
 #pragma once
 #include <curl/curl.h>
 
-#if LIBCURL_VERSION_NUM < 0x075500
-#error "libcurl 7.85 or newer is needed, for CURLOPT_PROTOCOLS_STR and curl_easy_header"
+#if LIBCURL_VERSION_NUM < 0x075700
+#error "libcurl 7.87 or newer is needed, for CURLOPT_PROTOCOLS_STR and CURLOPT_QUICK_EXIT"
 #endif
 
 /// curl_easy_setopt and curl_easy_getinfo are variadic, which Swift can't call; these fix the type
@@ -53,4 +53,33 @@ static inline CURLcode ccurl_set_receivers(
 static inline long ccurl_status(CURL *handle) {
     long status = 0;
     return curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK ? status : 0;
+}
+
+/// What to send with POST; libcurl keeps a copy.
+static inline CURLcode ccurl_set_body(CURL *handle, const char *bytes, long count) {
+    CURLcode code = curl_easy_setopt(handle, CURLOPT_POST, 1L);
+    if (code == CURLE_OK) {
+        code = curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE, count);
+    }
+    if (code == CURLE_OK) {
+        code = curl_easy_setopt(handle, CURLOPT_COPYPOSTFIELDS, bytes);
+    }
+    return code;
+}
+
+/// How many seconds the answer's Retry-After names, as a number or as a date; 0 when it has none.
+static inline long long ccurl_retry_after(CURL *handle) {
+    curl_off_t seconds = 0;
+    return curl_easy_getinfo(handle, CURLINFO_RETRY_AFTER, &seconds) == CURLE_OK ? seconds : 0;
+}
+
+/// Takes the next transfer that has ended, with what it ended in; null when there is none.
+static inline CURL *ccurl_take_ended(CURLM *transfers, CURLcode *code) {
+    int left = 0;
+    CURLMsg *message = curl_multi_info_read(transfers, &left);
+    if (message == NULL || message->msg != CURLMSG_DONE) {
+        return NULL;
+    }
+    *code = message->data.result;
+    return message->easy_handle;
 }

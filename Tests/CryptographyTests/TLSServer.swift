@@ -2,7 +2,7 @@ import Foundation
 
 /// OpenSSL's own test server on 127.0.0.1, with a certificate for `localhost` that it signed itself.
 ///
-/// It answers every request for `/keys` with fixed bytes, and ends with its owner.
+/// It answers every request for `/keys` with fixed bytes, unless told otherwise, and ends with its owner.
 final class TLSServer {
     let port: UInt16
 
@@ -14,7 +14,7 @@ final class TLSServer {
 
     struct CannotStart: Error {}
 
-    init(answer: [UInt8]) throws {
+    init(answer: [UInt8], mode: String = "-HTTP") throws {
         let directory = FileManager.default.temporaryDirectory
             .appending(path: "tls-server-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -29,7 +29,7 @@ final class TLSServer {
         let output = Pipe()
         process = try TLSServer.openssl(
             [
-                "s_server", "-accept", "127.0.0.1:0", "-HTTP", "-cert", "certificate.pem", "-key",
+                "s_server", "-accept", "127.0.0.1:0", mode, "-cert", "certificate.pem", "-key",
                 "key.pem",
             ], in: directory, output: output)
         self.directory = directory

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Programs of others that check what the ledger proves: Go's sumdb is a Debian package, but
-# rekor-verifier comes from PyPI, into an environment of its own below .local.
+# Programs of others that check what the ledger proves and signs: Go's sumdb is a Debian package, but
+# rekor-verifier and standardwebhooks come from PyPI, into an environment of their own below .local.
 
 readonly verifiers_requirements="$repository/Tests/TransparencyLogTests/Verifiers/requirements.txt"
 readonly verifiers_directory="$local_directory/verifiers"
@@ -16,7 +16,7 @@ set_up_verifiers() {
         rm -rf "$verifiers_directory"
         tail -n 20 "$local_directory/pip.log" >&2
         fail "pip could not install what Tests/TransparencyLogTests/Verifiers/requirements.txt names." \
-            "The tests need it to show that others can check the proofs; without a network, run" \
+            "The tests need it to show that others can check proofs and webhooks; without a network, run" \
             "this once with one, or set PIP_INDEX_URL or PIP_FIND_LINKS to where pip finds it"
     fi
     cp "$verifiers_requirements" "$verifiers_directory/installed.txt"

@@ -11,7 +11,7 @@ internal import CCurl
     /// libcurl is made ready once, by whoever is first.
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-    private let address: JWKSAddress
+    private let address: WebAddress
     private let handle: UnsafeMutableRawPointer
     private var fields: UnsafeMutablePointer<curl_slist>?
 
@@ -28,7 +28,7 @@ internal import CCurl
     ///   - trustedFile: Certificates to trust, as PEM; nil for those the system trusts.
     /// - Throws: `.unacceptableAddress`, or `.unreachable` when libcurl can't be set up.
     init(url: String, limit: Duration, trustedFile: String?) throws(JWKSFetchFault) {
-        guard let address = JWKSAddress(url) else {
+        guard let address = WebAddress(url) else {
             throw .unacceptableAddress
         }
         guard JWKSTransfer.isReady, let made = unsafe curl_easy_init() else {

@@ -26,6 +26,12 @@ package enum AccessAction: String, Sendable, Hashable, CaseIterable {
     case undoMerge = "merge.undo"
     case previewRelink = "identity.relink_preview"
     case relinkIdentity = "identity.relink"
+    case addWebhook = "webhook.add"
+    case removeWebhook = "webhook.remove"
+    case enableWebhook = "webhook.enable"
+    case disableWebhook = "webhook.disable"
+    case rotateWebhookSecret = "webhook.rotate_secret"
+    case replayWebhook = "webhook.replay"
 }
 
 /// What may be given as the reason of an access.

@@ -24,7 +24,7 @@ struct RoleGrants {
         "identities", "sessions", "idempotency_records", "projections", "projection_tables",
         "user_providers", "account_audit", "merkle_nodes", "checkpoints", "checkpoint_keys",
         "sealer_leases", "api_keys", "access_heads", "access_log", "erasures",
-        "merges",
+        "merges", "webhook_endpoints", "webhook_secrets", "webhook_cursors", "webhook_deliveries",
     ]
     private static let expecting = "ledger_expect(bigint, bigint, text)"
     private static let destroying = [
@@ -47,8 +47,9 @@ struct RoleGrants {
             case "ledger_head", "access_heads":
                 Grant(rights: "SELECT, INSERT, UPDATE", table: table)
             case "ledger_migrations", "projection_tables", "user_providers", "account_audit",
-                "api_keys", "erasures":
+                "api_keys", "erasures", "webhook_endpoints", "webhook_secrets":
                 Grant(rights: "SELECT", table: table)
+            case "webhook_cursors": Grant(rights: "SELECT, UPDATE", table: table)
             case "accounts", "identities", "sessions":
                 Grant(rights: "SELECT, INSERT, UPDATE", table: table)
             default: Grant(rights: "SELECT, INSERT, UPDATE, DELETE", table: table)

@@ -1,7 +1,8 @@
 package import Ledger
 import Postgres
 
-/// Wraps the keys of accounts with the current wrapping key, a bounded number in each transaction.
+/// Wraps the keys of accounts, and the secrets of webhooks, with the current wrapping key, a bounded number
+/// in each transaction.
 ///
 /// Rows that are wrapped so already are left alone, so it can be broken off and run again. A row that
 /// somebody changes or destroys meanwhile stays as they left it.
@@ -13,6 +14,10 @@ package struct Rewrapping: Sendable {
         package internal(set) var unreadable: [AccountID] = []
         /// How many there are of those.
         package internal(set) var unreadableCount: Int64 = 0
+        /// Secrets of webhooks that were wrapped anew.
+        package internal(set) var rewrappedWebhooks: Int64 = 0
+        /// Webhooks with a secret that no key of the directory opens.
+        package internal(set) var unreadableWebhooks: [WebhookID] = []
     }
 
     private static let rowsPerTransaction = 1_000
@@ -41,7 +46,7 @@ package struct Rewrapping: Sendable {
     private let session: Postgres.Session
     private let keyring: WrappingKeyring
 
-    /// Describes where the keys of accounts are.
+    /// Describes where the keys of accounts and the secrets of webhooks are.
     ///
     /// - Parameters:
     ///   - url: of the login that owns the tables.
@@ -69,6 +74,7 @@ package struct Rewrapping: Sendable {
                 last = next
                 progress(report.rewrapped)
             }
+            try Self.rewrapWebhooks(keyring: keyring, on: connection, report: &report)
             return report
         }
         await session.close()

@@ -48,22 +48,30 @@ package final class WrappingKeyring: Sendable {
     package func wrap(
         _ accountKey: AccountKey, tenant: TenantID, account: AccountID
     ) -> (wrappingKey: String, wrapped: [UInt8])? {
-        let now = content.withLock(\.self)
-        guard let key = now.keys[now.currentID] else { return nil }
-        let wrapped = AESGCM.seal(
-            accountKey.bytes, key: key, additional: Self.additional(tenant, account))
-        return (wrappingKey: now.currentID, wrapped: wrapped)
+        seal(accountKey.bytes, additional: Self.additional(tenant, account))
     }
 
     /// Decrypts an account's key; nil when the wrapping key is unknown or the bytes were changed.
     package func unwrap(
         _ wrapped: [UInt8], wrappingKey: String, tenant: TenantID, account: AccountID
     ) -> AccountKey? {
-        guard let key = key(wrappingKey),
-            let bytes = AESGCM.open(
-                wrapped, key: key, additional: Self.additional(tenant, account))
-        else { return nil }
-        return AccountKey(bytes: bytes)
+        open(wrapped, wrappingKey: wrappingKey, additional: Self.additional(tenant, account))
+            .flatMap(AccountKey.init(bytes:))
+    }
+
+    /// Encrypts with the key that wraps.
+    func seal(
+        _ secret: [UInt8], additional: [UInt8]
+    ) -> (wrappingKey: String, wrapped: [UInt8])? {
+        let now = content.withLock(\.self)
+        guard let key = now.keys[now.currentID] else { return nil }
+        let wrapped = AESGCM.seal(secret, key: key, additional: additional)
+        return (wrappingKey: now.currentID, wrapped: wrapped)
+    }
+
+    /// Decrypts what ``seal(_:additional:)`` made; nil when the key is unknown or anything was changed.
+    func open(_ wrapped: [UInt8], wrappingKey: String, additional: [UInt8]) -> [UInt8]? {
+        key(wrappingKey).flatMap { AESGCM.open(wrapped, key: $0, additional: additional) }
     }
 
     private func key(_ id: String) -> SymmetricKey? {

@@ -53,7 +53,7 @@ enum KeysRemoveCommand {
             for tenant in book.facts.keys.sorted()
             where try book.usedKey(of: tenant, among: [id]) != nil {
                 throw Fault(
-                    "encryption key \(id) wraps keys of accounts of tenant \(tenant):"
+                    "encryption key \(id) wraps keys of accounts or webhooks of tenant \(tenant):"
                         + " run \(Syntax.program) keys rewrap")
             }
         }

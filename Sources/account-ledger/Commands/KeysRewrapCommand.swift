@@ -9,8 +9,9 @@ enum KeysRewrapCommand {
         settings: [.databaseURL, .migrateURL, .keys],
         details: """
             After 'keys rotate encryption': what former keys have wrapped is wrapped anew, a thousand
-            accounts in a transaction, while the servers go on. Works with the login of LEDGER_MIGRATE_URL.
-            Broken off, the same command goes on. Afterwards the former keys may be removed.
+            accounts in a transaction and then the secrets of webhooks, while the servers go on. Works with
+            the login of LEDGER_MIGRATE_URL. Broken off, the same command goes on. Afterwards the former keys
+            may be removed.
             """)
 
     private static let rowsPerReport: Int64 = 100_000
@@ -33,6 +34,13 @@ enum KeysRewrapCommand {
             }
         }
         Terminal.print("\(report.rewrapped) keys of accounts are wrapped with \(current) now\n")
+        if report.rewrappedWebhooks > 0 {
+            Terminal.print("and \(report.rewrappedWebhooks) secrets of webhooks\n")
+        }
+        guard report.unreadableWebhooks.isEmpty else {
+            let some = report.unreadableWebhooks.map(\.description).joined(separator: ", ")
+            throw Fault("secrets of these webhooks do not unwrap: \(some)")
+        }
         guard report.unreadableCount == 0 else {
             let some = report.unreadable.map(\.description).joined(separator: ", ")
             throw Fault("\(report.unreadableCount) keys of accounts do not unwrap: \(some)")

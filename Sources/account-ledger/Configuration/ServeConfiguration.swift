@@ -24,6 +24,8 @@ struct ServeConfiguration: Sendable {
     let logLevel: LogLevel
     /// Where checkpoint keys and what was signed are kept; nil in a process that does not seal.
     let sealerDirectory: SealerDirectory?
+    /// The pauses before an event is sent to a webhook again, in seconds.
+    let webhookRetries: [Int64]
 
     /// Reads the environment.
     ///
@@ -53,6 +55,14 @@ struct ServeConfiguration: Sendable {
         queueLimit = Int(try environment.number(.queueLimit, in: 1...1_000_000))
         stopGrace = .seconds(try environment.number(.stopSeconds, in: 1...300))
         sealerDirectory = try SealingSetup.directory(environment, mode: mode)
+        webhookRetries = try environment.value(
+            .webhookRetrySeconds, wants: "1 to 32 comma-separated seconds of at most a week"
+        ) { text in
+            let delays = text.split(separator: ",", omittingEmptySubsequences: false)
+                .map { Int64($0).flatMap { (0...604_800).contains($0) ? $0 : nil } }
+            return (1...32).contains(delays.count) && !delays.contains(nil)
+                ? delays.compactMap(\.self) : nil
+        }
         try checkMode()
     }
 

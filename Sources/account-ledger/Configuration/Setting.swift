@@ -23,6 +23,7 @@ enum Setting: String, CaseIterable, Sendable {
     case logLevel = "LEDGER_LOG_LEVEL"
     case sealerState = "LEDGER_SEALER_STATE"
     case origin = "LEDGER_ORIGIN"
+    case webhookRetrySeconds = "LEDGER_WEBHOOK_RETRY_SECONDS"
 
     var name: String { rawValue }
 
@@ -46,6 +47,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .stopSeconds: "10"
         case .logLevel: "info"
         case .origin: "localhost/account-ledger"
+        case .webhookRetrySeconds: "5,30,120,600,3600,10800,21600,43200,86400"
         }
     }
 
@@ -75,6 +77,8 @@ enum Setting: String, CaseIterable, Sendable {
         case .logLevel: "debug, info, warning or error"
         case .sealerState: "directory of checkpoint keys and what was signed; whoever has it seals"
         case .origin: "what the names of logs begin with; required in production where it seals"
+        case .webhookRetrySeconds:
+            "pauses before a webhook's event is sent again, then it is given up"
         }
     }
 }

@@ -19,6 +19,9 @@ struct MetricsPage: Sendable {
         if let statuses = try? await workers.projector.status() {
             Self.write(statuses, to: &page)
         }
+        if let webhooks = try? await workers.webhooks.status() {
+            WebhookMetrics.write(webhooks, outcomes: workers.webhooks.outcomes, to: &page)
+        }
         return page.text
     }
 

@@ -24,10 +24,13 @@ struct OpenedTenants: Sendable {
         ORDER BY h.tenant_id, e.position
         """)
 
-    /// Whether an account's key is wrapped with one of some keys.
+    /// Whether an account's key or a webhook's secret is wrapped with one of some keys.
     private static let usesKeys = Statement(
         "uses_wrapping_keys",
         """
+        SELECT wrapping_key FROM webhook_secrets
+        WHERE tenant_id = $1::text AND wrapping_key = ANY ($2::text[])
+        UNION ALL
         SELECT wrapping_key FROM account_keys
         WHERE tenant_id = $1::text AND wrapping_key = ANY ($2::text[]) LIMIT 1
         """)
@@ -103,7 +106,7 @@ struct OpenedTenants: Sendable {
     }
 
     /// The last key of each kind that a log names has to be there, and every one that has wrapped the
-    /// key of an account which is not wrapped anew.
+    /// key of an account, or a webhook's secret, which is not wrapped anew.
     private func checkKeys(_ keys: Keys, from directory: KeyDirectory) throws(Fault) {
         for (tenant, _) in sorted {
             let token = self.keys(of: .token, in: tenant).last
@@ -128,7 +131,7 @@ struct OpenedTenants: Sendable {
         }
     }
 
-    /// One of these keys that still wraps the key of an account of the tenant.
+    /// One of these keys that still wraps the key of an account, or the secret of a webhook, of the tenant.
     func usedKey(of tenant: TenantID, among ids: Set<String>) throws(Fault) -> String? {
         guard !ids.isEmpty else { return nil }
         return try SchemaCheck.withConnection(to: url) { connection in

@@ -1,3 +1,4 @@
+import Cryptography
 import Ledger
 import LedgerPostgres
 
@@ -13,6 +14,8 @@ struct Workers: Sendable {
     let erasure: ErasureWorker
     /// Raised when this process has appended something.
     let commits = AdvanceSignal()
+    let webhooks: WebhookDispatcher
+    private let sender = WebhookSender()
 
     init(
         _ configuration: ServeConfiguration, keys: Keys,
@@ -36,6 +39,12 @@ struct Workers: Sendable {
         let erasure = ErasureWorker(url: url, recent: recent) { text in
             log.write(.warning, "erasure fault", ["detail": .text(text)])
         }
+        var delivering = WebhookConfiguration(
+            url: url, now: { .now }, send: { [sender] in await sender.send($0) })
+        delivering.retries = RetryPlan(delays: configuration.webhookRetries)
+        let webhooks = WebhookDispatcher(
+            configuration: delivering, keyring: keys.wrapping,
+            onFault: { log.write(.error, "webhook fault", ["detail": .text($0)]) })
         var sequencing = SequencerConfiguration(url: url)
         sequencing.queueLimit = configuration.queueLimit
         sequencer = Sequencer(
@@ -48,6 +57,7 @@ struct Workers: Sendable {
                 projector.wake()
                 sealer?.wake()
                 commits.raise()
+                webhooks.wake()
             },
             onFault: { text in
                 // After a lost connection the database may be a restored one, with other events.
@@ -64,6 +74,7 @@ struct Workers: Sendable {
         self.projector = projector
         self.sealer = sealer
         self.erasure = erasure
+        self.webhooks = webhooks
     }
 
     /// Works while the body runs, and then until everything that was accepted has been answered.
@@ -76,11 +87,13 @@ struct Workers: Sendable {
             group.addTask { await sweeper.run() }
             if let sealer { group.addTask { await sealer.run() } }
             group.addTask { await erasure.run() }
+            group.addTask { await webhooks.run() }
             defer {
                 sequencer.close()
                 reads.close()
                 access.close()
                 group.cancelAll()
+                sender.stop()
             }
             return try await body()
         }

@@ -37,6 +37,7 @@ import Testing
                 "ledger_migrations:r", "projection_tables:r", "merkle_nodes:ra", "checkpoints:ra",
                 "checkpoint_keys:ra", "api_keys:r", "access_heads:raw",
                 "access_log:ra", "accounts:raw", "identities:raw", "sessions:raw", "erasures:r",
+                "webhook_endpoints:r", "webhook_secrets:r", "webhook_cursors:rw",
             ]
             #expect(Set(narrow).isSubset(of: rights))
             let others = rights.filter { !narrow.contains($0) }
@@ -66,11 +67,13 @@ import Testing
         (.auditor, "SELECT * FROM sessions", false),
         (.auditor, "SELECT * FROM disclosures", false),
         (.auditor, "SELECT * FROM account_keys", false),
+        (.auditor, "SELECT * FROM webhook_secrets", false),
         (.auditor, "INSERT INTO account_audit (tenant_id) VALUES ('x')", false),
         (.support, "SELECT client_ip FROM account_audit", true),
         (.support, "SELECT email, provider_id FROM user_providers", true),
         (.support, "SELECT * FROM account_keys", false),
         (.support, "SELECT * FROM sessions", false),
+        (.support, "SELECT * FROM webhook_secrets", false),
         (.support, "UPDATE user_providers SET email = ''", false),
     ]
 

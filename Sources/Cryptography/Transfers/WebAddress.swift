@@ -1,9 +1,9 @@
 internal import CCurl
 
-/// An address that key sets may be fetched from; owns libcurl's reading of it.
+/// An address that may be asked over the web; owns libcurl's reading of it.
 ///
 /// The transfer is given this reading, not the text, so that what was checked is what is asked.
-@safe struct JWKSAddress: ~Copyable {
+@safe struct WebAddress: ~Copyable {
     private static let hostsOfThisMachine = ["127.0.0.1", "[::1]", "localhost"]
 
     /// libcurl's reading; lives as long as the address.
@@ -17,14 +17,14 @@ internal import CCurl
 
     /// Reads an address; nil unless it is `https`, or `http` to this machine.
     init?(_ text: String) {
-        guard JWKSAddress.namesHost(text), let made = unsafe curl_url() else {
+        guard WebAddress.namesHost(text), let made = unsafe curl_url() else {
             return nil
         }
         guard
             unsafe curl_url_set(made, CURLUPART_URL, text, 0) == CURLUE_OK,
-            let scheme = unsafe JWKSAddress.part(CURLUPART_SCHEME, of: made),
-            let host = unsafe JWKSAddress.part(CURLUPART_HOST, of: made),
-            case let isOfThisMachine = JWKSAddress.hostsOfThisMachine.contains(host),
+            let scheme = unsafe WebAddress.part(CURLUPART_SCHEME, of: made),
+            let host = unsafe WebAddress.part(CURLUPART_HOST, of: made),
+            case let isOfThisMachine = WebAddress.hostsOfThisMachine.contains(host),
             scheme == "https" || (scheme == "http" && isOfThisMachine)
         else {
             unsafe curl_url_cleanup(made)

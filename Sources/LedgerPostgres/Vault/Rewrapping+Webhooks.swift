@@ -1,0 +1,48 @@
+import Ledger
+import Postgres
+
+extension Rewrapping {
+    private static let webhookSecrets = Statement(
+        "rewrap_webhook_secrets",
+        """
+        SELECT tenant_id, endpoint_id, secret_id, wrapping_key, wrapped_secret
+        FROM webhook_secrets WHERE wrapping_key <> $1::text
+        ORDER BY tenant_id, endpoint_id, secret_id
+        """)
+    private static let storeWebhookSecret = Statement(
+        "rewrap_webhook_secret",
+        """
+        UPDATE webhook_secrets SET wrapping_key = $5, wrapped_secret = $6
+        WHERE tenant_id = $1 AND endpoint_id = $2 AND secret_id = $3 AND wrapped_secret = $4
+        """)
+
+    /// Wraps the secrets of webhooks anew, each by itself: a tenant has a few.
+    static func rewrapWebhooks(
+        keyring: WrappingKeyring, on connection: Connection, report: inout Report
+    ) throws {
+        let current = keyring.currentID
+        let rows = try connection.query(webhookSecrets, [.text(current)])
+        for row in 0..<rows.rowCount {
+            let endpoint = WebhookID(bits: try rows.uuid(row, 1))
+            let id = WebhookSecretID(bits: try rows.uuid(row, 2))
+            let wrapped = try rows.bytes(row, 4)
+            guard let tenant = TenantID(try rows.text(row, 0)),
+                let secret = keyring.unwrap(
+                    wrapped, wrappingKey: try rows.text(row, 3), tenant: tenant,
+                    endpoint: endpoint, id: id),
+                let again = keyring.wrap(secret, tenant: tenant, endpoint: endpoint, id: id),
+                again.wrappingKey == current
+            else {
+                report.unreadableWebhooks.append(endpoint)
+                continue
+            }
+            let stored = try connection.query(
+                storeWebhookSecret,
+                [
+                    .text(tenant.description), .uuid(endpoint.bits), .uuid(id.bits),
+                    .bytes(wrapped), .text(current), .bytes(again.wrapped),
+                ])
+            report.rewrappedWebhooks += Int64(stored.rowsAffected)
+        }
+    }
+}

@@ -1,0 +1,230 @@
+import Cryptography
+import Ledger
+import Postgres
+
+/// The statements of a dispatcher: leases, what it reads, and what it writes under a lease.
+enum DispatcherRows {
+    // A clock that was set back must not give a lease more time than it can have.
+    private static let takeLeases = Statement(
+        "webhook_take_leases",
+        """
+        WITH free AS (
+            SELECT c.tenant_id, c.endpoint_id
+            FROM webhook_cursors c
+            JOIN webhook_endpoints e
+                ON e.tenant_id = c.tenant_id AND e.endpoint_id = c.endpoint_id
+            WHERE e.disabled_at IS NULL AND c.gone_at IS NULL AND (
+                c.lease IS NULL OR c.expires_at < clock_timestamp()
+                OR c.expires_at > clock_timestamp() + make_interval(secs => $2::int))
+            ORDER BY c.tenant_id, c.endpoint_id FOR UPDATE OF c SKIP LOCKED)
+        UPDATE webhook_cursors c
+        SET lease = $1, expires_at = clock_timestamp() + make_interval(secs => $2::int)
+        FROM free f WHERE c.tenant_id = f.tenant_id AND c.endpoint_id = f.endpoint_id
+        RETURNING c.tenant_id, c.endpoint_id
+        """)
+    private static let standing = Statement(
+        "webhook_standing",
+        """
+        SELECT coalesce(c.lease = $3, false), e.disabled_at IS NULL AND c.gone_at IS NULL,
+            e.revision, c.next_position, e.url, e.types
+        FROM webhook_cursors c
+        JOIN webhook_endpoints e ON e.tenant_id = c.tenant_id AND e.endpoint_id = c.endpoint_id
+        WHERE c.tenant_id = $1 AND c.endpoint_id = $2
+        """)
+    private static let secrets = Statement(
+        "webhook_secrets",
+        """
+        SELECT secret_id, wrapping_key, wrapped_secret, ends_at FROM webhook_secrets
+        WHERE tenant_id = $1 AND endpoint_id = $2 ORDER BY made_at DESC, secret_id
+        """)
+    private static let pending = Statement(
+        "webhook_pending",
+        """
+        SELECT position, event_id, type, accounts, attempts, next_attempt_at
+        FROM webhook_deliveries
+        WHERE tenant_id = $1 AND endpoint_id = $2 AND state = 'pending' ORDER BY position
+        """)
+    private static let page = Statement(
+        "webhook_page",
+        """
+        SELECT position, CASE WHEN cardinality($4::text[]) = 0 OR type = ANY ($4) THEN entry END
+        FROM events WHERE tenant_id = $1 AND position >= $2 ORDER BY position LIMIT $3
+        """)
+    private static let entries = Statement(
+        "webhook_entries",
+        """
+        SELECT k.position, e.entry FROM unnest($2::bigint[]) AS k (position)
+        CROSS JOIN LATERAL (
+            SELECT entry FROM events WHERE tenant_id = $1 AND position = k.position OFFSET 0) e
+        """)
+
+    private static let hold = Statement(
+        "webhook_hold",
+        """
+        WITH held AS (
+            UPDATE webhook_cursors
+            SET expires_at = clock_timestamp() + make_interval(secs => $4::int)
+            WHERE tenant_id = $1 AND endpoint_id = $2 AND lease = $3
+            RETURNING 1)
+        SELECT ledger_expect(count(*), 1, 'webhook_cursors') FROM held
+        """)
+    private static let delete = Statement(
+        "webhook_delivered",
+        """
+        DELETE FROM webhook_deliveries
+        WHERE tenant_id = $1 AND endpoint_id = $2 AND position = ANY ($3::bigint[])
+        """)
+    private static let note = Statement(
+        "webhook_not_taken",
+        """
+        UPDATE webhook_deliveries d
+        SET state = n.state, attempts = n.attempts, next_attempt_at = n.next_attempt_at,
+            attempted_at = n.attempted_at, status = n.status, fault = n.fault
+        FROM unnest($3::bigint[], $4::text[], $5::int[], $6::timestamptz[], $7::timestamptz[],
+            $8::bigint[], $9::text[])
+            AS n (position, state, attempts, next_attempt_at, attempted_at, status, fault)
+        WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.position = n.position
+        """)
+    private static let insert = Statement(
+        "webhook_insert",
+        """
+        INSERT INTO webhook_deliveries (tenant_id, endpoint_id, position, event_id, type, accounts,
+            state, attempts, next_attempt_at)
+        SELECT $1, $2, n.position, n.event_id, n.type, string_to_array(n.accounts, ',')::uuid[],
+            'pending', 0, n.next_attempt_at
+        FROM unnest($3::bigint[], $4::uuid[], $5::text[], $6::text[], $7::timestamptz[])
+            AS n (position, event_id, type, accounts, next_attempt_at)
+        """)
+    private static let advance = Statement(
+        "webhook_advance",
+        """
+        WITH moved AS (
+            UPDATE webhook_cursors SET next_position = $4
+            WHERE tenant_id = $1 AND endpoint_id = $2 AND next_position = $3
+            RETURNING 1)
+        SELECT ledger_expect(count(*), 1, 'webhook_cursors') FROM moved
+        """)
+    private static let leave = Statement(
+        "webhook_gone",
+        """
+        UPDATE webhook_cursors SET gone_at = clock_timestamp()
+        WHERE tenant_id = $1 AND endpoint_id = $2
+        """)
+    private static let release = Statement(
+        "webhook_release",
+        """
+        UPDATE webhook_cursors SET lease = NULL, expires_at = NULL
+        WHERE tenant_id = $1 AND endpoint_id = $2 AND lease = $3
+        """)
+
+    // MARK: - Reading
+
+    static func takeLeasesCall(
+        _ lease: EntityID<WebhookLease>, seconds: Int32
+    ) -> Call {
+        Call(takeLeases, [.uuid(lease.bits), .int4(seconds)])
+    }
+
+    static func standingCall(_ endpoint: LeasedWebhook) -> Call {
+        Call(standing, key(endpoint) + [.uuid(endpoint.lease.bits)])
+    }
+
+    static func secretsCall(_ endpoint: LeasedWebhook) -> Call {
+        Call(secrets, key(endpoint))
+    }
+
+    static func pendingCall(_ endpoint: LeasedWebhook) -> Call {
+        Call(pending, key(endpoint))
+    }
+
+    static func pageCall(
+        of tenant: TenantID, from: LogPosition, limit: Int, types: [String]
+    ) -> Call {
+        Call(
+            page,
+            [.text(tenant.description), .int8(from.value), .int8(Int64(limit)), .texts(types)])
+    }
+
+    static func entriesCall(of tenant: TenantID, at positions: [LogPosition]) -> Call {
+        Call(entries, [.text(tenant.description), .int8s(positions.map(\.value))])
+    }
+
+    /// Reads what ``standingCall(_:)`` asked for; nil when the endpoint was removed.
+    static func standing(_ rows: QueryResult) throws(PostgresError) -> WebhookStanding? {
+        guard rows.rowCount == 1 else { return nil }
+        return WebhookStanding(
+            isHeld: try rows.bool(0, 0), isEnabled: try rows.bool(0, 1),
+            revision: try rows.int8(0, 2), next: LogPosition(try rows.int8(0, 3)),
+            url: try rows.text(0, 4), types: try rows.textArray(0, 5))
+    }
+
+    static func items(_ rows: QueryResult) throws(PostgresError) -> [DeliveryQueue.Item] {
+        var items: [DeliveryQueue.Item] = []
+        for row in 0..<rows.rowCount {
+            items.append(
+                DeliveryQueue.Item(
+                    position: LogPosition(try rows.int8(row, 0)),
+                    event: EventID(bits: try rows.uuid(row, 1)), type: try rows.text(row, 2),
+                    accounts: try rows.uuidArray(row, 3).map(AccountID.init(bits:)),
+                    attempts: Int(try rows.int4(row, 4)),
+                    next: Timestamp(microseconds: try rows.timestamp(row, 5))))
+        }
+        return items
+    }
+
+    // MARK: - Writing under a lease
+
+    static func holdCall(_ endpoint: LeasedWebhook, seconds: Int32) -> Call {
+        Call(hold, key(endpoint) + [.uuid(endpoint.lease.bits), .int4(seconds)])
+    }
+
+    static func releaseCall(_ endpoint: LeasedWebhook) -> Call {
+        Call(release, key(endpoint) + [.uuid(endpoint.lease.bits)])
+    }
+
+    static func calls(_ changes: DeliveryChanges, of endpoint: LeasedWebhook) -> [Call] {
+        let key = key(endpoint)
+        var calls: [Call] = []
+        if !changes.delivered.isEmpty {
+            calls.append(Call(delete, key + [.int8s(changes.delivered.map(\.value))]))
+        }
+        if !changes.notTaken.isEmpty {
+            let all = changes.notTaken
+            calls.append(
+                Call(
+                    note,
+                    key + [
+                        .int8s(all.map(\.item.position.value)),
+                        .texts(all.map { $0.isDead ? "dead" : "pending" }),
+                        .int4s(all.map { Int32($0.item.attempts) }),
+                        .timestamps(all.map(\.item.next.microseconds)),
+                        .timestamps(all.map(\.attemptedAt.microseconds)),
+                        .optionalInt8s(all.map { $0.status.map(Int64.init) }),
+                        .optionalTexts(all.map(\.fault)),
+                    ]))
+        }
+        if !changes.added.isEmpty {
+            let all = changes.added
+            calls.append(
+                Call(
+                    insert,
+                    key + [
+                        .int8s(all.map(\.position.value)), .uuids(all.map(\.event.bits)),
+                        .texts(all.map(\.type)),
+                        .texts(
+                            all.map { $0.accounts.map(\.description).joined(separator: ",") }),
+                        .timestamps(all.map(\.next.microseconds)),
+                    ]))
+        }
+        if let moved = changes.moved {
+            calls.append(
+                Call(advance, key + [.int8(moved.from.value), .int8(moved.to.value)]))
+        }
+        if changes.isGone { calls.append(Call(leave, key)) }
+        return calls
+    }
+
+    private static func key(_ endpoint: LeasedWebhook) -> [Parameter] {
+        [.text(endpoint.tenant.description), .uuid(endpoint.id.bits)]
+    }
+}

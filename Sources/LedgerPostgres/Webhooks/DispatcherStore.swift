@@ -1,0 +1,225 @@
+import Cryptography
+import Ledger
+import Postgres
+
+/// An endpoint that a dispatcher holds.
+struct LeasedWebhook: Hashable, Sendable {
+    let tenant: TenantID
+    let id: WebhookID
+    /// A new one each time that the endpoint is taken: what is written names it.
+    let lease: EntityID<WebhookLease>
+}
+
+/// An endpoint as its rows say it.
+struct WebhookStanding: Hashable, Sendable {
+    /// Whether the lease is still the one that was asked with.
+    let isHeld: Bool
+    let isEnabled: Bool
+    let revision: Int64
+    let next: LogPosition
+    let url: String
+    let types: [String]
+}
+
+/// A secret that signs until its end.
+struct HeldSecret: Sendable {
+    let secret: WebhookSecret
+    let endsAt: Timestamp?
+}
+
+/// What an endpoint is taken up with.
+struct LoadedWebhook: Sendable {
+    let standing: WebhookStanding
+    let secrets: [HeldSecret]
+    let items: [DeliveryQueue.Item]
+}
+
+/// What a transaction writes for one endpoint.
+struct DeliveryChanges: Sendable {
+    /// An attempt that did not end in a delivery.
+    struct NotTaken: Sendable {
+        let item: DeliveryQueue.Item
+        let isDead: Bool
+        let attemptedAt: Timestamp
+        let status: Int?
+        let fault: String?
+    }
+
+    var delivered: [LogPosition] = []
+    var notTaken: [NotTaken] = []
+    var added: [DeliveryQueue.Item] = []
+    var moved: (from: LogPosition, to: LogPosition)?
+    var isGone = false
+
+    var isEmpty: Bool {
+        delivered.isEmpty && notTaken.isEmpty && added.isEmpty && moved == nil && !isGone
+    }
+}
+
+/// Why a dispatcher lets an endpoint go.
+enum DispatcherFault: Error, CustomStringConvertible {
+    /// Another dispatcher holds it now, or it was removed.
+    case notHeld
+    /// None of its secrets can be decrypted with the keys at hand.
+    case secretUnreadable
+
+    var description: String {
+        switch self {
+        case .notHeld: "another dispatcher works on it"
+        case .secretUnreadable: "no key of the directory decrypts its secret"
+        }
+    }
+}
+
+/// The rows of dispatchers, on one connection.
+struct DispatcherStore: Sendable {
+    /// Settings of the connection: each statement looks few keys up or reads a stretch in order.
+    private static let settings = """
+        SET idle_in_transaction_session_timeout = '10s';
+        SET lock_timeout = '5s';
+        SET statement_timeout = '10s';
+        SET plan_cache_mode = force_generic_plan;
+        SET enable_seqscan = off;
+        SET enable_bitmapscan = off;
+        SET enable_hashjoin = off;
+        SET enable_mergejoin = off;
+        SET jit = off;
+        SELECT set_config('synchronous_commit', 'on', false)
+         WHERE current_setting('synchronous_commit') IN ('off', 'local');
+        """
+
+    private let session: Postgres.Session
+    private let keyring: WrappingKeyring
+    private let leaseSeconds: Int32
+
+    /// Makes a store; nothing is connected yet.
+    init(url: String, keyring: WrappingKeyring, leaseSeconds: Int32) {
+        session = Postgres.Session(
+            url: url, applicationName: "account-ledger webhooks", statementDeadline: .seconds(15)
+        ) { try $0.execute(Self.settings) }
+        self.keyring = keyring
+        self.leaseSeconds = leaseSeconds
+    }
+
+    /// Takes every endpoint that is enabled and that nobody holds.
+    func takeLeases() async throws -> [LeasedWebhook] {
+        let lease = EntityID<WebhookLease>(bits: SecureRandom.uint128())
+        let call = DispatcherRows.takeLeasesCall(lease, seconds: leaseSeconds)
+        return try await session.run { connection in
+            let rows = try connection.query(call.statement, call.parameters)
+            var taken: [LeasedWebhook] = []
+            for row in 0..<rows.rowCount {
+                guard let tenant = TenantID(try rows.text(row, 0)) else { continue }
+                taken.append(
+                    LeasedWebhook(
+                        tenant: tenant, id: WebhookID(bits: try rows.uuid(row, 1)), lease: lease))
+            }
+            return taken
+        }
+    }
+
+    /// Reads all that is known of an endpoint.
+    ///
+    /// - Throws: `DispatcherFault`, `PostgresError`.
+    func load(_ endpoint: LeasedWebhook) async throws -> LoadedWebhook {
+        try await session.run { [keyring] connection in
+            // The revision first: what an operator changes meanwhile is noticed by it at the next look.
+            let results = try connection.pipeline([
+                DispatcherRows.standingCall(endpoint), DispatcherRows.secretsCall(endpoint),
+                DispatcherRows.pendingCall(endpoint),
+            ])
+            guard let standing = try DispatcherRows.standing(results[0]), standing.isHeld else {
+                throw DispatcherFault.notHeld
+            }
+            var secrets: [HeldSecret] = []
+            let rows = results[1]
+            for row in 0..<rows.rowCount {
+                let secret = keyring.unwrap(
+                    try rows.bytes(row, 2), wrappingKey: try rows.text(row, 1),
+                    tenant: endpoint.tenant, endpoint: endpoint.id,
+                    id: WebhookSecretID(bits: try rows.uuid(row, 0)))
+                let endsAt = try rows.optionalTimestamp(row, 3).map(Timestamp.init(microseconds:))
+                guard let secret else {
+                    if endsAt == nil { throw DispatcherFault.secretUnreadable }
+                    continue
+                }
+                secrets.append(HeldSecret(secret: secret, endsAt: endsAt))
+            }
+            guard !secrets.isEmpty else { throw DispatcherFault.secretUnreadable }
+            return LoadedWebhook(
+                standing: standing, secrets: secrets, items: try DispatcherRows.items(results[2]))
+        }
+    }
+
+    /// A page of the log, of each event its entry or null when it is passed over, and then how the endpoint
+    /// stands: what an operator changed before an event was appended is seen with that event.
+    ///
+    /// - Throws: `PostgresError`.
+    func look(
+        at endpoint: LeasedWebhook, from: LogPosition, limit: Int, types: [String]
+    ) async throws -> (standing: WebhookStanding?, page: [[UInt8]?]) {
+        try await session.run { connection in
+            let results = try connection.pipeline([
+                DispatcherRows.pageCall(
+                    of: endpoint.tenant, from: from, limit: limit, types: types),
+                DispatcherRows.standingCall(endpoint),
+            ])
+            var page: [[UInt8]?] = []
+            for row in 0..<results[0].rowCount {
+                // A gap is for `verify` to report; nothing behind it is sent.
+                guard try results[0].int8(row, 0) == from.value + Int64(row) else { break }
+                page.append(try results[0].optionalBytes(row, 1))
+            }
+            return (standing: try DispatcherRows.standing(results[1]), page: page)
+        }
+    }
+
+    /// The entries at some positions.
+    ///
+    /// - Throws: `PostgresError`.
+    func entries(
+        of tenant: TenantID, at positions: [LogPosition]
+    ) async throws -> [LogPosition: [UInt8]] {
+        let call = DispatcherRows.entriesCall(of: tenant, at: positions)
+        return try await session.run { connection in
+            let rows = try connection.query(call.statement, call.parameters)
+            var entries: [LogPosition: [UInt8]] = [:]
+            for row in 0..<rows.rowCount {
+                entries[LogPosition(try rows.int8(row, 0))] = try rows.bytes(row, 1)
+            }
+            return entries
+        }
+    }
+
+    /// Writes changes and prolongs the lease, in one transaction.
+    ///
+    /// - Throws: `DispatcherFault.notHeld` when the lease is another one's; `PostgresError`.
+    func write(_ changes: DeliveryChanges, of endpoint: LeasedWebhook) async throws {
+        let calls =
+            [Call(.begin), DispatcherRows.holdCall(endpoint, seconds: leaseSeconds)]
+            + DispatcherRows.calls(changes, of: endpoint) + [Call(.commit)]
+        try await session.run { connection in
+            do throws(PostgresError) {
+                _ = try connection.pipeline(calls)
+            } catch {
+                // `ledger_expect` raises this: for the lease, and for a cursor that is elsewhere.
+                guard case .server(let refusal) = error, refusal.state.rawValue == "22000" else {
+                    throw error
+                }
+                connection.rollBack()
+                throw DispatcherFault.notHeld
+            }
+        }
+    }
+
+    /// Lets an endpoint go, so that anybody can take it at once.
+    func release(_ endpoint: LeasedWebhook) async {
+        let call = DispatcherRows.releaseCall(endpoint)
+        try? await session.run { _ = try $0.query(call.statement, call.parameters) }
+    }
+
+    /// Closes the connection.
+    func close() async {
+        await session.close()
+    }
+}

@@ -1,0 +1,39 @@
+package import Cryptography
+package import Ledger
+
+/// What a dispatcher of webhooks needs to know.
+package struct WebhookConfiguration: Sendable {
+    /// Sends one request; returns within bounded time.
+    package typealias Send = @Sendable (WebhookRequest) async -> WebhookOutcome
+
+    /// The runtime role's URL.
+    package var url: String
+    /// How a request is sent.
+    package var send: Send
+    package var retries = RetryPlan()
+    /// The time, of which only `webhook-timestamp` and the pauses between attempts depend.
+    package var now: @Sendable () -> Timestamp
+    /// Requests to one endpoint that are under way at the same time, at the most.
+    package var inFlightMax = 16
+    /// Events that are on their way to one endpoint at the most; the others wait in the log.
+    package var pendingMax = 1_000
+    /// Events of the log that are read at a time.
+    package var pageMax = 500
+    /// How long an endpoint is held without a sign of life.
+    package var leaseSeconds: Int32 = 15
+    /// How often a lease is prolonged when nothing is written.
+    package var renewal = Duration.seconds(4)
+    /// How long to wait for a wake-up before looking by itself, for what other processes append.
+    package var poll = Duration.milliseconds(250)
+    /// How often it is looked for endpoints that nobody holds.
+    package var search = Duration.seconds(1)
+
+    /// Describes a dispatcher with the usual limits.
+    package init(
+        url: String, now: @escaping @Sendable () -> Timestamp, send: @escaping Send
+    ) {
+        self.url = url
+        self.now = now
+        self.send = send
+    }
+}

@@ -1,0 +1,53 @@
+import Ledger
+import Postgres
+
+/// Reads how endpoints stand.
+enum WebhookList {
+    private static let columns = """
+        SELECT e.tenant_id, e.endpoint_id, e.url, e.types, e.created_at, e.disabled_at IS NOT NULL,
+            c.gone_at IS NOT NULL, c.next_position, coalesce(h.next_position, 0), d.pending, d.dead
+        FROM webhook_endpoints e
+        JOIN webhook_cursors c ON c.tenant_id = e.tenant_id AND c.endpoint_id = e.endpoint_id
+        LEFT JOIN ledger_head h ON h.tenant_id = e.tenant_id
+        CROSS JOIN LATERAL (
+            SELECT count(*) FILTER (WHERE state = 'pending') AS pending,
+                count(*) FILTER (WHERE state = 'dead') AS dead
+            FROM webhook_deliveries
+            WHERE tenant_id = e.tenant_id AND endpoint_id = e.endpoint_id) d
+        """
+    private static let every = Statement(
+        "webhooks_all", columns + " ORDER BY e.tenant_id, e.created_at, e.endpoint_id")
+    private static let ofTenant = Statement(
+        "webhooks_of",
+        columns + " WHERE e.tenant_id = $1::text ORDER BY e.created_at, e.endpoint_id")
+
+    /// The endpoints of all tenants, by tenant, the oldest first.
+    static func all(on connection: Connection) throws(PostgresError) -> [Webhook] {
+        try webhooks(try connection.query(every))
+    }
+
+    /// The endpoints of a tenant, the oldest first.
+    static func of(
+        _ tenant: TenantID, on connection: Connection
+    ) throws(PostgresError) -> [Webhook] {
+        try webhooks(try connection.query(ofTenant, [.text(tenant.description)]))
+    }
+
+    private static func webhooks(_ rows: QueryResult) throws(PostgresError) -> [Webhook] {
+        var webhooks: [Webhook] = []
+        for row in 0..<rows.rowCount {
+            guard let tenant = TenantID(try rows.text(row, 0)) else { continue }
+            let next = try rows.int8(row, 7)
+            webhooks.append(
+                Webhook(
+                    tenant: tenant, id: WebhookID(bits: try rows.uuid(row, 1)),
+                    url: try rows.text(row, 2), types: try rows.textArray(row, 3),
+                    createdAt: Timestamp(microseconds: try rows.timestamp(row, 4)),
+                    state: try rows.bool(row, 6)
+                        ? .gone : try rows.bool(row, 5) ? .disabled : .enabled,
+                    next: LogPosition(next), lag: max(0, try rows.int8(row, 8) - next),
+                    pending: try rows.int8(row, 9), dead: try rows.int8(row, 10)))
+        }
+        return webhooks
+    }
+}

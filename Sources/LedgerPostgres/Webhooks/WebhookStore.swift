@@ -1,0 +1,250 @@
+package import Cryptography
+package import Ledger
+package import Postgres
+
+/// Adds, changes and removes endpoints, with the login that owns the schema; each change is in the access
+/// log, in the same transaction.
+package struct WebhookStore {
+    /// How many dead letters are listed or sent again at a time.
+    package static let lettersMax = 1_000
+
+    private static let insert = Statement(
+        "webhook_add",
+        """
+        INSERT INTO webhook_endpoints (tenant_id, endpoint_id, url, types, revision, created_at)
+        VALUES ($1, $2, $3, $4, 0, clock_timestamp())
+        """)
+    private static let insertCursor = Statement(
+        "webhook_add_cursor",
+        """
+        INSERT INTO webhook_cursors (tenant_id, endpoint_id, next_position)
+        SELECT $1, $2, coalesce($3::bigint, next_position) FROM ledger_head
+        WHERE tenant_id = $1 AND coalesce($3::bigint, next_position) <= next_position
+        RETURNING next_position
+        """)
+    private static let insertSecret = Statement(
+        "webhook_add_secret",
+        """
+        INSERT INTO webhook_secrets (tenant_id, endpoint_id, secret_id, wrapping_key,
+            wrapped_secret, made_at)
+        VALUES ($1, $2, $3, $4, $5, clock_timestamp())
+        """)
+    private static let endSecrets = Statement(
+        "webhook_end_secrets",
+        """
+        WITH over AS (
+            DELETE FROM webhook_secrets
+            WHERE tenant_id = $1 AND endpoint_id = $2 AND ends_at <= clock_timestamp())
+        UPDATE webhook_secrets
+        SET ends_at = clock_timestamp() + make_interval(secs => $3::bigint)
+        WHERE tenant_id = $1 AND endpoint_id = $2 AND ends_at IS NULL
+        """)
+    private static let setEnabled = Statement(
+        "webhook_set_enabled",
+        """
+        UPDATE webhook_endpoints
+        SET disabled_at = CASE WHEN $3::boolean THEN NULL ELSE clock_timestamp() END,
+            revision = revision + 1
+        WHERE tenant_id = $1 AND endpoint_id = $2
+        """)
+    private static let comeBack = Statement(
+        "webhook_come_back",
+        "UPDATE webhook_cursors SET gone_at = NULL WHERE tenant_id = $1 AND endpoint_id = $2")
+    private static let change = Statement(
+        "webhook_change",
+        """
+        UPDATE webhook_endpoints SET revision = revision + 1
+        WHERE tenant_id = $1 AND endpoint_id = $2
+        """)
+    // Only what is not on its way: two changes at one moment must not lose one.
+    private static let replay = Statement(
+        "webhook_replay",
+        """
+        UPDATE webhook_deliveries
+        SET state = 'pending', attempts = 0, next_attempt_at = clock_timestamp()
+        WHERE tenant_id = $1 AND endpoint_id = $2 AND state = 'dead' AND position IN (
+            SELECT position FROM webhook_deliveries
+            WHERE tenant_id = $1 AND endpoint_id = $2 AND state = 'dead'
+                AND position = coalesce($3::bigint, position)
+            ORDER BY position LIMIT $4)
+        """)
+    private static let deadLetters = Statement(
+        "webhook_dead_letters",
+        """
+        SELECT position, event_id, type, accounts, attempts, attempted_at,
+            coalesce(status::text, fault, '')
+        FROM webhook_deliveries
+        WHERE tenant_id = $1 AND endpoint_id = $2 AND state = 'dead'
+        ORDER BY position LIMIT $3
+        """)
+    private static let tables = [
+        "webhook_endpoints", "webhook_cursors", "webhook_secrets", "webhook_deliveries",
+    ]
+
+    private let connection: Connection
+    private let tenant: TenantID
+    private let now: Timestamp
+
+    /// Works on a connection of the login that owns the schema; `now` is for the names of secrets.
+    package init(_ tenant: TenantID, at now: Timestamp, on connection: Connection) {
+        self.tenant = tenant
+        self.now = now
+        self.connection = connection
+    }
+
+    /// Adds an endpoint.
+    ///
+    /// - Parameters:
+    ///   - id: A new name.
+    ///   - url: Where events are sent.
+    ///   - types: Which; none for all.
+    ///   - from: The first position that is sent; nil for what is appended from now on.
+    ///   - secret: What signs.
+    ///   - keyring: Wraps the secret.
+    /// - Returns: The first position that is looked at; nil when the log does not reach so far.
+    /// - Throws: `PostgresError`.
+    package func add(
+        _ id: WebhookID, url: String, types: [Event.Name], from: LogPosition?,
+        secret: WebhookSecret, keyring: WrappingKeyring
+    ) throws -> LogPosition? {
+        let types = types.map(\.rawValue)
+        return try connection.transaction {
+            let cursor = try connection.query(
+                Self.insertCursor, key(id) + [from.map { .int8($0.value) } ?? .null])
+            guard cursor.rowCount == 1 else { return nil }
+            let first = LogPosition(try cursor.int8(0, 0))
+            _ = try connection.query(Self.insert, key(id) + [.text(url), .texts(types)])
+            try add(secret, to: id, keyring: keyring)
+            try record(
+                .addWebhook, id,
+                ["from": first.description, "types": types.joined(separator: ",")])
+            return first
+        }
+    }
+
+    /// The endpoints of the tenant, the oldest first.
+    ///
+    /// - Throws: `PostgresError`.
+    package func webhooks() throws -> [Webhook] {
+        try WebhookList.of(tenant, on: connection)
+    }
+
+    /// Removes an endpoint with all that is on its way to it; false when there is none.
+    ///
+    /// - Throws: `PostgresError`.
+    package func remove(_ id: WebhookID) throws -> Bool {
+        try connection.transaction {
+            var counts: [Int] = []
+            for table in Self.tables {
+                let statement = Statement(
+                    "webhook_remove_\(table)",
+                    "DELETE FROM \(table) WHERE tenant_id = $1 AND endpoint_id = $2")
+                counts.append(try connection.query(statement, key(id)).rowsAffected)
+            }
+            guard counts.first == 1 else { return false }
+            try record(.removeWebhook, id)
+            return true
+        }
+    }
+
+    /// Begins or ends sending; what is appended meanwhile is sent afterwards.
+    ///
+    /// - Returns: False when there is no such endpoint.
+    /// - Throws: `PostgresError`.
+    package func setEnabled(_ isEnabled: Bool, _ id: WebhookID) throws -> Bool {
+        try connection.transaction {
+            let changed = try connection.query(Self.setEnabled, key(id) + [.bool(isEnabled)])
+            guard changed.rowsAffected == 1 else { return false }
+            if isEnabled { _ = try connection.query(Self.comeBack, key(id)) }
+            try record(isEnabled ? .enableWebhook : .disableWebhook, id)
+            return true
+        }
+    }
+
+    /// Gives an endpoint another secret, beside which the former ones sign for some seconds.
+    ///
+    /// False when there is no such endpoint.
+    ///
+    /// - Throws: `PostgresError`.
+    package func rotate(
+        _ id: WebhookID, to secret: WebhookSecret, overlapSeconds: Int64, keyring: WrappingKeyring
+    ) throws -> Bool {
+        try connection.transaction {
+            guard try isChanged(id) else { return false }
+            _ = try connection.query(Self.endSecrets, key(id) + [.int8(overlapSeconds)])
+            try add(secret, to: id, keyring: keyring)
+            try record(.rotateWebhookSecret, id, ["overlap_seconds": "\(overlapSeconds)"])
+            return true
+        }
+    }
+
+    /// The first ``lettersMax`` events that were given up, in the order of the log.
+    ///
+    /// - Throws: `PostgresError`.
+    package func deadLetters(of id: WebhookID) throws -> [DeadLetter] {
+        let rows = try connection.query(
+            Self.deadLetters, key(id) + [.int8(Int64(Self.lettersMax))])
+        return try (0..<rows.rowCount).map { row in
+            DeadLetter(
+                position: LogPosition(try rows.int8(row, 0)),
+                event: EventID(bits: try rows.uuid(row, 1)), type: try rows.text(row, 2),
+                accounts: try rows.uuidArray(row, 3).map(AccountID.init(bits:)),
+                attempts: Int(try rows.int4(row, 4)),
+                attemptedAt: try rows.optionalTimestamp(row, 5).map(Timestamp.init(microseconds:)),
+                reason: try rows.text(row, 6))
+        }
+    }
+
+    /// Sends events that were given up again: one, or the first ``lettersMax``.
+    ///
+    /// - Returns: How many; nil when there is no such endpoint.
+    /// - Throws: `PostgresError`.
+    package func replay(_ id: WebhookID, position: LogPosition?) throws -> Int? {
+        try connection.transaction {
+            guard try isChanged(id) else { return nil }
+            let replayed = try connection.query(
+                Self.replay,
+                key(id) + [
+                    position.map { .int8($0.value) } ?? .null, .int8(Int64(Self.lettersMax)),
+                ])
+            try record(
+                .replayWebhook, id, ["position": position.map(\.description) ?? "all"])
+            return replayed.rowsAffected
+        }
+    }
+
+    /// Tells whoever works on an endpoint that it changes; false when there is none.
+    private func isChanged(_ id: WebhookID) throws(PostgresError) -> Bool {
+        try connection.query(Self.change, key(id)).rowsAffected == 1
+    }
+
+    private func add(
+        _ secret: WebhookSecret, to id: WebhookID, keyring: WrappingKeyring
+    ) throws(PostgresError) {
+        let secretID = WebhookSecretID(at: now, random: SecureRandom.uint128())
+        guard
+            let wrapped = keyring.wrap(secret, tenant: tenant, endpoint: id, id: secretID)
+        else { throw .unexpectedResult("no key wraps the secret") }
+        _ = try connection.query(
+            Self.insertSecret,
+            key(id) + [
+                .uuid(secretID.bits), .text(wrapped.wrappingKey), .bytes(wrapped.wrapped),
+            ])
+    }
+
+    private func record(
+        _ action: AccessAction, _ id: WebhookID, _ details: [String: String] = [:]
+    ) throws(PostgresError) {
+        var access = AccessRecord(by: nil, action)
+        access.details = details.merging(["webhook": id.description]) { $1 }
+        _ = try connection.pipeline([AccessStatements.call(recording: [access], in: tenant)])
+    }
+
+    private func key(_ id: WebhookID) -> [Parameter] {
+        [.text(tenant.description), .uuid(id.bits)]
+    }
+}
+
+// A connection serves one thread at a time.
+@available(*, unavailable)
+extension WebhookStore: Sendable {}
