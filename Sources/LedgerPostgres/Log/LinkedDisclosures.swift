@@ -93,6 +93,11 @@ struct LinkedDisclosures: Sendable {
         return found
     }
 
+    /// What was disclosed at one of the positions that were read, as far as that can be read.
+    func disclosed(at position: LogPosition) -> DisclosedValues? {
+        try? values[position]?.get()
+    }
+
     /// The positions of the `ProviderLinked` of the links that an event gives back.
     static func linkPositions(of recorded: RecordedEvent) -> [LogPosition] {
         guard case .accountsUnmerged(let fact) = recorded.event else { return [] }

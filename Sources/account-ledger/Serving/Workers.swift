@@ -11,6 +11,7 @@ struct Workers: Sendable {
     /// Nil in a process that does not seal.
     let sealer: Sealer?
     let erasure: ErasureWorker
+    let formerEmails: FormerEmailWorker
 
     init(
         _ configuration: ServeConfiguration, keys: Keys,
@@ -32,6 +33,11 @@ struct Workers: Sendable {
         }
         let erasure = ErasureWorker(url: url, recent: recent) { text in
             log.write(.warning, "erasure fault", ["detail": .text(text)])
+        }
+        formerEmails = FormerEmailWorker(
+            url: url, keyring: keys.wrapping, key: keys.searching.search
+        ) { text in
+            log.write(.warning, "former e-mail fault", ["detail": .text(text)])
         }
         var sequencing = SequencerConfiguration(url: url)
         sequencing.queueLimit = configuration.queueLimit
@@ -72,6 +78,7 @@ struct Workers: Sendable {
             group.addTask { await sweeper.run() }
             if let sealer { group.addTask { await sealer.run() } }
             group.addTask { await erasure.run() }
+            group.addTask { await formerEmails.run() }
             defer {
                 sequencer.close()
                 reads.close()
