@@ -22,6 +22,7 @@ package enum AccessAction: String, Sendable, Hashable, CaseIterable {
     case mergeAccounts = "account.merge"
     case previewUnmerge = "merge.undo_preview"
     case undoMerge = "merge.undo"
+    case search = "search"
 }
 
 /// What may be given as the reason of an access.

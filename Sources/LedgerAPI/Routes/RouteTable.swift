@@ -12,7 +12,7 @@ enum RouteTable {
         EraseAccountRoute.self, SetLegalHoldRoute.self, PutLegalHoldRoute.self,
         LiftLegalHoldRoute.self, MergePreviewRoute.self, MergeRoute.self,
         SupportMergePreviewRoute.self, SupportMergeRoute.self, UnmergePreviewRoute.self,
-        UnmergeRoute.self,
+        UnmergeRoute.self, SearchRoute.self,
     ]
 
     static let router: Router<any Route> = {

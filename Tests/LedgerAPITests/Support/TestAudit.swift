@@ -32,7 +32,7 @@ struct TestAudit {
     var services: AuditServices {
         AuditServices(
             keys: access, accesses: access, events: events, proofs: proofs, histories: ledger,
-            turns: turns)
+            searches: InMemorySearch(ledger), turns: turns)
     }
 
     /// Makes a key and gives its text.
