@@ -94,7 +94,8 @@ final class FuzzService: Sendable {
         let events = InMemoryEvents(ledger)
         let audit = AuditServices(
             keys: access, accesses: access, events: events, proofs: proofs,
-            histories: ledger, streams: EventStreams(events: events, watch: events))
+            histories: ledger, searches: InMemorySearch(ledger),
+            streams: EventStreams(events: events, watch: events))
         return API(
             APIServices(
                 commands: ledger, accounts: ledger, audit: audit, tenants: ledger,

@@ -106,6 +106,8 @@ enum RequestTemplates {
         request(
             "GET /v1/events/stream?after=0&type=SignedIn&from=0", key + "Last-Event-ID: 1\n", ""),
         request("GET /v1/events/0190a1b2-c3d4-7000-8000-000000000001?disclose=false", key, ""),
+        request("GET /v1/search?q=<ACCOUNT>", key, ""),
+        request("GET /v1/search?q=ada%40example.com", because, ""),
         request("GET /v1/log/checkpoint", key, ""),
         request("GET /v1/log/checkpoints?from=0&to=9&limit=2", key, ""),
         request(

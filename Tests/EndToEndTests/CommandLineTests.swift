@@ -25,7 +25,8 @@ import Testing
         ["replay", "--bogus"], ["replay", "--account"],
         ["replay", "--account", "not-an-id"], ["replay"], ["replay", "--from", "x"],
         ["replay", "--from", "-1"], ["replay", "--format", "xml", "--from", "0"], ["rebuild"],
-        ["rebuild", "nothing"], ["tenant", "create"], ["tenant", "create", "NOT A NAME"], ["keys"],
+        ["rebuild", "nothing"], ["rebuild", "former_emails", "--online"], ["tenant", "create"],
+        ["tenant", "create", "NOT A NAME"], ["keys"],
         ["keys", "api"], ["keys", "api", "lend"], ["access-log", "--from", "yesterday"],
     ])
     func `a usage error is one clear line`(arguments: [String]) async throws {

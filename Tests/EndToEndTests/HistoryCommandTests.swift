@@ -6,7 +6,7 @@ import Testing
 @Suite struct HistoryCommandTests {
     private static let someID = "01234567-89ab-7cde-8f01-23456789abcd"
 
-    @Test(arguments: ["account", "history", "timeline", "owner"])
+    @Test(arguments: ["account", "history", "timeline", "owner", "search"])
     func `every subcommand explains itself`(subcommand: String) async throws {
         let outcome = try await CommandLineTool(environment: [:]).run([subcommand, "--help"])
         #expect(outcome.status == 0)

@@ -32,6 +32,7 @@ package enum AccessAction: String, Sendable, Hashable, CaseIterable {
     case disableWebhook = "webhook.disable"
     case rotateWebhookSecret = "webhook.rotate_secret"
     case replayWebhook = "webhook.replay"
+    case search = "search"
 }
 
 /// What may be given as the reason of an access.

@@ -14,13 +14,15 @@ package struct AuditServices: Sendable {
     package let histories: any HistoryReader
     /// Streams the log.
     let streams: EventStreams
+    /// Finds accounts by what somebody holds.
+    package let searches: any SearchReader
     /// Bounds how many of their requests are worked on at once.
     let turns: AuditTurns
 
     /// Collects the services.
     package init(
         keys: any APIKeyDirectory, accesses: any AccessLog, events: any EventReader,
-        proofs: any ProofReader, histories: any HistoryReader,
+        proofs: any ProofReader, histories: any HistoryReader, searches: any SearchReader,
         streams: EventStreams, turns: AuditTurns = AuditTurns()
     ) {
         self.keys = keys
@@ -29,6 +31,7 @@ package struct AuditServices: Sendable {
         self.proofs = proofs
         self.histories = histories
         self.streams = streams
+        self.searches = searches
         self.turns = turns
     }
 }

@@ -23,7 +23,22 @@ struct Visit: Sendable {
     /// - Throws: 403, which is recorded, for a role that never sees any; 400 without a reason.
     func isDisclosing(_ query: QueryParameters) async throws(APIError) -> Bool {
         guard try query.flag(QueryParameters.disclose) else { return false }
-        guard principal.role.maySeePersonalData else { throw try await refusal() }
+        guard principal.role.maySeePersonalData else {
+            throw try await refusal([QueryParameters.disclose: "true"])
+        }
+        _ = try requiredReason()
+        return true
+    }
+
+    /// Whether a term is compared with personal data: who may see any and says why; an id is looked up for
+    /// everybody else, too.
+    ///
+    /// - Throws: 403, which is recorded, for a role that never sees any; 400 without a reason.
+    func comparesPersonalData(_ term: SearchTerm) async throws(APIError) -> Bool {
+        if term.id != nil { return principal.role.maySeePersonalData && reason != nil }
+        guard principal.role.maySeePersonalData else {
+            throw try await refusal(["kind": term.kind.rawValue])
+        }
         _ = try requiredReason()
         return true
     }
@@ -52,6 +67,15 @@ struct Visit: Sendable {
         access.account = account ?? access.account
         access.details = query.details.merging(more) { old, _ in old }
         access.isDisclosed = isDisclosed
+        try await call.write(access)
+    }
+
+    /// Writes down what was searched for and found, which is about to be shown; never the term itself.
+    ///
+    /// - Throws: 503 when it can't be written down.
+    func record(_ found: SearchResult, by term: SearchTerm) async throws(APIError) {
+        var access = access
+        access.details = found.details(of: term)
         try await call.write(access)
     }
 
@@ -91,9 +115,9 @@ struct Visit: Sendable {
     }
 
     /// Records that the principal may not do this, and gives what it is told.
-    private func refusal() async throws(APIError) -> APIError {
+    private func refusal(_ details: [String: String]) async throws(APIError) -> APIError {
         var access = access
-        access.details = [QueryParameters.disclose: "true"]
+        access.details = details
         access.outcome = .refused
         try await call.write(access)
         return .forbidden

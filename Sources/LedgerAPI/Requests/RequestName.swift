@@ -1,6 +1,6 @@
 internal import Cryptography
 internal import HTTP
-internal import Ledger
+package import Ledger
 
 /// How a request is called in answers, logs and entries.
 ///
@@ -8,7 +8,7 @@ internal import Ledger
 /// is a UUID stands there as it is, and any other name as the UUIDv8 (RFC 9562, section 5.8) that
 /// has the first 128 bits of the name's SHA-256: support can compute it from the name that a client
 /// reports.
-struct RequestName {
+package struct RequestName {
     /// The longest name that is taken from a client, in characters.
     static let charactersMax = 128
     static let header = "X-Request-Id"
@@ -27,6 +27,11 @@ struct RequestName {
         }
         text = values[0]
         id = RequestID(text) ?? Self.id(for: text)
+    }
+
+    /// How entries call a request that its client named so; nil for what can be no name.
+    package static func requestID(named text: String) -> RequestID? {
+        isName(text) ? RequestID(text) ?? id(for: text) : nil
     }
 
     private static func isName(_ text: String) -> Bool {

@@ -14,7 +14,7 @@ enum RouteTable {
         EraseAccountRoute.self, SetLegalHoldRoute.self, PutLegalHoldRoute.self,
         LiftLegalHoldRoute.self, MergePreviewRoute.self, MergeRoute.self,
         SupportMergePreviewRoute.self, SupportMergeRoute.self, UnmergePreviewRoute.self,
-        UnmergeRoute.self, RelinkPreviewRoute.self, RelinkRoute.self,
+        UnmergeRoute.self, RelinkPreviewRoute.self, RelinkRoute.self, SearchRoute.self,
     ]
 
     static let router: Router<any Route> = {

@@ -134,6 +134,7 @@ enum TableMaking {
         try connection.execute(
             """
             ALTER TABLE \(new) ADD CONSTRAINT \(new)_pkey \(try key.text(0, 0));
+            \(new.projection == .userProviders ? SearchedEmail.index(on: new.description) : "")
             ANALYZE \(new);
             """)
     }

@@ -23,6 +23,7 @@ package struct Verifier: Sendable {
     private let url: String
     private let session: Postgres.Session
     private let disclosures: DisclosureReader?
+    private let formerEmails: FormerEmails?
     private let layout: StreamedVerification.Layout
     private let trust: SealTrust
 
@@ -33,16 +34,21 @@ package struct Verifier: Sendable {
     ///     personal columns.
     ///   - keyring: unwraps the keys of accounts; nil leaves disclosures and personal columns
     ///     unchecked.
+    ///   - searchKey: makes the digests of former e-mails; nil leaves them unchecked.
     ///   - trust: what the Merkle log is held against that is not in the database.
     ///   - stretchEvents: how many events each of the connections reads at a time; a log of no
     ///     more is read over one connection.
     package init(
-        url: String, keyring: WrappingKeyring?, trust: SealTrust = SealTrust(),
-        stretchEvents: Int64 = 2_000
+        url: String, keyring: WrappingKeyring?, searchKey: SearchKey? = nil,
+        trust: SealTrust = SealTrust(), stretchEvents: Int64 = 2_000
     ) {
         self.url = url
         self.trust = trust
-        disclosures = keyring.map { DisclosureReader(keyring: $0) }
+        let disclosures = keyring.map { DisclosureReader(keyring: $0) }
+        self.disclosures = disclosures
+        formerEmails = searchKey.flatMap { key in
+            disclosures.map { FormerEmails(key: key, disclosures: $0) }
+        }
         layout = StreamedVerification.Layout(stretchEvents: stretchEvents)
         session = Postgres.Session(
             url: url, applicationName: Self.applicationName, statementDeadline: Self.deadline
@@ -94,7 +100,8 @@ package struct Verifier: Sendable {
     ) throws -> VerificationReport {
         try connection.transaction(Self.begin) {
             try Self.keepTables(on: connection)
-            if let whole = try streamed(tenant, progress).run(report, on: connection) {
+            if var whole = try streamed(tenant, progress).run(report, on: connection) {
+                try formerEmails?.check(tenant, &whole, on: connection)
                 return whole
             }
             var verification = TenantVerification(
@@ -102,6 +109,7 @@ package struct Verifier: Sendable {
                 progress: progress)
             verification.report.isSearched = true
             try verification.run(on: connection)
+            try formerEmails?.check(tenant, &verification.report, on: connection)
             return verification.report
         }
     }

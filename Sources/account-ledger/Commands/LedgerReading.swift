@@ -20,11 +20,16 @@ enum LedgerReading {
 
     /// The keys that decrypt disclosures, when a key directory is configured.
     static func keyring(_ environment: Environment) throws(Fault) -> WrappingKeyring? {
+        try keys(environment)?.wrapping
+    }
+
+    /// All keys, when a key directory is configured.
+    static func keys(_ environment: Environment) throws(Fault) -> Keys? {
         guard let path = environment.given(.keys) else { return nil }
         let directory = KeyDirectory(path: path)
         guard let keys = try directory.load() else {
             throw directory.fault("\(path) holds no keys")
         }
-        return keys.wrapping
+        return keys
     }
 }

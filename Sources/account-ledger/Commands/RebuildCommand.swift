@@ -9,7 +9,8 @@ enum RebuildCommand {
         operands: [
             .init(
                 placeholder: "PROJECTION",
-                meaning: ProjectionName.allCases.map(\.rawValue).joined(separator: " or "))
+                meaning: (ProjectionName.allCases.map(\.rawValue) + [FormerEmailRebuild.name])
+                    .joined(separator: " or "))
         ],
         options: [
             LedgerReading.tenantOption,
@@ -27,10 +28,16 @@ enum RebuildCommand {
             one, compared with it at the same position, and shown in its place. The former table is kept,
             and kept up, until --drop-previous. When it was ended early, start it again. Needs the login of
             LEDGER_MIGRATE_URL, because it makes and drops tables.
+
+            former_emails are digests beside identities that belong to nobody: those that are not what the
+            log discloses are made anew, beside a ledger that serves, without --online.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         let name = arguments.operands.first ?? ""
+        if name == FormerEmailRebuild.name {
+            return try await formerEmails(arguments, environment)
+        }
         guard let projection = ProjectionName(rawValue: name) else {
             throw arguments.misuse("there is no projection '\(Arguments.quoted(name))'")
         }
@@ -54,6 +61,31 @@ enum RebuildCommand {
         await rebuild.close()
         Terminal.print(reports.map(text).joined())
         return reports.allSatisfy { $0.fault == nil } ? .success : .fault
+    }
+
+    /// Makes the digests of former e-mails anew where they are wrong.
+    private static func formerEmails(
+        _ arguments: Arguments, _ environment: Environment
+    ) async throws -> ExitCode {
+        if let option = OnlineRebuildCommand.Change.allCases.first(where: {
+            arguments.has($0.rawValue)
+        }) {
+            throw arguments.misuse("--\(option.rawValue) is for tables of projections")
+        }
+        let url = try environment.databaseURL
+        let tenant = try LedgerReading.tenant(arguments, url: url)
+        guard let keys = try LedgerReading.keys(environment)?.searching else {
+            throw Fault("\(Setting.keys.name) is not set: digests are made of what it decrypts")
+        }
+        let rebuild = FormerEmailRebuild(url: url, keyring: keys.keyring, key: keys.search)
+        let reports = try await rebuild.run(in: tenant)
+        await rebuild.close()
+        Terminal.print(
+            reports.map {
+                "tenant \($0.tenant): \($0.wrong) digests of former e-mails were wrong\n"
+            }
+            .joined())
+        return .success
     }
 
     /// What is to be done to the tables, if anything is.

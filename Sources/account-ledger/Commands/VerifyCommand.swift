@@ -32,18 +32,20 @@ enum VerifyCommand {
         if let bundle = try OfflineVerification.bundle(arguments) {
             return try OfflineVerification.run(bundle, arguments)
         }
-        let keys = try arguments.value(
+        let verifiers = try arguments.value(
             of: "vkey", as: OfflineVerification.wantedKeys, OfflineVerification.verifiers)
         let url = try environment.databaseURL
         let tenant = try LedgerReading.tenant(arguments, url: url)
-        let keyring = try LedgerReading.keyring(environment)
+        let keys = try LedgerReading.keys(environment)
         let tenants =
             if let tenant { [tenant] } else { try OpenedTenants.read(url: url).facts.keys.sorted() }
-        let trust = try VerifyTrust.read(arguments, environment, keys: keys ?? [], tenants: tenants)
+        let trust = try VerifyTrust.read(
+            arguments, environment, keys: verifiers ?? [], tenants: tenants)
         let guards = try SchemaCheck.withConnection(to: url) {
             try AppendOnlyGuards.inspect($0, login: nil).sentence
         }
-        let verifier = Verifier(url: url, keyring: keyring, trust: trust)
+        let verifier = Verifier(
+            url: url, keyring: keys?.wrapping, searchKey: keys?.searching.search, trust: trust)
         let isTold = arguments.has("progress") || Terminal.isWatched
         let report = try await verifier.run(tenant: tenant) { progress in
             guard isTold else { return }

@@ -165,6 +165,9 @@ struct Server: Sendable {
             histories: HistoryReads(
                 url: configuration.databaseURL, keyring: keys.wrapping,
                 onFault: { log.write(.error, "history fault", ["detail": .text($0)]) }),
+            searches: SearchReads(
+                url: configuration.databaseURL, keys: keys.searching,
+                onFault: { log.write(.error, "search fault", ["detail": .text($0)]) }),
             streams: streams())
     }
 

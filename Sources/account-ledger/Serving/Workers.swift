@@ -16,6 +16,7 @@ struct Workers: Sendable {
     let commits = AdvanceSignal()
     let webhooks: WebhookDispatcher
     private let sender = WebhookSender()
+    let formerEmails: FormerEmailWorker
 
     init(
         _ configuration: ServeConfiguration, keys: Keys,
@@ -45,6 +46,11 @@ struct Workers: Sendable {
         let webhooks = WebhookDispatcher(
             configuration: delivering, keyring: keys.wrapping,
             onFault: { log.write(.error, "webhook fault", ["detail": .text($0)]) })
+        formerEmails = FormerEmailWorker(
+            url: url, keyring: keys.wrapping, key: keys.searching.search
+        ) { text in
+            log.write(.warning, "former e-mail fault", ["detail": .text(text)])
+        }
         var sequencing = SequencerConfiguration(url: url)
         sequencing.queueLimit = configuration.queueLimit
         sequencer = Sequencer(
@@ -88,6 +94,7 @@ struct Workers: Sendable {
             if let sealer { group.addTask { await sealer.run() } }
             group.addTask { await erasure.run() }
             group.addTask { await webhooks.run() }
+            group.addTask { await formerEmails.run() }
             defer {
                 sequencer.close()
                 reads.close()

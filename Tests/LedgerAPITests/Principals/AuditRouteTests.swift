@@ -12,6 +12,7 @@ struct AuditRouteTests {
         "GET /v1/events": "/v1/events?disclose=true",
         "GET /v1/events/stream": "/v1/events/stream",
         "GET /v1/events/{event_id}": "/v1/events/EVENT?disclose=true",
+        "GET /v1/search": "/v1/search?q=ACCOUNT",
         "GET /v1/log/checkpoint": "/v1/log/checkpoint",
         "GET /v1/log/checkpoints": "/v1/log/checkpoints",
         "GET /v1/log/inclusion": "/v1/log/inclusion?position=1",

@@ -64,6 +64,7 @@ import Testing
         (.auditor, "SELECT email FROM user_providers", false),
         (.auditor, "SELECT provider_id FROM user_providers", false),
         (.auditor, "SELECT * FROM identities", false),
+        (.auditor, "SELECT former_email FROM identities", false),
         (.auditor, "SELECT * FROM sessions", false),
         (.auditor, "SELECT * FROM disclosures", false),
         (.auditor, "SELECT * FROM account_keys", false),

@@ -30,7 +30,8 @@ enum IdentityWrites {
         WITH written AS (
             UPDATE identities i
             SET account_id = k.account_id, last_account_id = k.last_account_id,
-                linked_at = k.linked_at, linked_position = k.linked_position
+                linked_at = k.linked_at, linked_position = k.linked_position,
+                former_email = NULL
             FROM \(rows)
             CROSS JOIN LATERAL (
                 SELECT ctid FROM identities

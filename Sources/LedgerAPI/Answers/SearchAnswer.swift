@@ -1,0 +1,70 @@
+package import Ledger
+
+extension SearchResult {
+    /// The answer of `GET /v1/search`, also printed by the command line: ids only.
+    package var json: [UInt8] {
+        var writer = JSONWriter(reserving: 4096)
+        writer.object { writer in
+            writer.name("accounts")
+            writer.array { writer in
+                for account in accounts { writer.object { account.writeMembers(to: &$0) } }
+            }
+            writer.name("identities")
+            writer.array { writer in
+                for identity in identities { writer.object { identity.writeMembers(to: &$0) } }
+            }
+            writer.name("events")
+            writer.array { writer in
+                for event in events { writer.object { event.writeMembers(to: &$0) } }
+            }
+            writer.name("more")
+            writer.flag(hasMore)
+        }
+        return writer.bytes
+    }
+}
+
+extension FoundAccount {
+    fileprivate func writeMembers(to writer: inout JSONWriter) {
+        writer.member("id", id.description)
+        writer.member("state", state.rawValue)
+        writer.member("merged_into", mergedInto?.description)
+        writer.name("absorbed")
+        writer.texts(absorbed.map(\.description))
+        writer.name("linked_providers")
+        writer.texts(linkedProviders.map(\.description))
+        writer.matches(matchedBy)
+    }
+}
+
+extension FoundIdentity {
+    fileprivate func writeMembers(to writer: inout JSONWriter) {
+        writer.member("identity_id", id.description)
+        writer.member("provider", provider.description)
+        writer.name("linked")
+        writer.flag(account != nil)
+        writer.member(account == nil ? "last_account" : "account", lastAccount.description)
+        writer.matches(matchedBy)
+    }
+}
+
+extension FoundEvent {
+    fileprivate func writeMembers(to writer: inout JSONWriter) {
+        writer.member("event_id", recorded.id.description)
+        writer.member("position", recorded.position.description)
+        writer.member("type", recorded.event.name.rawValue)
+        writer.member("outcome", recorded.event.fact.outcome.rawValue)
+        writer.member("recorded_at", recorded.recordedAt.description)
+        writer.name("accounts")
+        writer.texts(recorded.accounts.map(\.id.description))
+        writer.member("request", recorded.request?.description)
+        writer.matches(matchedBy)
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func matches(_ matches: [SearchMatch]) {
+        name("matched_by")
+        texts(matches.map(\.rawValue))
+    }
+}

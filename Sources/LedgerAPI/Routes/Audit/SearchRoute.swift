@@ -1,0 +1,28 @@
+internal import HTTP
+internal import Ledger
+
+/// `GET /v1/search`: the accounts, identities and events that something names which somebody holds.
+struct SearchRoute: Route {
+    static let method = "GET"
+    static let path = "/v1/search"
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let visit = try await call.visit(.search, by: .readers)
+        let parameters = try QueryParameters(call.request, ["q"])
+        let term = try parameters.value("q", SearchTerm.form) { text in
+            SearchTerm(text, named: RequestName.requestID(named:))
+        }
+        guard let term else { throw QueryParameters.flaw("q", "is missing") }
+        let comparesPersonalData = try await visit.comparesPersonalData(term)
+        let found: SearchResult
+        do {
+            found = try await call.services.audit.searches.found(
+                by: term, comparesPersonalData: comparesPersonalData, in: call.tenant)
+        } catch {
+            throw .faulted(error)
+        }
+        // Only now is it known which accounts are shown; nothing is, before this is written.
+        try await visit.record(found, by: term)
+        return .json(bytes: found.json)
+    }
+}

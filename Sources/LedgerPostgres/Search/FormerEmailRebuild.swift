@@ -1,0 +1,57 @@
+package import Ledger
+import Postgres
+
+/// Makes the digests of former e-mails anew that are not what the log discloses, beside servers.
+package struct FormerEmailRebuild: Sendable {
+    /// What it is called on the command line.
+    package static let name = "former_emails"
+
+    private static let tenants = Statement(
+        "former_emails_heads", "SELECT tenant_id FROM ledger_head ORDER BY tenant_id")
+
+    private let session: Postgres.Session
+    private let emails: FormerEmails
+
+    /// Describes where the ledger is.
+    ///
+    /// - Parameters:
+    ///   - url: the runtime role's URL.
+    ///   - keyring: unwraps the keys of accounts.
+    ///   - key: makes the digests.
+    package init(url: String, keyring: WrappingKeyring, key: SearchKey) {
+        emails = FormerEmails(key: key, disclosures: DisclosureReader(keyring: keyring))
+        session = Postgres.Session(
+            url: url, applicationName: "account-ledger rebuild", statementDeadline: .seconds(3600)
+        ) {
+            try $0.execute(SearchReads.settings)
+            try $0.execute(
+                "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0")
+        }
+    }
+
+    /// Puts a tenant's digests right, or by default those of all tenants.
+    ///
+    /// - Returns: how many were wrong, by tenants in the order of their names.
+    /// - Throws: `PostgresError`; starting again goes on.
+    package func run(
+        in tenant: TenantID? = nil
+    ) async throws -> [(tenant: TenantID, wrong: Int)] {
+        try await session.run { connection in
+            var tenants = [tenant].compactMap(\.self)
+            if tenant == nil {
+                let rows = try connection.query(Self.tenants)
+                tenants = try (0..<rows.rowCount).compactMap { TenantID(try rows.text($0, 0)) }
+            }
+            return try tenants.map { tenant in
+                let wrong = try emails.reset(tenant, on: connection)
+                while try !emails.complete(tenant, pagesMax: 100, on: connection) {}
+                return (tenant: tenant, wrong: wrong)
+            }
+        }
+    }
+
+    /// Closes the connection.
+    package func close() async {
+        await session.close()
+    }
+}

@@ -1,0 +1,235 @@
+import Ledger
+import Postgres
+
+/// One search, on a connection outside of any transaction.
+struct Search {
+    let tenant: TenantID
+    let term: SearchTerm
+    let emails: FormerEmails?
+    let disclosures: DisclosureReader?
+    /// Whether there may be more than is found.
+    var hasMore = false
+
+    private var accounts: [AccountID: Set<SearchMatch>] = [:]
+    private var identities: [IdentityID: Set<SearchMatch>] = [:]
+    private var rows: [IdentityID: SearchRows.IdentityRow] = [:]
+    private var events: [LogPosition: (recorded: RecordedEvent, matches: Set<SearchMatch>)] = [:]
+
+    init(
+        tenant: TenantID, term: SearchTerm, emails: FormerEmails?, disclosures: DisclosureReader?
+    ) {
+        self.tenant = tenant
+        self.term = term
+        self.emails = emails
+        self.disclosures = disclosures
+    }
+
+    private var name: Parameter { .text(tenant.description) }
+
+    // MARK: What is compared
+
+    /// Compares the term with e-mails and with the names that providers give.
+    mutating func comparePersonalData(on connection: Connection) throws(PostgresError) {
+        try compareProviderIDs(on: connection)
+        guard let email = term.email else { return }
+        try compareEmails(email, on: connection)
+    }
+
+    private mutating func compareProviderIDs(on connection: Connection) throws(PostgresError) {
+        let found = try SearchRows.identities(
+            connection.query(SearchRows.ofProviderID, [name, .text(term.text)]))
+        for row in found {
+            add(row, row.account == nil ? .formerProviderID : .providerID)
+        }
+    }
+
+    private mutating func compareEmails(
+        _ email: String, on connection: Connection
+    ) throws(PostgresError) {
+        let live = try connection.query(
+            SearchRows.ofEmail, [name, .text(email), .int8(Int64(SearchResult.hitsMax) + 1)])
+        var holders: Set<AccountID> = []
+        var held: Set<IdentityID> = []
+        for row in 0..<live.rowCount {
+            holders.insert(AccountID(bits: try live.uuid(row, 0)))
+            held.insert(IdentityID(bits: try live.uuid(row, 1)))
+        }
+        for row in try identities(of: holders, on: connection) where held.contains(row.id) {
+            if row.account != nil { add(row, .email) }
+        }
+        guard let emails else { return }
+        let former = try SearchRows.identities(
+            connection.query(
+                SearchRows.ofFormerEmail,
+                [
+                    name, .bytes(emails.key.digest(of: email, in: tenant)),
+                    .int8(Int64(SearchResult.hitsMax) + 1),
+                ]))
+        for row in former { add(row, .formerEmail) }
+    }
+
+    /// Looks the term up as every kind of id that it can be.
+    mutating func lookUpIDs(on connection: Connection) throws(PostgresError) {
+        if let id = term.id {
+            let account = AccountID(bits: id.bits)
+            if try !accountRows(of: [account], on: connection).isEmpty { add(account, .accountID) }
+            try lookUpEventsAndIdentities(id, on: connection)
+        }
+        let isEmpty = accounts.isEmpty && events.isEmpty
+        guard isEmpty, let request = term.request else { return }
+        try lookUpLateRequests(request, on: connection)
+    }
+
+    /// Looks where the time that an id carries says: at what was recorded shortly after.
+    private mutating func lookUpEventsAndIdentities(
+        _ id: SearchedID, on connection: Connection
+    ) throws(PostgresError) {
+        let identity = IdentityID(bits: id.bits)
+        var holders: Set<AccountID> = []
+        var linked: Set<LogPosition> = []
+        if id.isOfTime {
+            let window = try SearchWindow.around(id.madeAt, in: tenant, on: connection)
+            let found = try SearchRows.events(
+                connection.query(
+                    SearchRows.ofWindow,
+                    [
+                        name, .int8(window.lowerBound), .int8(window.upperBound), .uuid(id.bits),
+                        .bytes(Array("\"identity\":\"\(id)\"".utf8)),
+                        .int8(Int64(SearchResult.hitsMax) + 1),
+                    ]), in: tenant)
+            for recorded in found {
+                if recorded.id.bits == id.bits { add(recorded, .eventID) }
+                if recorded.request?.bits == id.bits { add(recorded, .requestID) }
+                guard case .providerLinked(let fact) = recorded.event, fact.identity == identity
+                else { continue }
+                holders.insert(fact.account)
+                linked.insert(recorded.position)
+            }
+        }
+        let last = try connection.query(SearchRows.lastHolder, [name, .uuid(id.bits)])
+        if last.rowCount == 1 { holders.insert(AccountID(bits: try last.uuid(0, 0))) }
+        try lookUp(identity, linked: linked, holders: holders, on: connection)
+    }
+
+    /// Finds the row of an identity: by the accounts that held it, or by the subject that its link disclosed.
+    private mutating func lookUp(
+        _ identity: IdentityID, linked: Set<LogPosition>, holders: Set<AccountID>,
+        on connection: Connection
+    ) throws(PostgresError) {
+        guard !holders.isEmpty else { return }
+        var candidates = try identities(
+            of: holders.union(try survivors(of: holders, on: connection)), on: connection)
+        if let disclosures {
+            let disclosed = try LinkedDisclosures.read(
+                at: linked, in: tenant, with: disclosures, on: connection)
+            for subject in linked.sorted().compactMap({ (try? disclosed.values(at: $0))?.providerID }) {
+                candidates += try SearchRows.identities(
+                    connection.query(SearchRows.ofProviderID, [name, .text(subject)]))
+            }
+        }
+        if let row = candidates.first(where: { $0.id == identity }) {
+            add(row, .identityID)
+        } else {
+            // The account that held it was erased, or it was known by no other way.
+            for holder in holders { add(holder, .identityID) }
+        }
+    }
+
+    /// Looks for a request whose name carries no time, or another one, among the events that came last.
+    private mutating func lookUpLateRequests(
+        _ request: RequestID, on connection: Connection
+    ) throws(PostgresError) {
+        let window = try SearchWindow.last(in: tenant, on: connection)
+        let found = try SearchRows.events(
+            connection.query(
+                SearchRows.ofRequest,
+                [
+                    name, .int8(window.lowerBound), .int8(window.upperBound),
+                    .uuid(request.bits), .int8(Int64(SearchResult.hitsMax) + 1),
+                ]), in: tenant)
+        for recorded in found { add(recorded, .requestID) }
+        if found.isEmpty, window.lowerBound > 0 { hasMore = true }
+    }
+
+    // MARK: What is found
+
+    private mutating func add(_ account: AccountID, _ match: SearchMatch) {
+        accounts[account, default: []].insert(match)
+    }
+
+    private mutating func add(_ row: SearchRows.IdentityRow, _ match: SearchMatch) {
+        rows[row.id] = row
+        identities[row.id, default: []].insert(match)
+        add(row.account ?? row.lastAccount, match)
+    }
+
+    private mutating func add(_ recorded: RecordedEvent, _ match: SearchMatch) {
+        events[recorded.position, default: (recorded: recorded, matches: [])].matches.insert(match)
+        for account in recorded.accounts { add(account.id, match) }
+    }
+
+    private func identities(
+        of accounts: Set<AccountID>, on connection: Connection
+    ) throws(PostgresError) -> [SearchRows.IdentityRow] {
+        guard !accounts.isEmpty else { return [] }
+        return try SearchRows.identities(
+            connection.query(SearchRows.ofAccounts, [name, .uuids(accounts.map(\.bits))]))
+    }
+
+    private func accountRows(
+        of accounts: Set<AccountID>, on connection: Connection
+    ) throws(PostgresError) -> [AccountID: SearchRows.AccountRow] {
+        guard !accounts.isEmpty else { return [:] }
+        return try SearchRows.accounts(
+            connection.query(SearchRows.accounts, [name, .uuids(accounts.map(\.bits))]))
+    }
+
+    /// The accounts that stand for others, those in between included.
+    private func survivors(
+        of accounts: Set<AccountID>, on connection: Connection
+    ) throws(PostgresError) -> Set<AccountID> {
+        var survivors: Set<AccountID> = []
+        var next = accounts
+        // An account stands for a bounded number of others, so a chain ends.
+        for _ in 0..<MergeAccounts.familyMax where !next.isEmpty {
+            let found = try accountRows(of: next, on: connection).values.compactMap(\.mergedInto)
+            next = Set(found).subtracting(survivors)
+            survivors.formUnion(next)
+        }
+        return survivors
+    }
+
+    /// What was found, with what there is to say of the accounts.
+    mutating func result(on connection: Connection) throws(PostgresError) -> SearchResult {
+        for survivor in try survivors(of: Set(accounts.keys), on: connection) {
+            add(survivor, .absorbedAccount)
+        }
+        let known = try accountRows(of: Set(accounts.keys), on: connection)
+        let absorbed = try SearchRows.absorbed(
+            connection.query(SearchRows.absorbed, [name, .uuids(known.keys.map(\.bits))]))
+        let linked = try identities(of: Set(known.keys), on: connection)
+        let found = known.keys.sorted().compactMap { id -> FoundAccount? in
+            guard let row = known[id] else { return nil }
+            var providers: [ProviderName] = []
+            for link in linked where link.account == id && !providers.contains(link.provider) {
+                providers.append(link.provider)
+            }
+            return FoundAccount(
+                id: id, state: row.state, mergedInto: row.mergedInto, absorbed: absorbed[id] ?? [],
+                linkedProviders: providers, matchedBy: (accounts[id] ?? []).sorted())
+        }
+        let named = rows.values.sorted { $0.id < $1.id }.map { row in
+            FoundIdentity(
+                id: row.id, provider: row.provider, account: row.account,
+                lastAccount: row.lastAccount, matchedBy: (identities[row.id] ?? []).sorted())
+        }
+        let touched = events.values.sorted { $0.recorded.position < $1.recorded.position }.map {
+            FoundEvent(recorded: $0.recorded, matchedBy: $0.matches.sorted())
+        }
+        let most = SearchResult.hitsMax
+        return SearchResult(
+            accounts: Array(found.prefix(most)), identities: Array(named.prefix(most)),
+            events: Array(touched.prefix(most)),
+            hasMore: hasMore || max(found.count, named.count, touched.count) > most)
+    }
+}

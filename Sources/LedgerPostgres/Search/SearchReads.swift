@@ -1,0 +1,117 @@
+package import Ledger
+import Postgres
+
+/// Finds accounts by anything that somebody holds, on a connection of its own.
+package struct SearchReads: SearchReader {
+    /// How long a search for an e-mail waits for the read model.
+    private static let patience = Duration.seconds(3)
+    private static let pause = Duration.milliseconds(20)
+    /// Pages of identities whose e-mails a search looks for itself.
+    private static let pagesMax = 20
+
+    /// Each key is looked up by itself, however the planner reckons.
+    static let settings = """
+        SET statement_timeout = '10s'; SET lock_timeout = '2s';
+        SET idle_in_transaction_session_timeout = '10s';
+        SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
+        SET jit = off
+        """
+
+    private static let begin = Statement(
+        "search_begin", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+    private static let head = Statement(
+        "search_head", "SELECT next_position FROM ledger_head WHERE tenant_id = $1")
+
+    private static let folded = Statement(
+        "search_folded",
+        """
+        SELECT p.position FROM projection_tables g
+        CROSS JOIN LATERAL (
+            SELECT position FROM projections
+            WHERE tenant_id = $1 AND name = g.name AND generation = g.generation
+            OFFSET 0) p
+        WHERE g.name = 'user_providers' AND g.state = 'served'
+        """)
+
+    private let session: Postgres.Session
+    private let disclosures: DisclosureReader?
+    private let emails: FormerEmails?
+    private let onFault: @Sendable (String) -> Void
+
+    /// Describes where the ledger is; nothing is connected yet.
+    ///
+    /// - Parameters:
+    ///   - url: the runtime role's URL.
+    ///   - keys: unwrap the keys of accounts and make the digests of e-mails; without them, nothing is found
+    ///     that only they can find.
+    ///   - onFault: called with one line, free of personal data, for each search that failed.
+    package init(
+        url: String, keys: (keyring: WrappingKeyring, search: SearchKey)?,
+        onFault: @escaping @Sendable (String) -> Void
+    ) {
+        disclosures = keys.map { DisclosureReader(keyring: $0.keyring) }
+        emails = keys.map {
+            FormerEmails(key: $0.search, disclosures: DisclosureReader(keyring: $0.keyring))
+        }
+        self.onFault = onFault
+        session = Postgres.Session(
+            url: url, applicationName: "account-ledger search", connectTimeout: .seconds(2),
+            statementDeadline: .seconds(11)
+        ) { try $0.execute(Self.settings) }
+    }
+
+    /// Closes the connection; the next search makes a new one.
+    package func close() async {
+        await session.close()
+    }
+
+    package func found(
+        by term: SearchTerm, comparesPersonalData: Bool, in tenant: TenantID
+    ) async throws(LedgerFault) -> SearchResult {
+        do {
+            var isWhole = true
+            if comparesPersonalData, term.email != nil {
+                isWhole = try await isUpToDate(tenant)
+            }
+            return try await session.run { [isWhole] connection in
+                var isWhole = isWhole
+                if comparesPersonalData, term.email != nil, let emails {
+                    let isDone = try emails.complete(
+                        tenant, pagesMax: Self.pagesMax, on: connection)
+                    isWhole = isWhole && isDone
+                }
+                return try connection.transaction(Self.begin) {
+                    var search = Search(
+                        tenant: tenant, term: term, emails: emails, disclosures: disclosures)
+                    search.hasMore = !isWhole
+                    if comparesPersonalData { try search.comparePersonalData(on: connection) }
+                    try search.lookUpIDs(on: connection)
+                    return try search.result(on: connection)
+                }
+            }
+        } catch {
+            onFault("a search failed: \(error)")
+            throw .unavailable
+        }
+    }
+
+    /// Waits until the read model shows every event that the log has now; false when that takes too long.
+    private func isUpToDate(_ tenant: TenantID) async throws -> Bool {
+        let name = Parameter.text(tenant.description)
+        let wanted = try await session.run { connection in
+            let heads = try connection.query(Self.head, [name])
+            return heads.rowCount == 1 ? try heads.int8(0, 0) : 0
+        }
+        let deadline = ContinuousClock.now + Self.patience
+        while true {
+            let position = try await session.run { connection in
+                let rows = try connection.query(Self.folded, [name])
+                return rows.rowCount == 1 ? try rows.int8(0, 0) : 0
+            }
+            if position >= wanted { return true }
+            guard ContinuousClock.now < deadline else { return false }
+            try await Task.sleep(for: Self.pause)
+        }
+    }
+}

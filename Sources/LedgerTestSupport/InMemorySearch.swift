@@ -1,0 +1,55 @@
+package import Ledger
+
+/// Searches a ledger in memory by what its recordings say; merges are not looked at.
+package struct InMemorySearch: SearchReader {
+    private let ledger: InMemoryLedger
+
+    /// Searches this ledger.
+    package init(_ ledger: InMemoryLedger) {
+        self.ledger = ledger
+    }
+
+    /// The accounts, identities and events that a term names.
+    package func found(
+        by term: SearchTerm, comparesPersonalData: Bool, in tenant: TenantID
+    ) async throws(LedgerFault) -> SearchResult {
+        var accounts: [AccountID: Set<SearchMatch>] = [:]
+        var events: [FoundEvent] = []
+        for recording in ledger.recordings(of: tenant) {
+            let recorded = recording.recorded
+            var matches: [SearchMatch] = []
+            if let id = term.id {
+                for account in recorded.accounts where account.id.bits == id.bits {
+                    accounts[account.id, default: []].insert(.accountID)
+                }
+                if recorded.id.bits == id.bits { matches.append(.eventID) }
+            }
+            if let request = term.request, recorded.request == request {
+                matches.append(.requestID)
+            }
+            if comparesPersonalData, let first = recorded.accounts.first {
+                for disclosure in recording.disclosed {
+                    if disclosure.name == .providerID, disclosure.value == term.text {
+                        accounts[first.id, default: []].insert(.providerID)
+                    }
+                    if disclosure.name == .email,
+                        SearchTerm.comparable(email: disclosure.value) == term.email
+                    {
+                        accounts[first.id, default: []].insert(.email)
+                    }
+                }
+            }
+            guard !matches.isEmpty else { continue }
+            events.append(FoundEvent(recorded: recorded, matchedBy: matches.sorted()))
+            for account in recorded.accounts {
+                accounts[account.id, default: []].formUnion(matches)
+            }
+        }
+        return SearchResult(
+            accounts: accounts.sorted { $0.key < $1.key }.map { id, matches in
+                FoundAccount(
+                    id: id, state: .live, mergedInto: nil, absorbed: [], linkedProviders: [],
+                    matchedBy: matches.sorted())
+            }, identities: [], events: events, hasMore: false)
+    }
+}

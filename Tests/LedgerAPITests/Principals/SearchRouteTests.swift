@@ -1,0 +1,142 @@
+import Cryptography
+import Ledger
+import LedgerAPI
+import LedgerTestSupport
+import Testing
+
+/// Who may search for what, and what is written down of it.
+struct SearchRouteTests {
+    /// Ada and Bob, and somebody who asks.
+    private struct House {
+        let service: TestService
+        let ada: Person
+
+        init() async throws {
+            service = try TestService()
+            ada = try await service.signIn(
+                "google", "ada", claims: ["email": "\"ada@example.com\""])
+            _ = try await service.signIn("apple", "bob", claims: ["email": "\"bob@example.com\""])
+        }
+
+        func search(
+            _ query: String, as role: Role, reason: String? = nil
+        ) async throws -> Answer {
+            try await service.send(
+                "GET", "/v1/search\(query)", token: try service.audit.key(role),
+                headers: reason.map { [("Ledger-Reason", $0)] } ?? [])
+        }
+
+        func accounts(_ answer: Answer) -> [String] {
+            (answer.json["accounts"]?.array ?? []).compactMap { account in
+                guard let id = account.members?["id"]?.string else { return nil }
+                let matches = account.members?["matched_by"]?.array?.compactMap(\.string) ?? []
+                return "\(id == ada.userID ? "ada" : "other") \(matches.joined(separator: "+"))"
+            }
+        }
+
+        var lines: [LoggedAccess] { service.audit.access.accesses() }
+    }
+
+    @Test(arguments: [
+        (Role.auditor, "case 1" as String?, 403), (.auditor, nil, 403), (.support, nil, 400),
+        (.support, "case 1", 200), (.admin, nil, 400), (.admin, "case 1", 200),
+    ])
+    func `personal data is searched for with a reason, by those who may see it`(
+        role: Role, reason: String?, status: Int
+    ) async throws {
+        for term in ["ada@example.com", "%20ADA@example.COM", "ada"] {
+            let house = try await House()
+            let answer = try await house.search("?q=\(term)", as: role, reason: reason)
+            #expect(answer.status == status, "\(answer.body)")
+            let how = term.contains("@") ? "email" : "provider_id"
+            if status == 200 { #expect(house.accounts(answer) == ["ada \(how)"]) }
+            // What is malformed shows nothing and is not written down.
+            #expect(house.lines.count == (status == 400 ? 0 : 1))
+            #expect(house.lines.allSatisfy { !$0.isDisclosed && $0.action == "search" })
+            #expect(
+                house.lines.first?.outcome == (status == 403 ? "refused" : "allowed")
+                    || status == 400)
+            let told = house.lines.map { $0.details }.joined()
+            #expect(status == 400 || told.contains("\"kind\":\"\(how)\""))
+            #expect(status != 200 || told.contains(house.ada.userID))
+            for text in [told, answer.body] {
+                #expect(!text.lowercased().contains("ada@example"), "\(text)")
+                #expect(!text.contains("\"ada\""))
+            }
+        }
+    }
+
+    @Test(arguments: Role.allCases)
+    func `everybody may search for an id`(role: Role) async throws {
+        let house = try await House()
+        let linked = try #require(
+            house.service.ledger.recordings().first { recording in
+                if case .providerLinked = recording.recorded.event { return true }
+                return false
+            }?.recorded)
+        let request = try #require(linked.request)
+        for (term, expected) in [
+            (house.ada.userID, ["ada account_id"]),
+            (house.ada.userID.uppercased(), ["ada account_id"]),
+            ("\(linked.id)", ["ada event_id"]), ("\(request)", ["ada request_id"]),
+            ("0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b", []),
+        ] {
+            let answer = try await house.search("?q=\(term)", as: role)
+            #expect(answer.status == 200, "\(answer.body)")
+            #expect(house.accounts(answer) == expected)
+            #expect(answer.json["more"] == .bool(false))
+            #expect(!answer.body.contains("example.com"))
+        }
+        #expect(house.lines.map(\.action) == Array(repeating: "search", count: 5))
+        #expect(house.lines.last?.details == #"{"found":"0","kind":"id"}"#)
+    }
+
+    @Test func `a subject that looks like an id is compared with a reason only`() async throws {
+        let service = try TestService()
+        let subject = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
+        let person = try await service.signIn("google", subject)
+        let key = try service.audit.key(.support)
+        let path = "/v1/search?q=\(subject)"
+        let without = try await service.send("GET", path, token: key)
+        #expect(without.status == 200 && !without.body.contains(person.userID))
+        let with = try await service.send(
+            "GET", path, token: key, headers: [("Ledger-Reason", "case 1")])
+        #expect(with.body.contains(person.userID))
+        #expect(!with.body.contains(subject))
+        let auditor = try await service.send(
+            "GET", path, token: try service.audit.key(.auditor),
+            headers: [("Ledger-Reason", "case 1")])
+        #expect(auditor.status == 200 && !auditor.body.contains(person.userID))
+        #expect(service.audit.access.accesses().allSatisfy { !$0.details.contains(subject) })
+    }
+
+    @Test func `the name that a client gave its request finds its events`() async throws {
+        let service = try TestService()
+        let answer = try await service.postSignIn(
+            "google", service.idToken("google", "ada"), headers: [("X-Request-Id", "r-17")])
+        let person = try Person(answer)
+        let found = try await service.send(
+            "GET", "/v1/search?q=r-17", token: try service.audit.key(.support),
+            headers: [("Ledger-Reason", "case 1")])
+        #expect(found.body.contains(person.userID) && found.body.contains("request_id"))
+    }
+
+    @Test(arguments: [
+        "", "?q=", "?q=%20", "?q=a&q=b", "?q=a%7F", "?q=a%0Ab", "?q=a&limit=1", "?p=a",
+        "?q=\(String(repeating: "a", count: 321))",
+    ])
+    func `what can be no term is refused, and not repeated`(query: String) async throws {
+        let house = try await House()
+        let answer = try await house.search(query, as: .admin, reason: "case 1")
+        #expect(answer.status == 400, "\(answer.body)")
+        #expect(!answer.body.contains("aaa") && house.lines.isEmpty)
+    }
+
+    @Test func `the term is in no observation`() async throws {
+        let house = try await House()
+        _ = try await house.search("?q=ada@example.com", as: .support, reason: "case 1")
+        let seen = house.service.observer.observations
+        #expect(seen.last?.route == "/v1/search")
+        #expect(!"\(seen)".contains("ada@"))
+    }
+}

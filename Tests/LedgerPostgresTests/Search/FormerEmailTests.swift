@@ -1,0 +1,179 @@
+import Cryptography
+import Ledger
+import LedgerTestSupport
+import Postgres
+import Testing
+
+@testable import LedgerPostgres
+
+/// The digests of e-mails that nobody is linked with any more: right, kept, and gone in time.
+@Suite struct FormerEmailTests {
+    private static let digest = ScratchDatabase.searchKey.digest(
+        of: "ada@work.example", in: .default)
+
+    private static let hex = digest.map { byte in
+        String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+    }.joined()
+
+    private func worker(
+        _ database: ScratchDatabase, keyring: WrappingKeyring = SequencerFixture.keyring
+    ) -> FormerEmailWorker {
+        FormerEmailWorker(
+            url: database.runtimeURL, keyring: keyring, key: ScratchDatabase.searchKey
+        ) { Issue.record("\($0)") }
+    }
+
+    @Test func `the worker finds what no search has asked for`() async throws {
+        try await ErasureFixture.with { fixture in
+            #expect(try await fixture.database.formerEmails() == ["google-of-ada -"])
+            try await worker(fixture.database).round()
+            #expect(try await fixture.database.formerEmails() == ["google-of-ada 32"])
+            #expect(
+                try await fixture.database.tables(holding: Self.hex) == ["public.identities"])
+            let report = try await fixture.database.verifySearch()
+            #expect(report.holds, "\(report.findings)")
+        }
+    }
+
+    @Test func `an erasure takes the digest with it, and ids are all that finds the account`()
+        async throws
+    {
+        try await ErasureFixture.with { fixture in
+            let database = fixture.database
+            let found = try await database.search("ada@work.example")
+            #expect(found.accounts.map(\.id) == [fixture.ada.account])
+            #expect(found.accounts.first?.matchedBy == [.email, .formerEmail])
+            let identity = try #require(
+                found.identities.first { $0.provider == provider("apple") })
+            let event = try await database.asSuperuser.texts(
+                "SELECT event_id::text FROM events WHERE type = 'ProviderLinked' ORDER BY position")
+            var story = fixture.story
+            _ = try await story.erase(fixture.ada.account).get()
+            #expect(try await database.tables(holding: Self.hex) == [])
+            try await fixture.settle()
+            for term in ["ada@work.example", "ada@example.org", "subject-of-ada", "google-of-ada"] {
+                let nothing = try await database.search(term)
+                #expect(nothing.accounts.isEmpty && nothing.identities.isEmpty, "\(term)")
+            }
+            for term in ["\(fixture.ada.account)", "\(identity.id)", try #require(event.first)] {
+                let left = try await database.search(term)
+                let ada = left.accounts.first { $0.id == fixture.ada.account }
+                #expect(ada?.state == .erased && ada?.linkedProviders == [], "\(term)")
+                #expect(left.identities.isEmpty)
+            }
+            let report = try await database.verifySearch()
+            #expect(report.holds, "\(report.findings)")
+        }
+    }
+
+    @Test(arguments: ["''", "sha256('guessed')", "NULL"])
+    func `verify finds a digest that is not what the log discloses`(value: String) async throws {
+        try await ErasureFixture.with { fixture in
+            let database = fixture.database
+            try await worker(database).round()
+            try await database.asRuntime.execute(
+                """
+                UPDATE identities SET former_email = \(value)
+                WHERE provider_id = 'google-of-ada'
+                """)
+            let report = try await database.verifySearch()
+            guard value != "NULL" else {
+                // Only what is to be looked for again.
+                #expect(report.holds, "\(report.findings)")
+                #expect(try await database.search("ada@work.example").identities.count == 2)
+                return
+            }
+            #expect(report.findings.map(\.check) == [.identities])
+            #expect(report.findings.first?.text.contains("former_email") == true)
+            // Without the secret it can't tell.
+            #expect(try await fixture.verify().holds)
+            for wrong in [1, 0] {
+                let rebuild = FormerEmailRebuild(
+                    url: database.runtimeURL, keyring: SequencerFixture.keyring,
+                    key: ScratchDatabase.searchKey)
+                #expect(try await rebuild.run().map(\.wrong) == [wrong])
+                await rebuild.close()
+                #expect(try await database.verifySearch().holds)
+                #expect(try await database.formerEmails() == ["google-of-ada 32"])
+            }
+        }
+    }
+
+    @Test func `a linked identity has no digest, whoever writes it`() async throws {
+        try await ErasureFixture.with { fixture in
+            for value in ["sha256('x')", "''"] {
+                let refused = try await fixture.database.asSuperuser.refusal(
+                    of: "UPDATE identities SET former_email = \(value) WHERE account_id IS NOT NULL"
+                )
+                #expect(refused?.rawValue == "23514")
+            }
+        }
+    }
+
+    @Test func `a rotation of the encryption key changes no digest`() async throws {
+        try await MergeFixture.with { fixture in
+            let database = fixture.database
+            var story = fixture.story()
+            _ = try await story.unlink(fixture.ada, "google").get()
+            try await database.fold()
+            let before = try await fixture.found("ada@g.example")
+            #expect(before.count == 2)
+            let former = SymmetricKey(Array(repeating: 0x5A, count: 32))
+            let next = SymmetricKey(Array(repeating: 0x5B, count: 32))
+            let both = WrappingKeyring(
+                currentID: "next", current: next, former: ["test": former])
+            let report = try await Rewrapping(url: database.ownerURL, keyring: both).run()
+            #expect(report.rewrapped == 2 && report.unreadableCount == 0)
+            let only = WrappingKeyring(currentID: "next", current: next)
+            let found = try await database.search("ada@g.example", keyring: only)
+            #expect(found.identities.first?.matchedBy == [.formerEmail])
+            // And what is looked for afterwards comes to the same digest.
+            try await database.asSuperuser.execute("UPDATE identities SET former_email = NULL")
+            #expect(try await database.search("ada@g.example", keyring: only) == found)
+        }
+    }
+
+    @Test func `what no key opens is looked at once, and verify says so when the key is back`()
+        async throws
+    {
+        try await ErasureFixture.with { fixture in
+            let database = fixture.database
+            let other = WrappingKeyring(
+                currentID: "other", current: SymmetricKey(Array(repeating: 9, count: 32)))
+            try await worker(database, keyring: other).round()
+            #expect(try await database.formerEmails() == ["google-of-ada 0"])
+            #expect(try await database.verifySearch().findings.map(\.check) == [.identities])
+        }
+    }
+
+    @Test func `unlinks, links and searches at once end as one after the other`() async throws {
+        try await MergeFixture.with { fixture in
+            let database = fixture.database
+            let end = Flag()
+            defer { end.raise() }
+            let searching = Task {
+                let workers = [worker(database), worker(database)]
+                while !end.isRaised {
+                    for worker in workers { try await worker.round() }
+                    let found = try await database.search("ada-g")
+                    #expect(found.identities.count == 1 && found.accounts.count == 1)
+                }
+            }
+            var story = fixture.story()
+            for _ in 0..<60 {
+                _ = try await story.unlink(fixture.ada, "google").get()
+                _ = try await story.link(
+                    fixture.ada, "google", "ada-g", email: "ada@g.example"
+                ).get()
+            }
+            _ = try await story.unlink(fixture.ada, "google").get()
+            end.raise()
+            try await searching.value
+            #expect(fixture.sequencer.reportedFaults == [])
+            try await database.fold()
+            #expect(try await fixture.found("ada@g.example").count == 2)
+            let report = try await database.verifySearch()
+            #expect(report.holds, "\(report.findings)")
+        }
+    }
+}
