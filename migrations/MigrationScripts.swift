@@ -16,7 +16,6 @@ package enum MigrationScripts {
         ("V010_webhooks.sql", PackageResources.V010_webhooks_sql),
         ("V011_conflicts.sql", PackageResources.V011_conflicts_sql),
         ("V012_search.sql", PackageResources.V012_search_sql),
-        ("V013_relink.sql", PackageResources.V013_relink_sql),
     ]
 
     /// Makes the triggers of append-only level 1 anew after drift.

@@ -46,7 +46,7 @@ package struct InMemoryEvents: EventReader, LogWatch {
 
     /// What the last link of an identity disclosed.
     package func formerLink(
-        of identity: IdentityID, in tenant: TenantID
+        of identity: IdentityID, to _: AccountID, in tenant: TenantID
     ) async throws(LedgerFault) -> FormerLink? {
         FormerLink(of: identity, in: ledger.recordings(of: tenant))
     }

@@ -58,8 +58,6 @@ public enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case mergeTooLarge = "MERGE_TOO_LARGE"
     /// 404: no event with this id is a merge.
     case mergeNotFound = "MERGE_NOT_FOUND"
-    /// 404: no identity has this id.
-    case identityNotFound = "IDENTITY_NOT_FOUND"
     /// 409: the identity can't be linked again; `details.reason` says why.
     case relinkRefused = "RELINK_REFUSED"
     /// 410: the account was erased; nothing about it can be changed any more.

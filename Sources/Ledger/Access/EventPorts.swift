@@ -74,9 +74,9 @@ package protocol EventReader: Sendable {
         _ id: EventID, in tenant: TenantID, isDisclosing: Bool
     ) async throws(LedgerFault) -> ShownEvent?
 
-    /// What the last link of an identity disclosed; nil when the tenant has no such identity.
+    /// What the last link of an identity disclosed; nil when the account was not the last to have it.
     func formerLink(
-        of identity: IdentityID, in tenant: TenantID
+        of identity: IdentityID, to account: AccountID, in tenant: TenantID
     ) async throws(LedgerFault) -> FormerLink?
 }
 

@@ -54,8 +54,6 @@ package enum Refusal: Error, Hashable, Sendable {
     case mergeSuperseded(UnmergeAccounts.Obstacle)
     /// No event of that name is a merge.
     case unknownMerge
-    /// No identity of the tenant has this name.
-    case unknownIdentity
     /// The identity cannot be linked again.
     case relinkRefused(RelinkProvider.Obstacle)
 }

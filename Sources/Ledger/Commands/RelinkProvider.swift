@@ -17,9 +17,7 @@ package struct RelinkProvider: Sendable {
     package enum Obstacle: String, Hashable, Sendable, CaseIterable {
         /// It belongs to the account.
         case alreadyLinked = "already_linked"
-        /// It belongs to another account now.
-        case heldByOther = "held_by_other"
-        /// It never belonged to the account, or belonged to another one since.
+        /// It never belonged to the account, belongs or belonged to another one since, or is nobody's name.
         case notLinkedHereLast = "not_linked_here_last"
         /// The account has another identity of the provider.
         case providerTaken = "provider_taken"
@@ -58,8 +56,10 @@ package struct RelinkProvider: Sendable {
         guard let account = state.ledger.accounts[account] else { return .refused(.unknownAccount) }
         guard account.erasedPosition == nil else { return .refused(.accountErased) }
         if let other = account.mergedInto { return .refused(.accountMerged(into: other)) }
-        guard let known = state.ledger.identities[identity], !state.ledger.isForgotten(known)
-        else { return .refused(.unknownIdentity) }
+        // Whatever else it may be is not loaded: an identity is found by its last account.
+        guard let known = state.ledger.identities[identity], known.lastAccount == account.id,
+            !state.ledger.isForgotten(known)
+        else { return .refused(.relinkRefused(.notLinkedHereLast)) }
         if let obstacle = obstacle(to: known, account, policy) {
             return .refused(.relinkRefused(obstacle))
         }
@@ -96,9 +96,7 @@ package struct RelinkProvider: Sendable {
     private func obstacle(
         to known: Identity, _ account: Account, _ policy: TenantPolicy
     ) -> Obstacle? {
-        if known.account == account.id { return .alreadyLinked }
-        if known.account != nil { return .heldByOther }
-        guard known.lastAccount == account.id else { return .notLinkedHereLast }
+        if known.account != nil { return .alreadyLinked }
         let isTaken = account.links.contains { $0.provider == known.provider }
         return isTaken && !policy.severalPerProvider ? .providerTaken : nil
     }

@@ -77,7 +77,7 @@ package struct StoredAnswer: Hashable, Sendable {
             .failure(.tooManyHolds), .failure(.unknownHold), .failure(.accountMerged),
             .failure(.sameAccount), .failure(.nothingToChoose), .failure(.tooMuchToMerge),
             .failure(.mergePlanChanged), .failure(.mergeSuperseded), .failure(.unknownMerge),
-            .failure(.unknownIdentity), .failure(.relinkRefused):
+            .failure(.relinkRefused):
             nil
         }
     }

@@ -151,8 +151,6 @@ extension ErrorAnswer {
                     409, .mergeSuperseded, "The merge can't be taken back any more",
                     details: ["reason": obstacle.rawValue])
             case .unknownMerge: Self(404, .mergeNotFound, "There is no merge with this id")
-            case .unknownIdentity:
-                Self(404, .identityNotFound, "There is no identity with this id")
             case .relinkRefused(let obstacle):
                 Self(
                     409, .relinkRefused, "The identity can't be linked again",

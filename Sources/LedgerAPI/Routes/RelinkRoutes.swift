@@ -53,7 +53,8 @@ extension RouteCall {
         let identity = captures["identity_id"].flatMap { IdentityID($0) } ?? IdentityID(bits: 0)
         let former: FormerLink?
         do {
-            former = try await services.audit.events.formerLink(of: identity, in: tenant)
+            former = try await services.audit.events.formerLink(
+                of: identity, to: account, in: tenant)
         } catch {
             throw .faulted(error)
         }

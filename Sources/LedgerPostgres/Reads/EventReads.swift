@@ -33,12 +33,11 @@ package struct EventReads: EventReader {
         "SELECT position, entry FROM events WHERE tenant_id = $1 AND event_id = $2 ORDER BY position"
     )
 
-    // Not by the indexes that begin with tenant_id: they know no identity by its name.
     private static let lastLink = Statement(
         "last_link",
         """
         SELECT linked_position FROM identities
-        WHERE identity_id = $2 AND tenant_id IS NOT DISTINCT FROM $1
+        WHERE last_account_id = $2 AND tenant_id IS NOT DISTINCT FROM $1 AND identity_id = $3
         """)
 
     private let session: Postgres.Session
@@ -99,14 +98,15 @@ package struct EventReads: EventReader {
         }
     }
 
-    /// What the last link of an identity disclosed; nil when the tenant has no such identity.
+    /// What the last link of an identity disclosed; nil when the account was not the last to have it.
     package func formerLink(
-        of identity: IdentityID, in tenant: TenantID
+        of identity: IdentityID, to account: AccountID, in tenant: TenantID
     ) async throws(LedgerFault) -> FormerLink? {
         do {
             return try await session.run { connection in
                 let rows = try connection.query(
-                    Self.lastLink, [.text(tenant.description), .uuid(identity.bits)])
+                    Self.lastLink,
+                    [.text(tenant.description), .uuid(account.bits), .uuid(identity.bits)])
                 guard rows.rowCount > 0 else { return nil }
                 let position = LogPosition(try rows.int8(0, 0))
                 let linked = try LinkedDisclosures.read(

@@ -38,10 +38,12 @@ struct BatchKeys {
     /// Keys of identities: parallel columns.
     struct Identities {
         var tenants: [TenantID] = []
+        var accounts: [UInt128] = []
         var ids: [UInt128] = []
 
-        mutating func add(_ tenant: TenantID, _ id: IdentityID) {
+        mutating func add(_ tenant: TenantID, _ account: AccountID, _ id: IdentityID) {
             tenants.append(tenant)
+            accounts.append(account.bits)
             ids.append(id.bits)
         }
     }
@@ -67,7 +69,7 @@ struct BatchKeys {
     /// The ones among ``subjects`` whose accounts are meant as ``accounts`` are.
     private(set) var holders = Subjects()
 
-    /// Identities that commands name, whoever holds them.
+    /// Identities that commands name, each with the account that it should have belonged to last.
     private(set) var identities = Identities()
 
     init(_ commands: [Command]) {
@@ -127,7 +129,7 @@ struct BatchKeys {
             accounts.add(tenant, intent.absorbed)
         case .relinkProvider(let intent):
             accounts.add(tenant, intent.account)
-            identities.add(tenant, intent.identity)
+            identities.add(tenant, intent.account, intent.identity)
         }
     }
 

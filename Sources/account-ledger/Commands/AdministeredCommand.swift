@@ -169,7 +169,6 @@ struct AdministeredCommand: Sendable {
         case .onlyProvider: "an account would have no way to sign in"
         case .mergeSuperseded(let obstacle):
             "the merge can't be taken back any more: \(obstacle.rawValue)"
-        case .unknownIdentity: "the tenant has no such identity"
         case .relinkRefused(let obstacle):
             "the identity can't be linked again: \(obstacle.rawValue)"
         default: "refused: \(refusal)"

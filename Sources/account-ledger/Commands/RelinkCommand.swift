@@ -38,7 +38,7 @@ enum RelinkCommand {
         access.details = ["case": reference, "identity": identity.description]
         let intent = RelinkProvider(
             account: account, identity: identity,
-            former: try await former(identity, command, rules.keyring), actor: .system,
+            former: try await former(identity, account, command, rules.keyring), actor: .system,
             reason: reason, caseReference: reference, isPreview: isDryRun)
         let replies = try await command.carryOut(
             [.relinkProvider(intent)], as: isDryRun ? nil : access, keyring: rules.keyring,
@@ -52,13 +52,14 @@ enum RelinkCommand {
     }
 
     private static func former(
-        _ identity: IdentityID, _ command: AdministeredCommand, _ keyring: WrappingKeyring
+        _ identity: IdentityID, _ account: AccountID, _ command: AdministeredCommand, _ keyring: WrappingKeyring
     ) async throws(Fault) -> FormerLink? {
         let faults = FaultNote()
         let reads = EventReads(url: command.url, keyring: keyring) { faults.note($0) }
         let found: FormerLink?
         do throws(LedgerFault) {
-            found = try await reads.formerLink(of: identity, in: command.tenant)
+            found = try await reads.formerLink(
+                of: identity, to: account, in: command.tenant)
         } catch {
             throw Fault(faults.last ?? "no reason known")
         }

@@ -49,7 +49,17 @@ import Testing
             let refreshed = try await other.refresh()
             #expect(refreshed.errorCode == "INVALID_REFRESH_TOKEN")
 
-            // SEARCH: here support finds the account by an e-mail, with GET /v1/search?q=.
+            // Support knows no more than an address, of either identity, or the former account's id.
+            for (term, found) in [
+                ("ada@a.example", [ada.userID]), ("ADA@g.example", [ada.userID]),
+                (other.userID, [ada.userID, other.userID].sorted()),
+            ] {
+                let answer = try await support.get("/v1/search?q=\(term)")
+                let accounts = answer.json["accounts"] as? [[String: any Sendable]] ?? []
+                #expect(accounts.compactMap { $0["id"] as? String } == found, "\(answer.json)")
+                let survivor = accounts.first { $0["id"] as? String == ada.userID }
+                #expect(survivor?["absorbed"] as? [String] == [other.userID])
+            }
 
             let preview = try await support.post("/v1/merges/\(merge)/undo/preview")
             #expect(preview.status == 200, "\(preview.json)")

@@ -48,7 +48,8 @@ struct CaseWorker: Sendable {
     func at(_ server: ServerProcess) -> CaseWorker { CaseWorker(server.client, key: key) }
 
     func get(_ path: String) async throws -> WireClient.Answer {
-        try await client.call("GET", path, token: key)
+        try await client.call(
+            "GET", path, token: key, headers: ["Ledger-Reason": "a person asked"])
     }
 
     func post(

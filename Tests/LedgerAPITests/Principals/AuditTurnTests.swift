@@ -41,7 +41,7 @@ struct AuditTurnTests {
         }
 
         func formerLink(
-            of identity: IdentityID, in tenant: TenantID
+            of identity: IdentityID, to account: AccountID, in tenant: TenantID
         ) async throws(LedgerFault) -> FormerLink? { nil }
 
         func event(

@@ -90,14 +90,14 @@ import Testing
             try await refusal(account: other.userID)
                 == "409 RELINK_REFUSED not_linked_here_last")
         for nobody in ["0190a1b2-c3d4-7000-8000-000000000001", "nobody"] {
-            #expect(try await refusal(identity: nobody) == "404 IDENTITY_NOT_FOUND")
+            #expect(try await refusal(identity: nobody) == "409 RELINK_REFUSED not_linked_here_last")
             #expect(try await refusal(account: nobody) == "404 ACCOUNT_NOT_FOUND")
         }
         #expect(try await story.service.link("google", subject: "new", by: story.ada).status == 200)
         #expect(try await refusal() == "409 RELINK_REFUSED provider_taken")
         #expect(try await story.service.unlink("google", by: story.ada).status == 200)
         _ = try await story.service.signIn("google", "ada-g")
-        #expect(try await refusal() == "409 RELINK_REFUSED held_by_other")
+        #expect(try await refusal() == "409 RELINK_REFUSED not_linked_here_last")
         let line = try #require(story.service.audit.access.accesses().last)
         #expect(line.outcome == "refused" && line.details.contains(#""refusal":"RELINK_REFUSED""#))
         let admin = try story.service.audit.key(.admin)

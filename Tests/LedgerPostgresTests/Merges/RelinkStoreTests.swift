@@ -100,7 +100,8 @@ import Testing
             #expect(
                 try await fixture.relink(identity, to: fixture.ada) == .failure(.accountErased))
             #expect(
-                try await fixture.relink(identity, to: fixture.bob) == .failure(.unknownIdentity))
+                try await fixture.relink(identity, to: fixture.bob)
+                    == .failure(.relinkRefused(.notLinkedHereLast)))
             try await fixture.check()
         }
     }
@@ -171,7 +172,7 @@ extension MergeFixture {
         let reads = EventReads(url: database.runtimeURL, keyring: SequencerFixture.keyring) {
             Issue.record("\($0)")
         }
-        let former = try await reads.formerLink(of: identity, in: .default)
+        let former = try await reads.formerLink(of: identity, to: guest.account, in: .default)
         await reads.close()
         let result = try await sequencer.sequencer.submit(
             Command(

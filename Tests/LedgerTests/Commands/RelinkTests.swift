@@ -96,7 +96,7 @@ import Testing
     @Test func `an identity that somebody has stays where it is`() throws {
         var story = try Story()
         let other = try story.model.signIn(subject("google", "ada"))
-        #expect(try story.obstacle() == .heldByOther)
+        #expect(try story.obstacle() == .notLinkedHereLast)
         // Nor does it come back once it was somebody else's.
         _ = try story.model.link(other, .proved(subject("google", "more"), email: nil), token: 3)
         story = try Story(severalPerProvider: true)
@@ -132,7 +132,7 @@ import Testing
             try story.model.relink(story.google, to: nobody) == .failure(.unknownAccount))
         #expect(
             try story.model.relink(IdentityID(bits: 78), to: story.ada.account)
-                == .failure(.unknownIdentity))
+                == .failure(.relinkRefused(.notLinkedHereLast)))
         let plan = try story.model.carryOut(merge(story.ada, into: stranger, agreed: nil)).get()
         guard case .mergePlanned(_, let digest) = plan else {
             throw ModelLedger.Unexpected(result: .success(plan))

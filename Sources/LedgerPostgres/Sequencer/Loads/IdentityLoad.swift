@@ -1,24 +1,28 @@
 import Ledger
 import Postgres
 
-/// The identities that commands name, with their subjects; not the accounts that hold them.
+/// The identities that commands name beside their last accounts, with their subjects.
 enum IdentityLoad {
     private static let statement = Statement(
         "load_identities",
         """
         SELECT k.tenant_id, i.identity_id, i.provider, i.provider_id, i.account_id,
                i.last_account_id, i.linked_at, i.linked_position
-        FROM unnest($1::text[], $2::uuid[]) AS k (tenant_id, identity_id)
+        FROM unnest($1::text[], $2::uuid[], $3::uuid[]) AS k (tenant_id, account_id, identity_id)
         CROSS JOIN LATERAL (
             SELECT * FROM identities
-            WHERE identity_id = k.identity_id AND tenant_id IS NOT DISTINCT FROM k.tenant_id
+            WHERE last_account_id = k.account_id AND tenant_id IS NOT DISTINCT FROM k.tenant_id
+                AND identity_id = k.identity_id
             OFFSET 0) i
         """)
 
     static func call(_ identities: BatchKeys.Identities) -> Call {
         Call(
             statement,
-            [.texts(identities.tenants.map { $0.description }), .uuids(identities.ids)])
+            [
+                .texts(identities.tenants.map { $0.description }), .uuids(identities.accounts),
+                .uuids(identities.ids),
+            ])
     }
 
     static func read(
