@@ -42,11 +42,11 @@ package final class WireClient: Sendable {
     package let base: String
     private let session: URLSession
 
-    /// Speaks to the server at `http://host:port`.
-    package init(base: String) {
+    /// Speaks to the server at `http://host:port`, and waits so long for each answer.
+    package init(base: String, patienceSeconds: Int = 20) {
         self.base = base
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForRequest = 20
+        configuration.timeoutIntervalForRequest = TimeInterval(patienceSeconds)
         configuration.httpMaximumConnectionsPerHost = 64
         session = URLSession(configuration: configuration)
     }

@@ -67,7 +67,11 @@ enum TokenTargets {
             guard case .success(let claims) = check(token, service, nonce: "n") else {
                 return false
             }
-            let read = try JSONSerialization.jsonObject(with: Data(input)) as? [String: Any]
+            // Foundation refuses numbers that no double holds, where nobody reads them, too.
+            guard let object = try? JSONSerialization.jsonObject(with: Data(input)) else {
+                return true
+            }
+            let read = object as? [String: Any]
             try require(
                 (read?["iss"] as? String)?.utf8.elementsEqual(service.issuer.utf8) == true,
                 "another issuer's token is accepted")

@@ -12,17 +12,16 @@ import Testing
     /// Everything that a trial needs.
     private final class Stage: Sendable {
         let deployment: Deployment
-        let servers: [ServerProcess]
+        /// One for each server; they wait where other tests keep the machine busy.
+        let clients: [WireClient]
         let support: CaseWorker
         let oracle: MergeOracle
         let merges = Mutex<(merged: Set<String>, undone: Int)>((merged: [], undone: 0))
 
-        init(
-            _ deployment: Deployment, _ servers: [ServerProcess], _ support: CaseWorker
-        ) {
+        init(_ deployment: Deployment, _ servers: [ServerProcess], key: String) {
             self.deployment = deployment
-            self.servers = servers
-            self.support = support
+            clients = servers.map { WireClient(base: $0.client.base, patienceSeconds: 120) }
+            support = CaseWorker(clients[0], key: key)
             oracle = MergeOracle(deployment)
         }
 
@@ -30,7 +29,7 @@ import Testing
         func person(
             _ name: String, with providers: [TestIdentityProvider], at server: Int = 0
         ) async throws -> Device {
-            var device = Device(servers[server].client)
+            var device = Device(clients[server])
             for (index, provider) in providers.enumerated() {
                 if index == 0 {
                     try await device.signIn(provider, as: name)
@@ -41,7 +40,7 @@ import Testing
             return device
         }
 
-        func at(_ server: Int) -> CaseWorker { support.at(servers[server]) }
+        func at(_ server: Int) -> CaseWorker { CaseWorker(clients[server], key: support.key) }
 
         /// Takes down what was answered to a merge, and gives its status.
         func note(merge answer: WireClient.Answer) -> Int {
@@ -115,7 +114,7 @@ import Testing
             let statuses = try await [stage.note(merge: one), stage.note(merge: other)].sorted()
             #expect(statuses == [200, 409], "trial \(trial)")
             try await stage.check(trial, [a, b, c], names)
-            var back = Device(stage.servers[trial % 2].client)
+            var back = Device(stage.clients[trial % 2])
             try await back.signIn(stage.deployment.google, as: names[1])
             #expect([a.userID, c.userID].contains(back.userID), "trial \(trial)")
         }
@@ -197,7 +196,7 @@ import Testing
             #expect([200, 410].contains(status), "trial \(trial)")
             let covers = erasure.texts("covers") ?? []
             #expect(covers == (status == 200 ? [a.userID] : []), "trial \(trial)")
-            let survivor = try await stage.servers[0].client.call(
+            let survivor = try await stage.clients[0].call(
                 "GET", "/v1/account", token: a.accessToken)
             #expect(survivor.status == (status == 200 ? 401 : 200), "trial \(trial)")
             try await stage.check(trial, [a, b], names)
@@ -217,7 +216,7 @@ import Testing
             #expect(try await a.unlink(stage.deployment.google).status == 200)
             async let relinked = stage.at(0).post(
                 "/v1/accounts/\(a.userID)/identities/\(identity)/relink", ["case": "T-102"])
-            var b = Device(stage.servers[1].client)
+            var b = Device(stage.clients[1])
             let session = try await b.signIn(stage.deployment.google, as: name)
             let answer = try await relinked
             #expect(session.status == 200, "trial \(trial)")
@@ -234,9 +233,7 @@ import Testing
     ) async throws {
         try await Deployment.with { deployment in
             let servers = [try await deployment.serve(), try await deployment.serve()]
-            let stage = Stage(
-                deployment, servers,
-                CaseWorker(servers[0].client, key: try await deployment.apiKey("admin")))
+            let stage = Stage(deployment, servers, key: try await deployment.apiKey("admin"))
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for lane in 0..<Self.width {
                     group.addTask {
