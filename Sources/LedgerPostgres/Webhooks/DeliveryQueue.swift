@@ -1,5 +1,10 @@
 import Ledger
 
+extension Timestamp {
+    /// When an event is due that waits for nothing, whatever the clock of the process that sends it.
+    static let atOnce = Timestamp(microseconds: 0)
+}
+
 /// The events that are on their way to one endpoint, in the order of the log; pure.
 ///
 /// An event is due when no earlier one of any account that it touches is on its way: so the events of an
@@ -16,10 +21,17 @@ struct DeliveryQueue {
         var next: Timestamp
     }
 
+    /// The longest pause that there is: what is due later than that was planned by another clock.
+    private let pauseMax: Duration
     private var items: [Item] = []
     private(set) var started: Set<LogPosition> = []
     /// Until when the receiver wants nothing.
     private var heldUntil: Timestamp?
+
+    /// Makes an empty queue.
+    init(pauseMax: Duration) {
+        self.pauseMax = pauseMax
+    }
 
     var count: Int { items.count }
 
@@ -30,13 +42,15 @@ struct DeliveryQueue {
 
     /// Starts at most so many events that are due.
     mutating func start(_ countMax: Int, at now: Timestamp) -> [Item] {
-        guard countMax > 0, !isHeld(at: now) else { return [] }
+        guard countMax > 0, heldUntil.map({ waits(until: $0, at: now) }) != true else { return [] }
         var busy: Set<AccountID> = []
         var due: [Item] = []
-        for item in items where due.count < countMax {
+        for item in items {
+            guard due.count < countMax else { break }
             let isFirst = busy.isDisjoint(with: item.accounts)
             busy.formUnion(item.accounts)
-            if isFirst, item.next <= now, !started.contains(item.position) { due.append(item) }
+            guard isFirst, !started.contains(item.position) else { continue }
+            if !waits(until: item.next, at: now) { due.append(item) }
         }
         started.formUnion(due.map(\.position))
         return due
@@ -52,10 +66,12 @@ struct DeliveryQueue {
             let isFirst = busy.isDisjoint(with: item.accounts)
             busy.formUnion(item.accounts)
             guard isFirst, !started.contains(item.position) else { continue }
-            let due = max(item.next, heldUntil ?? item.next)
+            let due =
+                [item.next, heldUntil ?? item.next]
+                .map { waits(until: $0, at: now) ? $0 : now }.max() ?? now
             next = min(next ?? due, due)
         }
-        return next.map { max($0, now) }
+        return next
     }
 
     /// Takes out what was delivered or given up.
@@ -75,8 +91,8 @@ struct DeliveryQueue {
         heldUntil = max(heldUntil ?? moment, moment)
     }
 
-    private func isHeld(at now: Timestamp) -> Bool {
-        heldUntil.map { now < $0 } ?? false
+    private func waits(until moment: Timestamp, at now: Timestamp) -> Bool {
+        moment > now && .microseconds(moment.microseconds - now.microseconds) <= pauseMax
     }
 
     /// Where an event is: they lie in the order of the log.

@@ -14,7 +14,12 @@ package struct RetryPlan: Sendable {
         5, 30, 120, 600, 3_600, 10_800, 21_600, 43_200, 86_400,
     ]
 
-    /// Describes a plan.
+    /// The longest pause between two attempts, whatever chance and the receiver say.
+    var pauseMax: Duration {
+        .seconds(max((delays.max() ?? 0) * 2, Self.askedMax))
+    }
+
+    /// Describes a plan; `jitter` gives less than 2.
     package init(
         delays: [Int64] = usualDelays,
         jitter: @escaping @Sendable () -> Double = { Double.random(in: 0.9...1.1) }

@@ -42,7 +42,7 @@ struct WebhookDelivering: Sendable {
         let revision: Int64
         let secrets: [HeldSecret]
         var next: LogPosition
-        var queue = DeliveryQueue()
+        var queue: DeliveryQueue
         /// What has ended and is not written yet.
         var ended: [Ended] = []
         /// Whether the rows changed under it: what is under way is waited for, and nothing more begins.
@@ -63,7 +63,8 @@ struct WebhookDelivering: Sendable {
         var state = State(
             url: loaded.standing.url, types: loaded.standing.types,
             revision: loaded.standing.revision, secrets: loaded.secrets,
-            next: loaded.standing.next)
+            next: loaded.standing.next,
+            queue: DeliveryQueue(pauseMax: configuration.retries.pauseMax))
         state.queue.add(loaded.items)
         let mailbox = Mailbox()
         while !Task.isCancelled {
@@ -97,7 +98,7 @@ struct WebhookDelivering: Sendable {
         let now = configuration.now()
         var changes = DeliveryChanges()
         settle(state.ended, at: now, into: &changes)
-        if !state.isLeaving { takeIn(look.page, room: room, at: now, &state, into: &changes) }
+        if !state.isLeaving { takeIn(look.page, room: room, &state, into: &changes) }
         let isRenewed = ContinuousClock.now - state.renewedAt >= configuration.renewal
         if !changes.isEmpty || isRenewed {
             try await store.write(changes, of: endpoint)
@@ -202,7 +203,7 @@ struct WebhookDelivering: Sendable {
 
     /// Takes in events until there is no more room, passing over those of other types.
     private func takeIn(
-        _ page: [[UInt8]?], room: Int, at now: Timestamp, _ state: inout State,
+        _ page: [[UInt8]?], room: Int, _ state: inout State,
         into changes: inout DeliveryChanges
     ) {
         var next = state.next
@@ -219,7 +220,7 @@ struct WebhookDelivering: Sendable {
                         DeliveryQueue.Item(
                             position: next, event: event.recorded.id,
                             type: event.recorded.event.name.rawValue,
-                            accounts: event.recorded.accounts.map(\.id), next: now))
+                            accounts: event.recorded.accounts.map(\.id), next: .atOnce))
                 } catch {
                     // Nothing is skipped, and nothing behind it is sent before it is put right.
                     complain(error, &state)
@@ -241,7 +242,7 @@ struct WebhookDelivering: Sendable {
 
     // MARK: - What is due
 
-    /// Begins what is due, unless the lease may be another one's by now.
+    /// Begins what is due.
     private func begin(_ state: inout State, _ mailbox: Mailbox) async throws {
         let room = configuration.inFlightMax - state.queue.started.count
         let items = state.queue.start(room, at: configuration.now())

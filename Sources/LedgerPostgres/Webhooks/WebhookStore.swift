@@ -61,7 +61,7 @@ package struct WebhookStore {
         "webhook_replay",
         """
         UPDATE webhook_deliveries
-        SET state = 'pending', attempts = 0, next_attempt_at = clock_timestamp()
+        SET state = 'pending', attempts = 0, next_attempt_at = to_timestamp(0)
         WHERE tenant_id = $1 AND endpoint_id = $2 AND state = 'dead' AND position IN (
             SELECT position FROM webhook_deliveries
             WHERE tenant_id = $1 AND endpoint_id = $2 AND state = 'dead'

@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    /// People who sign in, link and unlink, on servers that may end at any moment.
+    /// People who sign in, link and unlink, on servers that may end at any moment, so often at the most.
     private static func traffic(
         _ round: Int, over servers: [ServerProcess], of deployment: Deployment,
         until end: EndOfTraffic
@@ -51,9 +51,7 @@ import Testing
         await withTaskGroup(of: Void.self) { group in
             for lane in 0..<4 {
                 group.addTask {
-                    var number = 0
-                    while !end.isHere {
-                        number += 1
+                    for number in 0..<100 where !end.isHere {
                         let name = "r\(round) l\(lane) n\(number % 5)"
                         var device = Device(servers[number % servers.count].client)
                         guard (try? await device.signIn(deployment.apple, as: name)) != nil,
