@@ -42,6 +42,7 @@ package struct SearchTerm: Hashable, Sendable {
         request = named(trimmed)
     }
 
+    /// What it looks like.
     package var kind: Kind {
         if id != nil { return .id }
         return email == nil ? .providerID : .email
@@ -83,6 +84,7 @@ package enum SearchMatch: String, Sendable, Hashable, CaseIterable, Comparable {
 
 /// An account that was found: no personal data.
 package struct FoundAccount: Hashable, Sendable {
+    /// What has become of it.
     package enum State: String, Sendable {
         case live
         case absorbed

@@ -135,8 +135,9 @@ enum TableMaking {
             """
             ALTER TABLE \(new) ADD CONSTRAINT \(new)_pkey \(try key.text(0, 0));
             \(new.projection == .userProviders ? SearchedEmail.index(on: new.description) : "")
-            ANALYZE \(new);
             """)
+        // In a transaction of its own, so that it knows of which columns nothing is to be remembered.
+        try connection.execute("ANALYZE \(new)")
     }
 
     /// Lets every projector fold into the table from now on.

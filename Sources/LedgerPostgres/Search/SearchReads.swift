@@ -66,6 +66,7 @@ package struct SearchReads: SearchReader {
         await session.close()
     }
 
+    /// What matches a term exactly, as the ledger is at one moment.
     package func found(
         by term: SearchTerm, comparesPersonalData: Bool, in tenant: TenantID
     ) async throws(LedgerFault) -> SearchResult {

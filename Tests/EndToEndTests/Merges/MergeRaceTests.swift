@@ -12,7 +12,7 @@ import Testing
     /// Everything that a trial needs.
     private final class Stage: Sendable {
         let deployment: Deployment
-        /// One for each server; they wait where other tests keep the machine busy.
+        /// One for each server.
         let clients: [WireClient]
         let support: CaseWorker
         let oracle: MergeOracle
@@ -20,7 +20,7 @@ import Testing
 
         init(_ deployment: Deployment, _ servers: [ServerProcess], key: String) {
             self.deployment = deployment
-            clients = servers.map { WireClient(base: $0.client.base, patienceSeconds: 120) }
+            clients = servers.map(\.client)
             support = CaseWorker(clients[0], key: key)
             oracle = MergeOracle(deployment)
         }
