@@ -8,7 +8,8 @@ import Testing
         [], ["serve"], ["migrate"], ["export"], ["replay"], ["rebuild"], ["verify"], ["keys"],
         ["keys", "init"], ["keys", "api"], ["keys", "api", "create"], ["keys", "api", "list"],
         ["keys", "api", "revoke"], ["access-log"], ["tenant"], ["tenant", "create"],
-        ["tenant", "list"],
+        ["tenant", "list"], ["webhooks"], ["webhooks", "add"], ["webhooks", "list"],
+        ["webhooks", "rotate-secret"], ["webhooks", "dead-letters"], ["webhooks", "replay"],
     ])
     func `every subcommand explains itself`(subcommand: [String]) async throws {
         let outcome = try await CommandLineTool(environment: [:]).run(subcommand + ["--help"])
