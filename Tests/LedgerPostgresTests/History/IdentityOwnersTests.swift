@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [UInt64(42), 44])
+    @Test(arguments: [UInt64(3), 9])
     func `at every position the holder is whom the whole log says`(seed: UInt64) async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
