@@ -93,7 +93,7 @@ final class FuzzService: Sendable {
         proofs.seal(at: Self.now)
         let audit = AuditServices(
             keys: access, accesses: access, events: InMemoryEvents(ledger), proofs: proofs,
-            histories: ledger)
+            histories: ledger, conflicts: ledger)
         return API(
             APIServices(
                 commands: ledger, accounts: ledger, audit: audit, tenants: ledger,

@@ -12,19 +12,23 @@ package struct AuditServices: Sendable {
     package let proofs: any ProofReader
     /// Replays the past of accounts.
     package let histories: any HistoryReader
+    /// Reads refused claims to identities.
+    package let conflicts: any ConflictReader
     /// Bounds how many of their requests are worked on at once.
     let turns: AuditTurns
 
     /// Collects the services.
     package init(
         keys: any APIKeyDirectory, accesses: any AccessLog, events: any EventReader,
-        proofs: any ProofReader, histories: any HistoryReader, turns: AuditTurns = AuditTurns()
+        proofs: any ProofReader, histories: any HistoryReader, conflicts: any ConflictReader,
+        turns: AuditTurns = AuditTurns()
     ) {
         self.keys = keys
         self.accesses = accesses
         self.events = events
         self.proofs = proofs
         self.histories = histories
+        self.conflicts = conflicts
         self.turns = turns
     }
 }

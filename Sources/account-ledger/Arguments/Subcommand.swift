@@ -15,6 +15,7 @@ struct Subcommand: Sendable {
         Subcommand(syntax: HistoryCommand.syntax, body: HistoryCommand.run),
         Subcommand(syntax: TimelineCommand.syntax, body: TimelineCommand.run),
         Subcommand(syntax: OwnerCommand.syntax, body: OwnerCommand.run),
+        Subcommand(syntax: ConflictsCommand.syntax, body: ConflictsCommand.run),
         Subcommand(syntax: RebuildCommand.syntax, body: RebuildCommand.run),
         Subcommand(syntax: VerifyCommand.syntax, body: VerifyCommand.run),
         Subcommand(syntax: ExportCommand.syntax, body: ExportCommand.run),

@@ -164,7 +164,10 @@ struct Server: Sendable {
             },
             histories: HistoryReads(
                 url: configuration.databaseURL, keyring: keys.wrapping,
-                onFault: { log.write(.error, "history fault", ["detail": .text($0)]) }))
+                onFault: { log.write(.error, "history fault", ["detail": .text($0)]) }),
+            conflicts: ConflictReads(url: configuration.databaseURL) {
+                log.write(.error, "conflict reader fault", ["detail": .text($0)])
+            })
     }
 
     private func services(probe: ReadinessProbe, requests: RequestMetrics) -> APIServices {

@@ -32,6 +32,7 @@ struct TestAudit {
     var services: AuditServices {
         AuditServices(
             keys: access, accesses: access, events: events, proofs: proofs, histories: ledger,
+            conflicts: ledger,
             turns: turns)
     }
 
