@@ -94,7 +94,7 @@ final class FuzzService: Sendable {
         let events = InMemoryEvents(ledger)
         let audit = AuditServices(
             keys: access, accesses: access, events: events, proofs: proofs,
-            histories: ledger, searches: InMemorySearch(ledger),
+            histories: ledger, searches: InMemorySearch(ledger), conflicts: ledger,
             streams: EventStreams(events: events, watch: events))
         return API(
             APIServices(

@@ -126,6 +126,9 @@ enum RequestTemplates {
         request(
             "GET /v1/accounts/<ACCOUNT>/timeline?after=0-2&as_of=2&limit=1&disclose=true", because,
             ""),
+        request(
+            "GET /v1/conflicts?state=open&account=<ACCOUNT>&after=0&limit=2", because, ""),
+        request("GET /v1/conflicts?state=resolved", key, ""),
         request("DELETE /v1/accounts/<ACCOUNT>?basis=retention", because, ""),
         request("POST /v1/accounts/<ACCOUNT>/holds", because, ""),
         // Of the service's own moment.
@@ -144,7 +147,8 @@ enum RequestTemplates {
         "Transfer-Encoding: chunked\n", "Expect: 100-continue\n", "Authorization: Bearer x\n",
         "Idempotency-Key: \n", "Origin: null\n", "X-Request-Id: é\n", "<ACCESS>", "<REFRESH>",
         "<ID>", "<KEY>", "<ACCOUNT>", "&limit=1", "&after=-1", "disclose=true", "as_of=", "&to=0",
-        "/history", "/holds", "HEAD ", "PUT ", "/t/acme",
+        "/history", "/timeline", "/v1/conflicts", "state=open", "/holds", "HEAD ", "PUT ",
+        "/t/acme",
         "/v1/", "\u{0}", "\n\n", "\r\n", ":", "%00", "null",
         #""id_token":1"#, #""nonce":{}"#, "HTTP/1.0", "HTTP/9.9", "Connection: close\n", "?a=b",
         "5\r\nhello\r\n0\r\n\r\n", "\t", " ", "{", "Bearer ", "\u{7F}",

@@ -12,6 +12,7 @@ struct LoadScript {
     private var keys: [AccountID: AccountKey] = [:]
     /// The provider's own names of identities.
     private var subjects: [IdentityID: String] = [:]
+    private var conflicts = ConflictFold()
     private var events = CopyText(
         """
         events (tenant_id, position, event_id, type, schema_version, recorded_at, account_id,
@@ -35,6 +36,7 @@ struct LoadScript {
         let recording = step.recording
         let recorded = recording.recorded
         if case .accountOpened(let fact) = recorded.event { addKey(of: fact.account) }
+        try conflicts.apply(recorded)
         let first = recorded.accounts.first
         events.row(
             "\(recorded.position)", "\(recorded.id)", recorded.event.name.rawValue, "1",
@@ -66,6 +68,7 @@ struct LoadScript {
         for (subject, identity) in state.directory { subjects[identity] = subject.providerID }
         try writeAccounts(state.ledger, emails: history.emails)
         try writeSessions(state)
+        try writeConflicts()
         let next = state.ledger.nextPosition
         var heads = CopyText("ledger_head (tenant_id, next_position, last_recorded_at)")
         heads.row("\(next)", "\(state.ledger.lastRecordedAt)")
@@ -89,6 +92,30 @@ struct LoadScript {
         try disclosures.flush()
         try accountKeys.flush()
         try audit.flush()
+    }
+
+    private func writeConflicts() throws {
+        var rows = CopyText(
+            """
+            conflicts_1 (tenant_id, first_position, first_event, first_at, last_position, last_event,
+            last_at, attempts, reason, provider, identity_id, caller_id, caller_now, callers,
+            holder_id, holder_now, resolved_position, resolved_event, resolved_at, resolved_type,
+            resolved_actor)
+            """)
+        for conflict in conflicts.conflicts {
+            let (first, last, end) = (conflict.first, conflict.last, conflict.resolution)
+            rows.row(
+                "\(first.position)", "\(first.event)", "\(first.recordedAt)",
+                "\(last.position)", "\(last.event)", "\(last.recordedAt)",
+                "\(conflict.attempts)", conflict.reason.rawValue, "\(conflict.provider)",
+                conflict.identity.map { "\($0)" }, "\(conflict.caller)",
+                "\(conflict.callerNow)",
+                "{\(conflict.callers.map(\.description).joined(separator: ","))}",
+                conflict.holder.map { "\($0)" }, conflict.holderNow.map { "\($0)" },
+                end.map { "\($0.mark.position)" }, end.map { "\($0.mark.event)" },
+                end.map { "\($0.mark.recordedAt)" }, end?.type, end?.actor)
+        }
+        try rows.flush()
     }
 
     private func writeAccounts(

@@ -7,6 +7,7 @@ package enum AccessAction: String, Sendable, Hashable, CaseIterable {
     case readHistory = "account.history"
     case readDifference = "account.diff"
     case readTimeline = "account.timeline"
+    case listConflicts = "conflict.list"
     case listEvents = "event.list"
     case readEvent = "event.read"
     case streamEvents = "event.stream"

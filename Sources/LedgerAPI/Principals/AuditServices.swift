@@ -16,6 +16,8 @@ package struct AuditServices: Sendable {
     let streams: EventStreams
     /// Finds accounts by what somebody holds.
     package let searches: any SearchReader
+    /// Reads refused claims to identities.
+    package let conflicts: any ConflictReader
     /// Bounds how many of their requests are worked on at once.
     let turns: AuditTurns
 
@@ -23,7 +25,7 @@ package struct AuditServices: Sendable {
     package init(
         keys: any APIKeyDirectory, accesses: any AccessLog, events: any EventReader,
         proofs: any ProofReader, histories: any HistoryReader, searches: any SearchReader,
-        streams: EventStreams, turns: AuditTurns = AuditTurns()
+        conflicts: any ConflictReader, streams: EventStreams, turns: AuditTurns = AuditTurns()
     ) {
         self.keys = keys
         self.accesses = accesses
@@ -32,6 +34,7 @@ package struct AuditServices: Sendable {
         self.histories = histories
         self.streams = streams
         self.searches = searches
+        self.conflicts = conflicts
         self.turns = turns
     }
 }

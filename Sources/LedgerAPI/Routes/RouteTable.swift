@@ -10,7 +10,7 @@ enum RouteTable {
         LogCheckpointRoute.self, LogCheckpointsRoute.self, LogInclusionRoute.self,
         LogConsistencyRoute.self, LogKeysRoute.self,
         AccountAsOfRoute.self, AccountHistoryRoute.self, AccountDiffRoute.self,
-        AccountTimelineRoute.self,
+        AccountTimelineRoute.self, ConflictsRoute.self,
         EraseAccountRoute.self, SetLegalHoldRoute.self, PutLegalHoldRoute.self,
         LiftLegalHoldRoute.self, MergePreviewRoute.self, MergeRoute.self,
         SupportMergePreviewRoute.self, SupportMergeRoute.self, UnmergePreviewRoute.self,

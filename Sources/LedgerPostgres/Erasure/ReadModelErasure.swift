@@ -76,7 +76,9 @@ struct ReadModelErasure {
             [.text(tenant.description), .int8(position), .int4(RebuildLock.space)])
         var places: [Place] = []
         for row in 0..<rows.rowCount {
-            guard let table = try ProjectionTables.table(rows, row, column: 0) else { continue }
+            guard let table = try ProjectionTables.table(rows, row, column: 0),
+                !table.projection.personalColumns.isEmpty
+            else { continue }
             places.append(
                 Place(
                     table: table, hasKey: try rows.bool(row, 3), isSettled: try rows.bool(row, 4)))

@@ -25,6 +25,7 @@ struct RoleGrants {
         "user_providers", "account_audit", "merkle_nodes", "checkpoints", "checkpoint_keys",
         "sealer_leases", "api_keys", "access_heads", "access_log", "erasures",
         "merges", "webhook_endpoints", "webhook_secrets", "webhook_cursors", "webhook_deliveries",
+        "conflicts",
     ]
     private static let expecting = "ledger_expect(bigint, bigint, text)"
     private static let destroying = [
@@ -47,7 +48,7 @@ struct RoleGrants {
             case "ledger_head", "access_heads":
                 Grant(rights: "SELECT, INSERT, UPDATE", table: table)
             case "ledger_migrations", "projection_tables", "user_providers", "account_audit",
-                "api_keys", "erasures", "webhook_endpoints", "webhook_secrets":
+                "conflicts", "api_keys", "erasures", "webhook_endpoints", "webhook_secrets":
                 Grant(rights: "SELECT", table: table)
             case "webhook_cursors": Grant(rights: "SELECT, UPDATE", table: table)
             case "accounts", "identities", "sessions":
@@ -111,11 +112,22 @@ struct RoleGrants {
                 "type", "outcome", "reason", "actor", "provider", "identity_id", "session_id",
                 "request_id", "providers_before", "providers_after",
             ]),
+        Grant(
+            rights: "SELECT", table: "conflicts",
+            columns: [
+                "tenant_id", "first_position", "first_event", "first_at", "last_position",
+                "last_event", "last_at", "attempts", "reason", "provider", "identity_id",
+                "caller_id", "caller_now", "callers", "holder_id", "holder_now",
+                "resolved_position", "resolved_event", "resolved_at", "resolved_type",
+                "resolved_actor",
+            ]),
     ]
 
     /// Support: what people ask about, with the e-mail and the address they came from.
     static let support = RoleGrants(
-        grants: ["account_audit", "user_providers", "projections", "ledger_migrations"].map {
+        grants: [
+            "account_audit", "user_providers", "conflicts", "projections", "ledger_migrations",
+        ].map {
             Grant(rights: "SELECT", table: $0)
         }, functions: [])
 

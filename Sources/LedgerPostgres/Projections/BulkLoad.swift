@@ -5,7 +5,8 @@ import Postgres
 ///
 /// The fold happens in memory and the rows go in by COPY, so the table needs no index and should
 /// have none. What must change rows that were written earlier is collected and done in one join.
-/// Memory is bounded by pages and, for `account_audit`, by the number of accounts.
+/// Memory is bounded by pages and, for `account_audit`, by the number of accounts; the conflicts of a
+/// tenant are all kept until its log has been folded.
 struct BulkLoad {
     /// Bytes of rows that are sent at once.
     private static let flushBytes = 8 * 1024 * 1024
@@ -19,9 +20,12 @@ struct BulkLoad {
     private let table: String
     /// Accounts whose addresses go from the rows of earlier pages.
     private var erased: Set<AccountID> = []
-    // One of the two is there; each is changed in place.
+    // One of them is there; each is changed in place.
     private var providers: UserProvidersLoad?
     private var audit: AccountAuditFold?
+    private var conflicts: ConflictFold?
+    /// Whether the table has conflicts of the tenant already.
+    private var hasConflicts = false
     /// The next position to fold.
     private(set) var position = LogPosition(0)
 
@@ -40,6 +44,9 @@ struct BulkLoad {
         case .accountAudit:
             copy = AccountAuditTable(table).copy
             audit = AccountAuditFold()
+        case .conflicts:
+            copy = ConflictsTable(table).copy
+            conflicts = ConflictFold()
         }
     }
 
@@ -67,6 +74,13 @@ struct BulkLoad {
         }
         try flush(&rows, on: connection)
         try providers?.end(on: connection)
+        if let conflicts {
+            try ConflictsTable(table).write(
+                conflicts, insteadOfOthers: hasConflicts, of: tenant, through: &rows,
+                on: connection)
+            hasConflicts = true
+            return damage
+        }
         // A page that was read before an erasure may still have disclosed what was erased then.
         try AccountAuditTable(table).forgetAddresses(of: erased, in: tenant, on: connection)
         erased.removeAll()
@@ -102,6 +116,7 @@ struct BulkLoad {
         for event in page.events {
             do throws(LogDamage) {
                 try audit?.apply(event)
+                try conflicts?.take(event)
             } catch {
                 damage = error
                 break

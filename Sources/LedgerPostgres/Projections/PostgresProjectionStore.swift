@@ -84,6 +84,12 @@ struct PostgresProjectionStore: ProjectionStore {
             calls += load.calls
             loads.append(load)
         }
+        let keys = ConflictFold.Keys(events.lazy.map(\.recorded.event))
+        var conflictLoads: [ProjectionTable: Int] = [:]
+        for table in tables where table.projection == .conflicts && !keys.isEmpty {
+            conflictLoads[table] = calls.count
+            calls.append(ConflictsTable(table.description).load(keys, of: tenant))
+        }
         let results: [QueryResult]
         do throws(PostgresError) {
             results = try connection.pipeline(calls)
@@ -102,11 +108,17 @@ struct PostgresProjectionStore: ProjectionStore {
                 standings = try load.standings(
                     results, held: checkpoint.mark, touched: touched, on: connection)
             }
+            var conflicts: [Conflict] = []
+            if let place = conflictLoads[checkpoint.table] {
+                for row in 0..<results[place].rowCount {
+                    conflicts.append(try ConflictsTable.read(results[place], row))
+                }
+            }
             found.append(
                 HeldCheckpoint(
                     table: checkpoint.table, position: checkpoint.position,
                     version: checkpoint.version, failure: checkpoint.failure,
-                    standings: standings))
+                    standings: standings, conflicts: conflicts))
         }
         held.set(marks)
         if found.isEmpty { connection.rollBack() }
@@ -126,6 +138,9 @@ struct PostgresProjectionStore: ProjectionStore {
             case .accountAudit(let added):
                 try AccountAuditTable(name)
                     .write(added, of: tenant, through: &rows, on: connection)
+            case .conflicts(let changes):
+                try ConflictsTable(name)
+                    .write(changes, of: tenant, through: &rows, on: connection)
             }
         }
         let results = try connection.pipeline([

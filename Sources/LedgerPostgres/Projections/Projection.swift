@@ -4,6 +4,7 @@ import Ledger
 package enum ProjectionName: String, Sendable, CaseIterable, CustomStringConvertible {
     case userProviders = "user_providers"
     case accountAudit = "account_audit"
+    case conflicts
 
     package var description: String { rawValue }
 
@@ -18,6 +19,7 @@ package enum ProjectionName: String, Sendable, CaseIterable, CustomStringConvert
         switch self {
         case .userProviders: "user_id"
         case .accountAudit: "account_id"
+        case .conflicts: "caller_id"
         }
     }
 
@@ -26,12 +28,22 @@ package enum ProjectionName: String, Sendable, CaseIterable, CustomStringConvert
         switch self {
         case .userProviders: ["provider_id", "email"]
         case .accountAudit: ["client_ip"]
+        case .conflicts: []
+        }
+    }
+
+    /// The indexes of a table beside its primary key: what each is called by, and its columns in order.
+    var indexes: [(name: String, columns: String)] {
+        switch self {
+        case .userProviders, .accountAudit: []
+        case .conflicts: ConflictsTable.indexes
         }
     }
 
     /// Keeps ANALYZE from remembering values of these columns, in which erased people would stay.
     func forgetting(in table: String) -> String {
-        "ALTER TABLE \(table) "
+        guard !personalColumns.isEmpty else { return "" }
+        return "ALTER TABLE \(table) "
             + personalColumns.map { "ALTER \($0) SET STATISTICS 0" }.joined(separator: ", ")
     }
 
@@ -60,10 +72,10 @@ package struct ProjectionTable: Hashable, Sendable, CustomStringConvertible {
     /// Whether this program has the fold that fills it.
     var isKnown: Bool { projection.knownVersions.contains(version) }
 
-    /// Folds events onto what the accounts they touch have in the table.
+    /// Folds events onto what the table has: the accounts they touch, or the conflicts they can change.
     func fold(
         _ events: ArraySlice<DisclosedEvent>,
-        onto standings: [AccountID: AccountAuditFold.Standing]
+        onto standings: [AccountID: AccountAuditFold.Standing], conflicts: [Conflict] = []
     ) -> FoldedRows {
         switch projection {
         case .userProviders:
@@ -75,6 +87,11 @@ package struct ProjectionTable: Hashable, Sendable, CustomStringConvertible {
             fold.standings = standings
             let fault = Self.apply(events) { event throws(LogDamage) in try fold.apply(event) }
             return FoldedRows(rows: .accountAudit(fold.rows), fault: fault)
+        case .conflicts:
+            var fold = ConflictFold(conflicts)
+            let fault = Self.apply(events) { event throws(LogDamage) in try fold.take(event) }
+            return FoldedRows(
+                rows: .conflicts(ConflictChanges(fold, from: conflicts)), fault: fault)
         }
     }
 
@@ -99,6 +116,21 @@ package enum ProjectionRows: Sendable {
     case userProviders([UserProvidersFold.Step])
     /// Rows to add; that of an `AccountErased` takes the address out of the account's rows before it.
     case accountAudit([AuditRow])
+    /// Rows that are new or take the place of others.
+    case conflicts(ConflictChanges)
+}
+
+extension ConflictFold {
+    /// Takes one event in.
+    ///
+    /// - Throws: `LogDamage` when the conflicts before it are not those of the log.
+    mutating func take(_ event: DisclosedEvent) throws(LogDamage) {
+        do throws(FoldFault) {
+            try apply(event.recorded)
+        } catch {
+            throw LogDamage(position: event.position, fault: error.description)
+        }
+    }
 }
 
 /// The rows of a fold, and the event that could not be folded; what came before it is in the rows.

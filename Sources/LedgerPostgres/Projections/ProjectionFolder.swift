@@ -133,7 +133,8 @@ package struct ProjectionFolder: Sendable {
             events.first.map { $0.position == held.position }
             ?? (page.damage != nil && held.position == page.end)
         guard isInGuess else { return nil }
-        let folded = held.table.fold(events, onto: held.standings)
+        let folded = held.table.fold(
+            events, onto: held.standings, conflicts: held.conflicts)
         let reached = events.last?.position.next ?? held.position
         let fault = folded.fault ?? (reached == page.end ? page.damage : nil)
         return ProjectionStep(

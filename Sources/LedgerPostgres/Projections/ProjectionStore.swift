@@ -68,17 +68,20 @@ package struct HeldCheckpoint: Sendable {
     package let failure: String?
     /// Of `account_audit`: the accounts that the events touch and that have rows already.
     package let standings: [AccountID: AccountAuditFold.Standing]
+    /// Of `conflicts`: those that the events can change.
+    package let conflicts: [Conflict]
 
     /// Describes a locked checkpoint.
     package init(
         table: ProjectionTable, position: LogPosition, version: Int32, failure: String?,
-        standings: [AccountID: AccountAuditFold.Standing]
+        standings: [AccountID: AccountAuditFold.Standing], conflicts: [Conflict] = []
     ) {
         self.table = table
         self.position = position
         self.version = version
         self.failure = failure
         self.standings = standings
+        self.conflicts = conflicts
     }
 }
 

@@ -6,7 +6,10 @@ import Postgres
 struct RefoldTable {
     let name: String
     private let live: String
-    private let key: (String, String)
+    /// The columns of the primary key behind the tenant.
+    private let key: [String]
+    /// The column that names the account of a row.
+    private let account: String
     private let position: String
     private let projection: ProjectionName
 
@@ -16,12 +19,16 @@ struct RefoldTable {
         projection = table.projection
         switch table.projection {
         case .userProviders:
-            key = ("user_id", "identity_id")
+            key = ["user_id", "identity_id"]
             position = "linked_position"
         case .accountAudit:
-            key = ("account_id", "account_seq")
+            key = ["account_id", "account_seq"]
             position = "position"
+        case .conflicts:
+            key = ["first_position"]
+            position = "first_position"
         }
+        account = table.projection.accountColumn
     }
 
     /// Makes the table, empty.
@@ -33,7 +40,9 @@ struct RefoldTable {
         """
     }
 
-    private var sameKey: String { "r.\(key.0) = l.\(key.0) AND r.\(key.1) = l.\(key.1)" }
+    private var sameKey: String {
+        key.map { "r.\($0) = l.\($0)" }.joined(separator: " AND ")
+    }
 
     private var bothSides: String {
         """
@@ -58,7 +67,7 @@ struct RefoldTable {
             """
             SELECT CASE WHEN l.tenant_id IS NULL THEN 'missing'
                     WHEN r.tenant_id IS NULL THEN 'surplus' ELSE 'different' END,
-                coalesce(r.\(position), l.\(position)), coalesce(r.\(key.0), l.\(key.0)),
+                coalesce(r.\(position), l.\(position)), coalesce(r.\(account), l.\(account)),
                 (SELECT coalesce(string_agg(a.key, ', ' ORDER BY a.key), '')
                  FROM jsonb_each(to_jsonb(r)) a JOIN jsonb_each(to_jsonb(l)) b ON b.key = a.key
                  WHERE a.value IS DISTINCT FROM b.value)

@@ -120,7 +120,7 @@ enum TableMaking {
         }
     }
 
-    /// Gives the new table the primary key of the old one, and the planner an idea of it.
+    /// Gives the new table the primary key of the old one and its indexes, and the planner an idea of it.
     static func index(
         _ new: ProjectionTable, like old: ProjectionTable, on connection: Connection
     ) throws {
@@ -131,10 +131,14 @@ enum TableMaking {
                 SELECT pg_get_constraintdef(oid) FROM pg_catalog.pg_constraint
                 WHERE conrelid = to_regclass($1::text) AND contype = 'p'
                 """), [.text(old.description)])
+        let indexes = new.projection.indexes.map { index in
+            "CREATE INDEX \(new)_\(index.name) ON \(new) (\(index.columns));"
+        }
         try connection.execute(
             """
             ALTER TABLE \(new) ADD CONSTRAINT \(new)_pkey \(try key.text(0, 0));
             \(new.projection == .userProviders ? SearchedEmail.index(on: new.description) : "")
+            \(indexes.joined(separator: "\n"))
             """)
         // In a transaction of its own, so that it knows of which columns nothing is to be remembered.
         try connection.execute("ANALYZE \(new)")

@@ -95,6 +95,12 @@ extension TenantVerification {
             stopFold(at: recorded.position)
             return
         }
+        do throws(FoldFault) {
+            try conflicts?.apply(recorded)
+        } catch {
+            add(.conflicts, recorded.position, error.description)
+            conflicts = nil
+        }
         report.count(.fold)
         if case .accountOpened = recorded.event { report.count(.links) }
         if case .accountErased(let fact) = recorded.event {

@@ -29,6 +29,8 @@ struct TenantVerification {
     var command = CommandCheck()
     /// One for each live table of `account_audit`.
     var audits: [AuditCheck] = []
+    /// The conflicts that the log says; nil where no table holds any.
+    var conflicts: ConflictFold?
     /// Every table that projectors fold into.
     var tables: [ProjectionTable] = []
     /// What the table says of erased accounts.
@@ -37,7 +39,7 @@ struct TenantVerification {
     var erasedAt: [AccountID: Timestamp] = [:]
     /// The next positions of the tables; 0 for one without a row.
     var checkpoints: [ProjectionTable: LogPosition] = [:]
-    /// The tables of `user_providers` that have been compared.
+    /// The tables of `user_providers` and `conflicts` that have been compared.
     var compared: Set<ProjectionTable> = []
 
     init(
@@ -78,6 +80,7 @@ struct TenantVerification {
                     tenant, table: table, checkpoint: checkpoints[table] ?? LogPosition(0),
                     comparesClientIP: disclosures != nil, erased: erased, on: connection))
         }
+        if !tables(of: .conflicts).isEmpty { conflicts = ConflictFold() }
         try readLog(size: head?.nextPosition.value ?? 0, on: connection)
         compare(head)
         try compareSeals(on: connection)
@@ -87,6 +90,7 @@ struct TenantVerification {
             try audits[index].end(&report, on: connection)
         }
         try compareUserProviders(atEnd: true, on: connection)
+        try compareConflicts(atEnd: true, on: connection)
         try compareAccounts(on: connection)
         try compareIdentities(on: connection)
         try compareSessions(on: connection)
@@ -133,7 +137,10 @@ struct TenantVerification {
             var opened = try DisclosurePage(
                 page, in: tenant, reader: disclosures, on: connection)
             for row in 0..<page.rowCount {
-                if compared.count < tables.count { try compareUserProviders(on: connection) }
+                if compared.count < tables.count {
+                    try compareUserProviders(on: connection)
+                    try compareConflicts(on: connection)
+                }
                 last = try page.int8(row, 0)
                 try take(page, row, at: LogPosition(last), opened: &opened, on: connection)
                 report.events += 1

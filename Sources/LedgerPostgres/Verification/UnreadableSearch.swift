@@ -11,6 +11,7 @@ struct UnreadableSearch {
         ("accounts", .accounts), ("identities", .identities), ("sessions", .sessions),
         ("erasures", .erasures), ("merges", .merges), ("projections", .projections),
         ("user_providers", .userProviders), ("account_audit", .accountAudit),
+        ("conflicts", .conflicts),
         ("merkle_nodes", .nodes), ("checkpoints", .checkpoints),
         ("checkpoint_keys", .checkpoints),
     ]

@@ -30,6 +30,7 @@ package enum VerificationCheck: String, Sendable, CaseIterable {
     case projections
     case userProviders = "user_providers"
     case accountAudit = "account_audit"
+    case conflicts
     /// Its positions are 0..n-1 without a gap, as far as its head says; nothing proves its rows.
     case accessLog = "access_log"
 }

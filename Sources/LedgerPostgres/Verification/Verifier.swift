@@ -11,7 +11,8 @@ package struct Verifier: Sendable {
     private static let tables = [
         "ledger_head", "events", "disclosures", "account_keys", "accounts", "identities",
         "sessions", "erasures", "merges",
-        "projections", "user_providers", "account_audit", "merkle_nodes", "checkpoints",
+        "projections", "user_providers", "account_audit", "conflicts", "merkle_nodes",
+        "checkpoints",
         "checkpoint_keys", "access_log", "access_heads",
     ]
 

@@ -16,6 +16,7 @@ struct Subcommand: Sendable {
         Subcommand(syntax: TimelineCommand.syntax, body: TimelineCommand.run),
         Subcommand(syntax: OwnerCommand.syntax, body: OwnerCommand.run),
         Subcommand(syntax: SearchCommand.syntax, body: SearchCommand.run),
+        Subcommand(syntax: ConflictsCommand.syntax, body: ConflictsCommand.run),
         Subcommand(syntax: RebuildCommand.syntax, body: RebuildCommand.run),
         Subcommand(syntax: VerifyCommand.syntax, body: VerifyCommand.run),
         Subcommand(syntax: ExportCommand.syntax, body: ExportCommand.run),

@@ -168,6 +168,9 @@ struct Server: Sendable {
             searches: SearchReads(
                 url: configuration.databaseURL, keys: keys.searching,
                 onFault: { log.write(.error, "search fault", ["detail": .text($0)]) }),
+            conflicts: ConflictReads(url: configuration.databaseURL) {
+                log.write(.error, "conflict reader fault", ["detail": .text($0)])
+            },
             streams: streams())
     }
 

@@ -9,6 +9,7 @@ struct AuditRouteTests {
     /// `IDENTITY` and `NEW` stand for ids of hers, and for one that is nobody's yet.
     private static let requests = [
         "GET /v1/access-log": "/v1/access-log",
+        "GET /v1/conflicts": "/v1/conflicts?account=ACCOUNT",
         "GET /v1/events": "/v1/events?disclose=true",
         "GET /v1/events/stream": "/v1/events/stream",
         "GET /v1/events/{event_id}": "/v1/events/EVENT?disclose=true",

@@ -38,7 +38,7 @@ struct TestAudit {
     var services: AuditServices {
         AuditServices(
             keys: access, accesses: access, events: events, proofs: proofs, histories: ledger,
-            searches: InMemorySearch(ledger), streams: streams, turns: turns)
+            searches: InMemorySearch(ledger), conflicts: ledger, streams: streams, turns: turns)
     }
 
     /// Makes a key and gives its text.

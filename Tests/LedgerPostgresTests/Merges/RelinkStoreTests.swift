@@ -12,7 +12,7 @@ import Testing
             var story = fixture.story()
             // A later address is what the identity had last, not what its link disclosed.
             _ = try await fixture.signIn("google", "ada-g", email: "newer@g.example")
-            let identity = try await fixture.identity("ada-g")
+            let identity = try await fixture.identityID("ada-g")
             _ = try await story.unlink(fixture.ada, "google").get()
             try await fixture.check()
             #expect(
@@ -42,7 +42,7 @@ import Testing
     {
         try await MergeFixture.with { fixture in
             var story = fixture.story()
-            let identity = try await fixture.identity("ada-a")
+            let identity = try await fixture.identityID("ada-a")
             _ = try await story.unlink(fixture.ada, "apple").get()
             _ = try await fixture.relink(identity, to: fixture.ada).get()
             #expect(try await fixture.links() == MergeFixture.apart)
@@ -57,7 +57,7 @@ import Testing
         try await MergeFixture.with { fixture in
             var story = fixture.story()
             _ = try await fixture.merge()
-            let identity = try await fixture.identity("bob-f")
+            let identity = try await fixture.identityID("bob-f")
             _ = try await story.unlink(fixture.ada, "facebook").get()
             #expect(
                 try await fixture.relink(identity, to: fixture.bob)
@@ -71,7 +71,7 @@ import Testing
     @Test func `when what the link disclosed is destroyed, the refusal says so`() async throws {
         try await MergeFixture.with { fixture in
             var story = fixture.story()
-            let identity = try await fixture.identity("ada-g")
+            let identity = try await fixture.identityID("ada-g")
             _ = try await story.unlink(fixture.ada, "google").get()
             try await fixture.database.asSuperuser.execute(
                 """
@@ -88,7 +88,7 @@ import Testing
     @Test func `an erasure takes what relinking disclosed along`() async throws {
         try await MergeFixture.with { fixture in
             var story = fixture.story()
-            let identity = try await fixture.identity("ada-g")
+            let identity = try await fixture.identityID("ada-g")
             _ = try await story.unlink(fixture.ada, "google").get()
             _ = try await fixture.relink(identity, to: fixture.ada).get()
             _ = try await story.erase(fixture.ada.account).get()
@@ -114,7 +114,7 @@ import Testing
                     let guest = try await story.signIn("apple", "a\(round)")
                     let rival = try await story.signIn("facebook", "f\(round)")
                     _ = try await story.link(guest, "google", "g\(round)").get()
-                    let identity = try await fixture.identity("g\(round)")
+                    let identity = try await fixture.identityID("g\(round)")
                     _ = try await story.unlink(guest, "google").get()
                     let rivals = Story(other.sequencer, seed: UInt64(round) + 1_000)
                     async let relinked = fixture.relink(identity, to: guest)
@@ -156,7 +156,7 @@ import Testing
 
 extension MergeFixture {
     /// The identity of a subject whose name nobody else has.
-    fileprivate func identity(_ name: String) async throws -> IdentityID {
+    fileprivate func identityID(_ name: String) async throws -> IdentityID {
         let rows = try await database.rows(
             "identity_id::text]) FROM identities WHERE provider_id = \(quoteLiteral(name))")
         guard let identity = rows.first.flatMap({ IdentityID($0) }), rows.count == 1 else {

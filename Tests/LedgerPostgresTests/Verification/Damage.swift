@@ -190,6 +190,20 @@ struct Damage: Sendable, CustomTestStringConvertible {
                 FROM account_audit WHERE position = 6
                 """, check: .accountAudit, position: 6),
         Damage(
+            testDescription: "a missing conflict", sql: "DELETE FROM conflicts", check: .conflicts,
+            position: 8),
+        Damage(
+            testDescription: "a conflict that nobody has any more",
+            sql: "UPDATE conflicts SET holder_now = NULL", check: .conflicts, position: 8),
+        Damage(
+            testDescription: "a surplus conflict",
+            sql: """
+                INSERT INTO conflicts SELECT tenant_id, 4, first_event, first_at, last_position,
+                    last_event, last_at, attempts, reason, provider, identity_id, caller_id,
+                    caller_now, callers, holder_id, holder_now, resolved_position, resolved_event,
+                    resolved_at, resolved_type, resolved_actor FROM conflicts
+                """, check: .conflicts, position: 4),
+        Damage(
             testDescription: "a checkpoint that went back",
             sql: "UPDATE projections SET position = 10 WHERE name = 'account_audit'",
             check: .accountAudit, position: 10),

@@ -13,10 +13,13 @@ import Testing
             let report = try await history.verify(stretchEvents: stretchEvents)
             #expect(report.holds, "\(report.findings)")
             #expect(report.completeAccounts == 2)
-            #expect(report.equalTableCount == 2)
+            #expect(report.equalTableCount == 3)
             #expect(
                 Set(report.equalTables.map { "\($0.tenant) \($0.projection) \($0.size)" })
-                    == ["default user_providers 12", "default account_audit 12"])
+                    == [
+                        "default user_providers 12", "default account_audit 12",
+                        "default conflicts 12",
+                    ])
         }
     }
 

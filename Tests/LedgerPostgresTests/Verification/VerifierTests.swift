@@ -70,6 +70,7 @@ import Testing
                 """
                 UPDATE projections SET position = 8;
                 DELETE FROM account_audit WHERE position >= 8;
+                DELETE FROM conflicts WHERE first_position >= 8;
                 UPDATE user_providers SET email = 'bob@example.com' WHERE provider = 'google';
                 INSERT INTO user_providers SELECT tenant_id, last_account_id, provider,
                     provider_id, 'g@example.com', identity_id, linked_at, linked_position
@@ -98,6 +99,8 @@ import Testing
             "user_providers_1": "user_id provider identity_id linked_at linked_position",
             "account_audit_1":
                 "account_id account_seq position event_id recorded_at type outcome reason actor provider identity_id session_id request_id providers_before providers_after",
+            "conflicts_1":
+                "first_position first_event first_at last_position last_event last_at attempts reason provider identity_id caller_id caller_now callers holder_id holder_now resolved_position resolved_event resolved_at resolved_type resolved_actor",
         ]
         let personal = [
             "identities": "provider_id", "user_providers_1": "provider_id email",

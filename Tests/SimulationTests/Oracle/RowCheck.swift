@@ -85,6 +85,16 @@ struct RowCheck {
                     }
                 }
                 return lines == replay.audit ? nil : "\(place) is not the fold of the log"
+            case .conflicts:
+                var fold = ConflictFold()
+                for recording in replay.log {
+                    guard (try? fold.apply(recording.recorded)) != nil else {
+                        return "\(place) can't be folded"
+                    }
+                }
+                let rows = shelf.conflicts.sorted { $0.key < $1.key }.map(\.value)
+                return rows == fold.conflicts
+                    ? nil : "\(place) is not the fold of the log"
             }
         }
     }

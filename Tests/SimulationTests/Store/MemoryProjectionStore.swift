@@ -70,10 +70,12 @@ final class MemoryProjectionStore: ProjectionStore {
         if held.isEmpty { await abandon() }
         await world.passage("projector: holds checkpoints", in: process)
         let log = world.database.log(of: tenant)
+        let keys = ConflictFold.Keys(events.lazy.map(\.recorded.event))
         return held.map { table, shelf in
             HeldCheckpoint(
                 table: table, position: shelf.position, version: table.version,
-                failure: shelf.failure, standings: shelf.standings(in: log))
+                failure: shelf.failure, standings: shelf.standings(in: log),
+                conflicts: shelf.conflicts.values.filter { keys.name($0) })
         }
     }
 

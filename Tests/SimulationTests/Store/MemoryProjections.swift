@@ -18,6 +18,8 @@ final class MemoryProjections: Sendable {
         var holder: Int?
         var userProviders: [UserProvidersFold.Key: UserProvidersFold.Row] = [:]
         var audit: [AccountID: [AuditRow]] = [:]
+        /// By the positions of their first attempts.
+        var conflicts: [LogPosition: Conflict] = [:]
     }
 
     struct Place: Hashable, Sendable {
@@ -162,6 +164,15 @@ extension MemoryProjections.Shelf {
                     throw ProjectionRefusal(reason: "an audit row is there already")
                 }
                 audit[row.account, default: []].append(row)
+            }
+        case .conflicts(let changes):
+            for place in changes.replaced where conflicts.removeValue(forKey: place) == nil {
+                throw ProjectionRefusal(reason: "a conflict that changes is not there")
+            }
+            for row in changes.rows {
+                guard conflicts.updateValue(row, forKey: row.first.position) == nil else {
+                    throw ProjectionRefusal(reason: "a conflict that comes is there already")
+                }
             }
         }
     }

@@ -21,7 +21,7 @@ struct RowSums: Equatable, Sendable {
     var sessionsOpened = RowMultiset()
     /// `session_id` and `ended_position` of the sessions that have one.
     var sessionsEnded = RowMultiset()
-    /// Each live table of `user_providers` and of `account_audit` by itself.
+    /// Each live table of a read model by itself.
     var projections: [ProjectionTable: RowMultiset] = [:]
 }
 
@@ -155,6 +155,34 @@ struct RowSummer {
         image.textArray(row.providersAfter)
         if isPersonal { image.text(row.clientIP) }
         return image.hash(key)
+    }
+
+    mutating func hash(_ conflict: Conflict) -> UInt64 {
+        image.clear()
+        for mark in [conflict.first, conflict.last] { add(mark) }
+        image.int8(conflict.attempts)
+        image.text(conflict.reason.rawValue)
+        image.text(conflict.provider.description)
+        image.uuid(conflict.identity?.bits)
+        image.uuid(conflict.caller.bits)
+        image.uuid(conflict.callerNow.bits)
+        image.textArray(conflict.callers.map(\.description))
+        image.uuid(conflict.holder?.bits)
+        image.uuid(conflict.holderNow?.bits)
+        if let resolution = conflict.resolution {
+            add(resolution.mark)
+            image.text(resolution.type)
+            image.text(resolution.actor)
+        } else {
+            for _ in 0..<5 { image.null() }
+        }
+        return image.hash(key)
+    }
+
+    private mutating func add(_ mark: Conflict.Mark) {
+        image.int8(mark.position.value)
+        image.uuid(mark.event.bits)
+        image.timestamp(mark.recordedAt.microseconds)
     }
 
     // MARK: What the tables hold

@@ -5,6 +5,7 @@ import Postgres
 enum TableScan: Sendable {
     case accountAudit(ProjectionTable)
     case userProviders(ProjectionTable)
+    case conflicts(ProjectionTable)
     case sessions
     case identities
     case accounts
@@ -16,6 +17,7 @@ enum TableScan: Sendable {
         tables.filter { $0.projection == .accountAudit }.map { .accountAudit($0) }
             + [.sessions, .identities]
             + tables.filter { $0.projection == .userProviders }.map { .userProviders($0) }
+            + tables.filter { $0.projection == .conflicts }.map { .conflicts($0) }
             + [.accounts, .erasures, .merges]
     }
 
@@ -50,6 +52,11 @@ enum TableScan: Sendable {
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
                 sums.projections[table, default: .init()].add(
                     summer.hash($0, 0..<5, digests: isPersonal ? 5..<7 : nil))
+            }
+        case .conflicts(let table):
+            try copy(of: tenant, isPersonal: isPersonal, on: connection) {
+                sums.projections[table, default: .init()].add(
+                    summer.hash($0, 0..<ConflictsTable.columnCount))
             }
         case .accounts:
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
@@ -104,6 +111,8 @@ enum TableScan: Sendable {
                     \(isPersonal ? ", provider_id, email" : "")
                 FROM \(table) \(place)
                 """
+            case .conflicts(let table):
+                "SELECT \(ConflictsTable.columns) FROM \(table) \(place)"
             case .accounts:
                 """
                 SELECT account_id, next_seq, last_leaf, last_position, opened_position,

@@ -12,6 +12,9 @@ struct VerificationFold {
     private let audits: [(table: ProjectionTable, checkpoint: LogPosition)]
     /// Those of `user_providers` that the fold has not come to yet.
     private var links: [(table: ProjectionTable, checkpoint: LogPosition)]
+    /// Those of `conflicts` that the fold has not come to yet.
+    private var conflictTables: [(table: ProjectionTable, checkpoint: LogPosition)]
+    private var conflicts = ConflictFold()
     private let isPersonal: Bool
     private let progress: @Sendable (VerificationProgress) -> Void
     private var summer: RowSummer
@@ -42,6 +45,7 @@ struct VerificationFold {
         tables = checkpoints
         audits = checkpoints.filter { $0.table.projection == .accountAudit }
         links = checkpoints.filter { $0.table.projection == .userProviders }
+        conflictTables = checkpoints.filter { $0.table.projection == .conflicts }
         for (table, _) in checkpoints {
             expected.projections[table] = RowMultiset()
             stored.projections[table] = RowMultiset()
@@ -59,6 +63,7 @@ struct VerificationFold {
         erasedCount += stretch.erasedCount
         for event in stretch.events {
             addLinksAtCheckpoint()
+            addConflictsAtCheckpoint()
             guard take(event) else { return false }
         }
         return merkle.take(stretch)
@@ -68,6 +73,7 @@ struct VerificationFold {
     mutating func end() -> Bool {
         guard endCommand() else { return false }
         addLinksAtCheckpoint()
+        addConflictsAtCheckpoint()
         state.eachAccount { summer.add($0, &expected) }
         state.eachMerge { summer.add($0, &expected) }
         eachIdentity { summer, sums, identity, personal in
@@ -87,6 +93,9 @@ struct VerificationFold {
         let isAudited = audits.contains { recorded.position < $0.checkpoint }
         let before = isAudited ? providers(of: recorded) : []
         guard (try? state.apply(recorded, leaf: event.leaf)) != nil else { return false }
+        guard conflictTables.isEmpty || (try? conflicts.apply(recorded)) != nil else {
+            return false
+        }
         note(event)
         for session in state.endedSessions {
             summer.end(session, at: recorded.position, &expected)
@@ -189,6 +198,17 @@ struct VerificationFold {
         addLinksAtCheckpoint()
     }
 
+    /// Says what `conflicts` must hold once the fold stands at its checkpoint.
+    private mutating func addConflictsAtCheckpoint() {
+        let next = state.nextPosition
+        for (table, _) in conflictTables.filter({ $0.checkpoint == next }) {
+            for conflict in conflicts.conflicts {
+                expected.projections[table]?.add(summer.hash(conflict))
+            }
+        }
+        conflictTables.removeAll { $0.checkpoint == next }
+    }
+
     private mutating func eachIdentity(
         _ body: (
             inout RowSummer, inout RowSums, Identity, (providerID: UInt64?, email: UInt64?)?
@@ -225,6 +245,9 @@ struct VerificationFold {
         report.count(.sessions, stored.sessionsOpened.count)
         for (table, rows) in stored.projections where table.projection == .userProviders {
             report.count(.userProviders, rows.count)
+        }
+        for (table, rows) in stored.projections where table.projection == .conflicts {
+            report.count(.conflicts, rows.count)
         }
         report.count(.accountAudit, auditCount)
         report.completeAccounts += openedCount

@@ -1,0 +1,71 @@
+package import Ledger
+
+extension ConflictPage {
+    /// The answer of `GET /v1/conflicts`.
+    package var json: [UInt8] {
+        var writer = JSONWriter(reserving: 1024 * (page.elements.count + 1))
+        writer.object { writer in
+            writer.name("conflicts")
+            writer.array { writer in
+                for conflict in page.elements { conflict.write(to: &writer) }
+            }
+            writer.cursor(of: page)
+            writer.name("folded")
+            writer.object { writer in
+                writer.named("size", foldedSize)
+                writer.named("log_size", logSize)
+            }
+        }
+        return writer.bytes
+    }
+}
+
+extension Conflict {
+    /// The conflict as one object, also printed by the command line.
+    package var json: [UInt8] {
+        var writer = JSONWriter(reserving: 1024)
+        write(to: &writer)
+        return writer.bytes
+    }
+
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("state", state.rawValue)
+            writer.member("reason", reason.rawValue)
+            writer.member("provider", provider.description)
+            writer.member("identity_id", identity?.description)
+            writer.name("caller")
+            writer.party(caller, now: callerNow)
+            writer.name("holder")
+            writer.party(holder, now: holderNow)
+            writer.named("attempts", attempts)
+            writer.name("first_attempt")
+            writer.object { $0.members(of: first) }
+            writer.name("last_attempt")
+            writer.object { $0.members(of: last) }
+            guard let resolution else { return }
+            writer.name("resolved_by")
+            writer.object { writer in
+                writer.members(of: resolution.mark)
+                writer.member("type", resolution.type)
+                writer.member("actor", resolution.actor)
+            }
+        }
+    }
+}
+
+extension JSONWriter {
+    /// An account then, and the one that has its place now.
+    fileprivate mutating func party(_ then: AccountID?, now: AccountID?) {
+        object { writer in
+            writer.member("then", then?.description)
+            writer.member("now", now?.description)
+        }
+    }
+
+    fileprivate mutating func members(of mark: Conflict.Mark) {
+        named("position", mark.position)
+        member("recorded_at", mark.recordedAt.description)
+        member("event_id", mark.event.description)
+    }
+}

@@ -1,0 +1,188 @@
+import Ledger
+import Postgres
+
+/// Reads what a fold onto a table of `conflicts` needs, and writes what it has changed.
+struct ConflictsTable {
+    /// The columns of a row, in the order of ``read(_:_:)`` and of ``add(_:of:to:)`` behind the tenant.
+    static let columns = """
+        first_position, first_event, first_at, last_position, last_event, last_at, attempts, reason,
+        provider, identity_id, caller_id, caller_now, callers, holder_id, holder_now,
+        resolved_position, resolved_event, resolved_at, resolved_type, resolved_actor
+        """
+
+    /// How many ``columns`` there are.
+    static let columnCount = 20
+
+    /// The indexes that a table has beside its primary key: by what, and in which order.
+    static let indexes = [
+        ("last", "tenant_id, last_position"), ("caller", "caller_id, tenant_id"),
+        ("caller_now", "caller_now, tenant_id"), ("identity", "identity_id, tenant_id"),
+        ("holder", "holder_now, tenant_id"), ("resolved", "resolved_event, tenant_id"),
+    ]
+
+    private let name: String
+
+    init(_ name: String) {
+        self.name = name
+    }
+
+    // Each key is looked up by itself, whatever the planner thinks of the table.
+    private var keyed: Statement {
+        func by(_ column: String, _ keys: String) -> String {
+            """
+            SELECT p.first_position FROM unnest(\(keys)::uuid[]) AS k (id)
+            CROSS JOIN LATERAL (
+                SELECT first_position FROM \(name) WHERE \(column) = k.id AND tenant_id = $1
+                OFFSET 0) p
+            """
+        }
+        let found = [
+            by("caller_id", "$2"), by("caller_now", "$2"), by("holder_now", "$2"),
+            by("identity_id", "$3"), by("resolved_event", "$4"),
+        ].joined(separator: "\nUNION\n")
+        return Statement(
+            "\(name)_keyed",
+            """
+            SELECT \(Self.columns) FROM (\(found)) AS f (place)
+            CROSS JOIN LATERAL (
+                SELECT * FROM \(name) WHERE tenant_id = $1 AND first_position = f.place OFFSET 0) c
+            """)
+    }
+
+    /// Asks for the conflicts that events can change.
+    func load(_ keys: ConflictFold.Keys, of tenant: TenantID) -> Call {
+        Call(
+            keyed,
+            [
+                .text(tenant.description), .uuids(keys.accounts.map(\.bits)),
+                .uuids(keys.identities.map(\.bits)), .uuids(keys.merges.map(\.bits)),
+            ])
+    }
+
+    private var delete: Statement {
+        Statement(
+            "\(name)_delete",
+            """
+            WITH written AS (
+                DELETE FROM \(name) WHERE tenant_id = $1 AND first_position = ANY ($2::bigint[])
+                RETURNING 1)
+            SELECT ledger_expect(count(*), cardinality($2::bigint[]), 'conflicts') FROM written
+            """)
+    }
+
+    private var empty: Statement {
+        Statement("\(name)_empty", "DELETE FROM \(name) WHERE tenant_id = $1")
+    }
+
+    /// The statement that rows go through, in the order of ``add(_:of:to:)``.
+    var copy: String {
+        "COPY \(name) (tenant_id, \(Self.columns)) FROM STDIN (FORMAT binary)"
+    }
+
+    /// Writes what a page has changed inside the transaction that is open; raises when a row that was
+    /// there is gone.
+    func write(
+        _ changes: ConflictChanges, of tenant: TenantID, through rows: inout CopyRows,
+        on connection: Connection
+    ) throws(PostgresError) {
+        guard !changes.rows.isEmpty else { return }
+        if !changes.replaced.isEmpty {
+            _ = try connection.query(
+                delete, [.text(tenant.description), .int8s(changes.replaced.map(\.value))])
+        }
+        try add(changes.rows, of: tenant, through: &rows, on: connection)
+    }
+
+    /// Writes all of a tenant's conflicts, in the place of others where there are any.
+    func write(
+        _ fold: ConflictFold, insteadOfOthers: Bool, of tenant: TenantID,
+        through rows: inout CopyRows, on connection: Connection
+    ) throws(PostgresError) {
+        if insteadOfOthers { _ = try connection.query(empty, [.text(tenant.description)]) }
+        try add(fold.conflicts, of: tenant, through: &rows, on: connection)
+    }
+
+    private func add(
+        _ conflicts: some Collection<Conflict>, of tenant: TenantID, through rows: inout CopyRows,
+        on connection: Connection
+    ) throws(PostgresError) {
+        rows.removeAll()
+        for conflict in conflicts { Self.add(conflict, of: tenant.description, to: &rows) }
+        guard rows.count > 0 else { return }
+        try connection.copyIn(copy, &rows)
+        rows.removeAll()
+    }
+
+    private static func add(_ conflict: Conflict, of tenant: String, to rows: inout CopyRows) {
+        rows.row(columns: Int16(columnCount) + 1)
+        rows.text(tenant)
+        for mark in [conflict.first, conflict.last] {
+            rows.int8(mark.position.value)
+            rows.uuid(mark.event.bits)
+            rows.timestamp(mark.recordedAt.microseconds)
+        }
+        rows.int8(conflict.attempts)
+        rows.text(conflict.reason.rawValue)
+        rows.text(conflict.provider.description)
+        rows.uuid(conflict.identity?.bits)
+        rows.uuid(conflict.caller.bits)
+        rows.uuid(conflict.callerNow.bits)
+        rows.texts(conflict.callers.map(\.description))
+        rows.uuid(conflict.holder?.bits)
+        rows.uuid(conflict.holderNow?.bits)
+        guard let resolution = conflict.resolution else {
+            for _ in 0..<5 { rows.null() }
+            return
+        }
+        rows.int8(resolution.mark.position.value)
+        rows.uuid(resolution.mark.event.bits)
+        rows.timestamp(resolution.mark.recordedAt.microseconds)
+        rows.text(resolution.type)
+        rows.text(resolution.actor)
+    }
+
+    /// Reads a row of ``columns``.
+    ///
+    /// - Throws: `.unexpectedResult` for one that no fold writes.
+    static func read(_ result: QueryResult, _ row: Int) throws(PostgresError) -> Conflict {
+        let callers = try result.textArray(row, 12).map { text throws(PostgresError) in
+            guard let account = AccountID(canonical: text) else {
+                throw .unexpectedResult("a caller of a conflict is no account")
+            }
+            return account
+        }
+        guard let reason = ConflictRejected.Reason(rawValue: try result.text(row, 7)),
+            let provider = ProviderName(try result.text(row, 8)),
+            callers.first == AccountID(bits: try result.uuid(row, 10)),
+            callers.last == AccountID(bits: try result.uuid(row, 11))
+        else { throw .unexpectedResult("a row of conflicts can't be read") }
+        var resolution: Conflict.Resolution?
+        if let position = try result.optionalInt8(row, 15) {
+            resolution = Conflict.Resolution(
+                mark: Conflict.Mark(
+                    position: LogPosition(position), event: EventID(bits: try result.uuid(row, 16)),
+                    recordedAt: Timestamp(microseconds: try result.timestamp(row, 17))),
+                type: try result.text(row, 18), actor: try result.text(row, 19))
+        } else {
+            for column in 16..<columnCount where try !result.isNull(row, column) {
+                throw .unexpectedResult("a row of conflicts is half resolved")
+            }
+        }
+        return Conflict(
+            callers: callers, reason: reason, provider: provider,
+            identity: try result.optionalUUID(row, 9).map { IdentityID(bits: $0) },
+            holder: try result.optionalUUID(row, 13).map { AccountID(bits: $0) },
+            holderNow: try result.optionalUUID(row, 14).map { AccountID(bits: $0) },
+            first: try mark(result, row, 0), last: try mark(result, row, 3),
+            attempts: try result.int8(row, 6), resolution: resolution)
+    }
+
+    private static func mark(
+        _ result: QueryResult, _ row: Int, _ column: Int
+    ) throws(PostgresError) -> Conflict.Mark {
+        Conflict.Mark(
+            position: LogPosition(try result.int8(row, column)),
+            event: EventID(bits: try result.uuid(row, column + 1)),
+            recordedAt: Timestamp(microseconds: try result.timestamp(row, column + 2)))
+    }
+}

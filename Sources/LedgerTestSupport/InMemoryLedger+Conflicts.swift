@@ -1,0 +1,23 @@
+package import Ledger
+
+/// Conflicts by folding everything that memory holds.
+extension InMemoryLedger: ConflictReader {
+    /// The next conflicts, in the order of their last attempts.
+    package func conflicts(
+        matching query: ConflictQuery, in tenant: TenantID
+    ) async throws(LedgerFault) -> ConflictPage {
+        let log = recordings(of: tenant)
+        var fold = ConflictFold()
+        for recording in log {
+            guard (try? fold.apply(recording.recorded)) != nil else { throw .unavailable }
+        }
+        let found = fold.conflicts.sorted { $0.last.position < $1.last.position }
+            .filter { $0.last.position > query.after ?? LogPosition(-1) && query.wants($0) }
+        let shown = Array(found.prefix(query.limit))
+        return ConflictPage(
+            page: CursorPage(
+                elements: shown, cursor: shown.last?.last.position.value ?? query.after?.value,
+                hasMore: found.count > shown.count),
+            foldedSize: Int64(log.count), logSize: Int64(log.count))
+    }
+}

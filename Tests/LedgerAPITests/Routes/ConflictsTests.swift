@@ -1,0 +1,145 @@
+import Cryptography
+import Ledger
+import LedgerAPI
+import LedgerTestSupport
+import Testing
+
+/// Refused claims to identities, as support asks for them over HTTP.
+struct ConflictsTests {
+    /// Ada and Cleo are refused Bob's Google identity, and Bob another one beside it.
+    private struct Meeting {
+        let service: TestService
+        let ada: Person
+        let bob: Person
+        let cleo: Person
+
+        init() async throws {
+            service = try TestService()
+            ada = try await service.signIn("apple", "ada")
+            bob = try await service.signIn("google", "bob")
+            cleo = try await service.signIn("apple", "cleo")
+            for (person, subject) in [(ada, "bob"), (cleo, "bob"), (bob, "more")] {
+                let answer = try await service.link("google", subject: subject, by: person)
+                #expect(answer.summary == "409 PROVIDER_CONFLICT")
+            }
+        }
+
+        func get(_ query: String = "", as role: Role = .support) async throws -> Answer {
+            try await service.send(
+                "GET", "/v1/conflicts\(query)", token: try service.audit.key(role))
+        }
+
+        /// `caller reason state`, with the names of the callers.
+        func rows(_ answer: Answer) -> [String] {
+            let names = [ada.userID: "ada", bob.userID: "bob", cleo.userID: "cleo"]
+            return (answer.json["conflicts"]?.array ?? []).map { row in
+                let caller = row.members?["caller"]?.members?["then"]?.string ?? ""
+                return [
+                    names[caller] ?? caller, row.members?["reason"]?.string ?? "?",
+                    row.members?["state"]?.string ?? "?",
+                ].joined(separator: " ")
+            }
+        }
+    }
+
+    @Test(arguments: Role.allCases)
+    func `every role sees both parties, and nobody's data`(role: Role) async throws {
+        let meeting = try await Meeting()
+        let answer = try await meeting.get(as: role)
+        #expect(answer.summary == "200 OK", "\(answer.body)")
+        #expect(
+            meeting.rows(answer) == [
+                "ada held_by_other open", "cleo held_by_other open", "bob provider_taken open",
+            ])
+        let rows = answer.json["conflicts"]?.array?.compactMap(\.members) ?? []
+        let holder = rows[0]["holder"]?.members
+        #expect(holder?["then"]?.string == meeting.bob.userID)
+        #expect(holder?["now"]?.string == meeting.bob.userID)
+        #expect(rows[0]["attempts"]?.string == "1")
+        #expect(rows[0]["identity_id"]?.string == rows[1]["identity_id"]?.string)
+        #expect(rows[2]["identity_id"] == nil, "nobody ever had it")
+        #expect(rows[0]["resolved_by"] == nil)
+        #expect(!answer.body.contains("\"bob\""))
+        let line = meeting.service.audit.access.accesses().last
+        #expect(line?.action == "conflict.list" && line?.isDisclosed == false)
+    }
+
+    @Test func `what ended a conflict is told, and an undoing begins it again`() async throws {
+        let meeting = try await Meeting()
+        let path = "/v1/accounts/\(meeting.ada.userID)/merge"
+        let key = try meeting.service.audit.key(.support)
+        func post(_ path: String, _ body: String) async throws -> Answer {
+            try await meeting.service.send(
+                "POST", path, body, token: key, headers: [("Ledger-Reason", "one person")])
+        }
+        let plan = try await post(path + "/preview", #"{"absorb":"\#(meeting.bob.userID)"}"#)
+        let digest = try #require(plan.text("plan_digest"))
+        let merged = try await post(
+            path, #"{"absorb":"\#(meeting.bob.userID)","plan_digest":"\#(digest)","case":"T"}"#)
+        let merge = try #require(merged.text("merge"))
+        let resolved = try await meeting.get("?state=resolved")
+        #expect(meeting.rows(resolved) == ["ada held_by_other resolved"])
+        let end = resolved.json["conflicts"]?.array?.first?.members?["resolved_by"]?.members
+        #expect(end?["event_id"]?.string == merge)
+        #expect(end?["type"]?.string == "AccountsMerged")
+        #expect(end?["actor"]?.string?.hasPrefix("api_key:") == true)
+        let open = try await meeting.get("?state=open")
+        #expect(
+            meeting.rows(open) == ["cleo held_by_other open", "bob provider_taken open"])
+        // Bob is Ada now, as the holder and as the caller.
+        let rows = open.json["conflicts"]?.array?.compactMap(\.members) ?? []
+        #expect(rows[0]["holder"]?.members?["now"]?.string == meeting.ada.userID)
+        #expect(rows[1]["caller"]?.members?["now"]?.string == meeting.ada.userID)
+        let undone = try await post("/v1/merges/\(merge)/undo", #"{"case":"T"}"#)
+        #expect(undone.summary == "200 OK")
+        let again = try await meeting.get("?state=open")
+        #expect(meeting.rows(again).first == "ada held_by_other open")
+        #expect(meeting.rows(try await meeting.get("?state=resolved")) == [])
+    }
+
+    @Test func `pages go on behind the last attempt, and a further attempt comes last`()
+        async throws
+    {
+        let meeting = try await Meeting()
+        let first = try await meeting.get("?limit=1")
+        #expect(meeting.rows(first) == ["ada held_by_other open"])
+        #expect(first.json["more"] == .bool(true))
+        let again = try await meeting.service.link("google", subject: "bob", by: meeting.ada)
+        #expect(again.summary == "409 PROVIDER_CONFLICT")
+        let next = try #require(first.text("next"))
+        let rest = try await meeting.get("?after=\(next)")
+        #expect(
+            meeting.rows(rest) == [
+                "cleo held_by_other open", "bob provider_taken open", "ada held_by_other open",
+            ])
+        let last = rest.json["conflicts"]?.array?.last?.members
+        #expect(last?["attempts"]?.string == "2")
+        #expect(last?["first_attempt"]?.members?["position"]?.string == next)
+        #expect(rest.json["folded"]?.members?["size"] == rest.json["folded"]?.members?["log_size"])
+    }
+
+    @Test func `an account's conflicts are those of either side`() async throws {
+        let meeting = try await Meeting()
+        let bob = try await meeting.get("?account=\(meeting.bob.userID)")
+        #expect(meeting.rows(bob).count == 3)
+        let ada = try await meeting.get("?account=\(meeting.ada.userID)")
+        #expect(meeting.rows(ada) == ["ada held_by_other open"])
+        #expect(
+            meeting.service.audit.access.accesses().last?.account?.description
+                == meeting.ada.userID)
+        let nobody = try await meeting.get("?account=\(AccountID(bits: 7))")
+        #expect(meeting.rows(nobody) == [] && nobody.json["more"] == .bool(false))
+    }
+
+    @Test(arguments: [
+        "?state=closed", "?account=x", "?after=-1", "?after=x", "?limit=0", "?reason=x",
+        "?state=open&state=open", "?disclose=true",
+    ])
+    func `a question that makes no sense is refused`(query: String) async throws {
+        let meeting = try await Meeting()
+        #expect(try await meeting.get(query).summary == "400 INVALID_REQUEST")
+        let holder = try await meeting.service.send(
+            "GET", "/v1/conflicts", token: meeting.ada.accessToken)
+        #expect(holder.summary == "401 INVALID_API_KEY")
+    }
+}
