@@ -23,7 +23,7 @@ import Testing
         ["export", "--all", "--output", "x", "--format", "xml"],
         ["export", "--all", "--output", "x", "--disclose"], ["verify", "--vkey", "x"],
         ["verify", "--offline", "x", "--vkey", "x"], ["verify", "--offline", "x", "--tenant", "a"],
-        ["replay", "--bogus"], ["replay", "--account"],
+        ["replay", "--bogus"], ["replay", "-x"], ["replay", "--account"],
         ["replay", "--account", "not-an-id"], ["replay"], ["replay", "--from", "x"],
         ["replay", "--from", "-1"], ["replay", "--format", "xml", "--from", "0"], ["rebuild"],
         ["rebuild", "nothing"], ["rebuild", "former_emails", "--online"], ["tenant", "create"],
@@ -81,6 +81,14 @@ import Testing
             #expect(outcome.errors.split(separator: "\n").count == 1)
             #expect(outcome.errors.contains("LEDGER_PROVIDERS"), "\(outcome.errors)")
             #expect(outcome.errors.contains(place), "\(outcome.errors)")
+        }
+    }
+
+    @Test func `the id of a key may begin with a dash`() async throws {
+        try await Deployment.with { deployment in
+            _ = try await deployment.serve()
+            let outcome = try await deployment.tool.run(["keys", "remove", "token", "-tXk3"])
+            #expect(outcome.status == 1 && outcome.errors.contains("-tXk3"), "\(outcome.errors)")
         }
     }
 
