@@ -99,8 +99,8 @@ import Synchronization
     }
 
     /// Ends the stream that the answer's body is, if it is one.
-    func endStream() {
-        answer.withLock(\.stream)?.end()
+    func endStream(by deadline: MonotonicTime? = nil) {
+        answer.withLock(\.stream)?.end(by: deadline)
     }
 
     /// Notes which task makes the answer, so that it can be cancelled.

@@ -81,9 +81,15 @@ import Synchronization
     }
 
     /// Ends the body behind what was written, and cancels the task that makes it.
-    func end() {
+    ///
+    /// With a deadline, what lies here is dropped, and a client that does not take the rest by then is cut.
+    func end(by deadline: MonotonicTime? = nil) {
         let (task, writer, mustWake) = state.withLock { state in
             state.isEnded = true
+            if let deadline {
+                state.waiting = []
+                connection.expectProgress(until: deadline)
+            }
             return (state.task.take(), state.writer.take(), state.mustWake())
         }
         task?.cancel()

@@ -46,6 +46,14 @@ struct ListenSocket: ~Copyable {
         guard
             unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, size) == 0
         else { throw .failed(call: "setsockopt", code: errno) }
+        // The sockets that are accepted have it, too: what a client that is gone without a word was sent
+        // is given up after this, not after the quarter of an hour that the system tries for.
+        var unacknowledgedMilliseconds: CInt = 45_000
+        guard
+            unsafe setsockopt(
+                descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &unacknowledgedMilliseconds,
+                socklen_t(MemoryLayout<CInt>.size)) == 0
+        else { throw .failed(call: "setsockopt", code: errno) }
         if !address.isIPv4 {
             guard
                 unsafe setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &no, size) == 0

@@ -5,6 +5,8 @@ import Synchronization
 final class RunningServer: Sendable {
     /// Answers that are ready get this long to leave, after the grace time.
     private static let flushTimeMax: Duration = .seconds(2)
+    /// Streams get this long to take what is under way.
+    private static let streamEndTimeMax: Duration = .seconds(1)
     private static let watchIntervalMax: Duration = .seconds(1)
 
     private let core: ServerCore
@@ -37,7 +39,8 @@ final class RunningServer: Sendable {
     private func drain(grace: Duration) {
         daemon.withLock { $0?.quiesce() }
         // Nothing else would end them, and their clients know how to go on elsewhere.
-        for exchange in core.slots.inFlightExchanges { exchange.endStream() }
+        let streamsEnd = MonotonicTime.now + Self.streamEndTimeMax
+        for exchange in core.slots.inFlightExchanges { exchange.endStream(by: streamsEnd) }
         let deadline = Self.time(after: grace)
         // Each round ends idle or at the deadline; a request can come in between.
         while core.slots.waitUntilIdle(deadline), !core.slots.stopIfIdle() {}

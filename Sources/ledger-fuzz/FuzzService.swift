@@ -95,7 +95,7 @@ final class FuzzService: Sendable {
         let audit = AuditServices(
             keys: access, accesses: access, events: events, proofs: proofs,
             histories: ledger, searches: InMemorySearch(ledger), conflicts: ledger,
-            streams: EventStreams(events: events, watch: events))
+            streams: EventStreams(events: events, watch: events, countMax: 64))
         return API(
             APIServices(
                 commands: ledger, accounts: ledger, audit: audit, tenants: ledger,

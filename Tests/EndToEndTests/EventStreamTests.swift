@@ -6,6 +6,7 @@ import Testing
 @Suite struct EventStreamTests {
     /// An event as it came over the wire.
     private struct Received {
+        let id: String
         let position: Int
         let type: String
         let data: [String: Any]
@@ -13,7 +14,7 @@ import Testing
 
     /// Connects until the test or the server ends it.
     private func follow(
-        _ server: ServerProcess, _ query: String = "", key: String, after last: Int? = nil
+        _ server: ServerProcess, _ query: String = "", key: String, after last: String? = nil
     ) throws -> RunningProcess {
         var arguments = [
             "curl", "--silent", "--show-error", "--no-buffer", "--max-time", "600",
@@ -39,7 +40,9 @@ import Testing
             guard let data = fields["data"] else { return nil }
             let json = try JSONSerialization.jsonObject(with: Data(data.utf8))
             return Received(
-                position: try #require(fields["id"].flatMap { Int($0) }),
+                id: try #require(fields["id"]),
+                position: try #require(
+                    fields["id"]?.split(separator: "-").first.flatMap { Int($0) }),
                 type: try #require(fields["event"]), data: try #require(json as? [String: Any]))
         }
     }
@@ -73,7 +76,7 @@ import Testing
                 var device = Device(second.client)
                 #expect(try await device.signIn(deployment.google, as: "b\(number)").status == 200)
             }
-            let after = try follow(second, "?after=2", key: key, after: early.last?.position)
+            let after = try follow(second, "?after=2", key: key, after: early.last?.id)
             defer { after.send(SIGTERM) }
             let late = try await wait(for: 6, after)
             #expect(late.map(\.position) == Array(10..<16))
@@ -105,7 +108,8 @@ import Testing
             let opened = try await wait(for: 2, client)
             #expect(opened.map(\.type) == ["AccountOpened", "AccountOpened"])
             try await eventually("the id of the last event, which is of another type") {
-                client.output.text.hasSuffix("\nid: 6\n\n") ? true : nil
+                let last = client.output.text.components(separatedBy: "\n\n").dropLast().last
+                return last?.hasPrefix("id: 6-") == true ? true : nil
             }
         }
     }

@@ -122,7 +122,9 @@ struct Search {
         if let disclosures {
             let disclosed = try LinkedDisclosures.read(
                 at: linked, in: tenant, with: disclosures, on: connection)
-            for subject in linked.sorted().compactMap({ (try? disclosed.values(at: $0))?.providerID }) {
+            for subject in linked.sorted().compactMap({
+                (try? disclosed.values(at: $0))?.providerID
+            }) {
                 candidates += try SearchRows.identities(
                     connection.query(SearchRows.ofProviderID, [name, .text(subject)]))
             }

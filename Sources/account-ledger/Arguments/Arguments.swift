@@ -24,7 +24,8 @@ struct Arguments: Sendable {
             case "--help" where takesOptions, "-h" where takesOptions:
                 asksForHelp = true
             // What begins with one dash and is longer than a slip may be the name of a key.
-            case _ where takesOptions && (word.hasPrefix("--") || word.hasPrefix("-") && word.count == 2):
+            case _
+            where takesOptions && (word.hasPrefix("--") || word.hasPrefix("-") && word.count == 2):
                 try takeOption(word, rest: &rest, syntax: syntax)
             default:
                 operands.append(word)

@@ -52,7 +52,8 @@ enum RelinkCommand {
     }
 
     private static func former(
-        _ identity: IdentityID, _ account: AccountID, _ command: AdministeredCommand, _ keyring: WrappingKeyring
+        _ identity: IdentityID, _ account: AccountID, _ command: AdministeredCommand,
+        _ keyring: WrappingKeyring
     ) async throws(Fault) -> FormerLink? {
         let faults = FaultNote()
         let reads = EventReads(url: command.url, keyring: keyring) { faults.note($0) }

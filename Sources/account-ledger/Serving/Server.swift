@@ -9,6 +9,8 @@ struct Server: Sendable {
     /// The most connections of clients; fewer where the system allows fewer.
     private static let connectionsMax = 16_384
     private static let headerBytesMax = 8_192
+    /// The most open streams of events.
+    private static let streamsMax = 64
     /// How long a request waits for the answer that there is no room: what its `Retry-After` says.
     private static let refusalDelay = Duration.seconds(1)
 
@@ -181,7 +183,9 @@ struct Server: Sendable {
             events: EventReads(url: configuration.databaseURL, keyring: keys.wrapping) {
                 log.write(.error, "event stream fault", ["detail": .text($0)])
             },
-            watch: workers.commits)
+            watch: workers.commits,
+            // Each is a request in flight for as long as it is open.
+            countMax: max(1, min(Self.streamsMax, configuration.queueLimit / 4)))
     }
 
     private func services(probe: ReadinessProbe, requests: RequestMetrics) -> APIServices {

@@ -10,10 +10,11 @@ struct EventStreamTests {
     @Test func `a stream is announced as one, and written down with where it begins`() async throws
     {
         let service = try TestService()
+        _ = try await service.signIn("google", "ada")
         let key = try service.audit.key(.auditor)
         let response = try await service.respond(
             "GET", "\(Self.path)?after=3&type=SignedIn", token: key,
-            headers: [("Last-Event-ID", "7")])
+            headers: [("Last-Event-ID", "2")])
         #expect(response.status == 200 && response.stream != nil && response.body.isEmpty)
         let fields = response.headers
         #expect(fields.contains { $0 == ("Content-Type", "text/event-stream") })
@@ -21,10 +22,37 @@ struct EventStreamTests {
         let access = try #require(service.audit.access.accesses().last)
         #expect(access.action == "event.stream" && access.outcome == "allowed")
         #expect(
-            access.details == #"{"Last-Event-ID":"7","after":"3","type":"SignedIn"}"#)
+            access.details == #"{"Last-Event-ID":"2","after":"3","type":"SignedIn"}"#)
     }
 
-    @Test(arguments: ["", "-1", "07", "x", "1, 2", "9223372036854775808"])
+    @Test func `a client that has seen what is not in the log is told so, and not sent the rest`()
+        async throws
+    {
+        let service = try TestService()
+        _ = try await service.signIn("google", "ada")
+        let key = try service.audit.key(.auditor)
+        let log = service.ledger.recordings()
+        func answer(_ query: String, last: String? = nil) async throws -> String {
+            try await service.send(
+                "GET", Self.path + query, token: key,
+                headers: last.map { [("Last-Event-ID", $0)] } ?? []
+            ).summary
+        }
+        let last = try #require(log.last?.recorded)
+        for seen in ["0", "\(last.position)", "\(last.position)-\(last.id)"] {
+            #expect(try await answer("", last: seen) == "200 OK")
+        }
+        // The log is shorter, or another one, as after a restore.
+        for seen in ["\(log.count)", "\(last.position)-\(log[0].recorded.id)", "1041-\(last.id)"] {
+            #expect(try await answer("", last: seen) == "404 EVENT_NOT_FOUND")
+        }
+        #expect(try await answer("?after=\(log.count)") == "404 EVENT_NOT_FOUND")
+        #expect(try await answer("?after=\(last.position)") == "200 OK")
+    }
+
+    @Test(arguments: [
+        "", "-1", "07", "x", "1, 2", "9223372036854775808", "1-", "1-x", "-0190a1b2",
+    ])
     func `a last event that is no position is refused`(_ last: String) async throws {
         let service = try TestService()
         let key = try service.audit.key(.auditor)

@@ -90,7 +90,8 @@ import Testing
             try await refusal(account: other.userID)
                 == "409 RELINK_REFUSED not_linked_here_last")
         for nobody in ["0190a1b2-c3d4-7000-8000-000000000001", "nobody"] {
-            #expect(try await refusal(identity: nobody) == "409 RELINK_REFUSED not_linked_here_last")
+            #expect(
+                try await refusal(identity: nobody) == "409 RELINK_REFUSED not_linked_here_last")
             #expect(try await refusal(account: nobody) == "404 ACCOUNT_NOT_FOUND")
         }
         #expect(try await story.service.link("google", subject: "new", by: story.ada).status == 200)

@@ -11,7 +11,7 @@ struct TestAudit {
     let proofs: InMemoryProofs
     let verifier: NoteVerifier
     private let events: any EventReader
-    /// How many streams may be open at once.
+    /// How many streams a tenant may have open at once.
     static let streamsMax = 2
 
     private let streams: EventStreams
@@ -27,7 +27,7 @@ struct TestAudit {
         access = InMemoryAccess(now: { clock.now })
         self.events = events ?? InMemoryEvents(ledger)
         streams = EventStreams(
-            events: self.events, watch: InMemoryEvents(ledger), countMax: Self.streamsMax)
+            events: self.events, watch: InMemoryEvents(ledger), countMax: 2 * Self.streamsMax)
         let signer = NoteSigner(
             name: try #require(NoteKeyName("ledger.example/default")),
             privateKey: try #require(Ed25519PrivateKey(seed: Array(0..<32))))

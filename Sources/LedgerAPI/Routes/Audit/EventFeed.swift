@@ -21,10 +21,7 @@ struct EventFeed: Sendable {
         var silence = Silence(limit: streams.pace.heartbeat)
         guard await stream.write(Array("retry: \(Self.retryMilliseconds)\n\n".utf8)) else { return }
         while true {
-            if silence.isOver {
-                guard await isWelcome(), await stream.write(Array(":\n\n".utf8)) else { return }
-                silence.end()
-            }
+            guard await isAlive(stream, &silence) else { return }
             let seen = streams.watch.count
             let page: CursorPage<ShownEvent>
             do {
@@ -36,13 +33,16 @@ struct EventFeed: Sendable {
                 continue
             }
             for event in page.elements {
-                guard await stream.write(Self.text(of: event)) else { return }
+                // A slow reader may take longer for a page than its key is good.
+                guard await isAlive(stream, &silence), await stream.write(Self.text(of: event))
+                else { return }
                 query.after = event.position
             }
             if let cursor = page.cursor, cursor != query.after?.value {
                 // No event to a client, but what it comes back with: who waits for rare events does not
                 // have everything before them looked through again.
-                guard await stream.write(Array("id: \(cursor)\n\n".utf8)) else { return }
+                let place = await place(at: LogPosition(cursor))
+                guard await stream.write(Array("id: \(place)\n\n".utf8)) else { return }
                 query.after = LogPosition(cursor)
             }
             if !page.hasMore {
@@ -53,9 +53,25 @@ struct EventFeed: Sendable {
         }
     }
 
-    /// False when the key was revoked or has expired; who can't be asked about stays.
-    private func isWelcome() async -> Bool {
-        (try? await visit.isStillWelcome()) ?? true
+    /// After a while, writes a comment and looks at the key again; false when the stream is to end.
+    ///
+    /// A key that can't be asked about is still good.
+    private func isAlive(_ stream: HTTPStream, _ silence: inout Silence) async -> Bool {
+        guard silence.isOver else { return true }
+        silence.end()
+        guard (try? await visit.isStillWelcome()) ?? true else { return false }
+        return await stream.write(Array(":\n\n".utf8))
+    }
+
+    /// What a client that has seen everything up to a position comes back with; without the event's name
+    /// while that can't be read.
+    private func place(at position: LogPosition) async -> StreamPlace {
+        var query = EventQuery(limit: 1)
+        query.after = position.value > 0 ? LogPosition(position.value - 1) : nil
+        let page = try? await streams.events.events(
+            matching: query, in: tenant, isDisclosing: false)
+        let found = page?.elements.first.flatMap { $0.position == position ? $0 : nil }
+        return found.map { StreamPlace($0) } ?? StreamPlace(position: position, event: nil)
     }
 
     /// False when the stream has ended meanwhile.
@@ -64,7 +80,7 @@ struct EventFeed: Sendable {
     }
 
     private static func text(of event: ShownEvent) -> [UInt8] {
-        var text = Array("id: \(event.position)\n".utf8)
+        var text = Array("id: \(StreamPlace(event))\n".utf8)
         if let recorded = event.recorded { text += "event: \(recorded.event.name.rawValue)\n".utf8 }
         text += "data: ".utf8
         var writer = JSONWriter()

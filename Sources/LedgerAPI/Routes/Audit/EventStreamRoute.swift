@@ -4,27 +4,28 @@ internal import Ledger
 /// `GET /v1/events/stream`: the log in commit order as server-sent events, from any position on, without
 /// an end.
 ///
-/// The format is that of the HTML standard, section 9.2. The id of an event is its position, which a
-/// client sends back in `Last-Event-ID` after a broken connection, so that it goes on behind it.
+/// The format is that of the HTML standard, section 9.2. The id of an event is its position and its name,
+/// which a client sends back in `Last-Event-ID` after a broken connection, so that it goes on behind it. The
+/// name shows when the log is another one since: after a restore the position means another event, or none.
 struct EventStreamRoute: Route {
     static let method = "GET"
     static let path = "/v1/events/stream"
-
-    private static let lastEventID = "Last-Event-ID"
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let visit = try await call.visit(.streamEvents, by: .readers)
         let parameters = try QueryParameters(
             call.request, ["after", "type", "account", "provider", "outcome", "from"])
         var query = try EventQuery(parameters, limit: EventStreams.pageEvents)
-        var more: [String: String] = [:]
-        if let last = try Self.lastPosition(call.request.headers) {
-            query.after = last
-            more[Self.lastEventID] = last.description
-        }
+        let last = try StreamPlace(call.request.headers)
+        if let last { query.after = last.position }
         let streams = call.services.audit.streams
-        guard let place = streams.place() else { throw .faulted(.overloaded) }
-        try await visit.record(parameters, account: query.account, more: more)
+        guard let place = streams.place(for: call.tenant) else { throw .faulted(.overloaded) }
+        try await visit.record(
+            parameters, account: query.account,
+            more: last.map { [StreamPlace.header: $0.description] } ?? [:])
+        if let seen = last ?? query.after.map({ StreamPlace(position: $0, event: nil) }) {
+            try await Self.expect(seen, in: call.tenant, streams.events)
+        }
         let feed = EventFeed(
             tenant: call.tenant, streams: streams, place: place, visit: visit, query: query)
         return HTTPResponse(
@@ -37,17 +38,23 @@ struct EventStreamRoute: Route {
         ) { await feed.run(into: $0) }
     }
 
-    /// What a client that comes again has seen last; it counts more than `after` in the address, which
-    /// such a client does not change.
-    private static func lastPosition(_ headers: HTTPHeaders) throws(APIError) -> LogPosition? {
-        let values = headers.values(lastEventID)
-        guard let value = values.first else { return nil }
-        guard values.count == 1, let position = LogPosition(digits: value) else {
-            throw .invalidRequest(
-                RequestFlaw(
-                    "\(lastEventID) must be one position: digits without a leading zero",
-                    at: .header(lastEventID)))
+    /// Checks that what a client has seen last is in the log.
+    ///
+    /// - Throws: 404 when it is not: whoever goes on behind it would miss what is there instead.
+    private static func expect(
+        _ seen: StreamPlace, in tenant: TenantID, _ events: any EventReader
+    ) async throws(APIError) {
+        var query = EventQuery(limit: 1)
+        query.after = seen.position.value > 0 ? LogPosition(seen.position.value - 1) : nil
+        let found: ShownEvent?
+        do {
+            found = try await events.events(matching: query, in: tenant, isDisclosing: false)
+                .elements.first
+        } catch {
+            throw .faulted(error)
         }
-        return position
+        guard let found, found.position == seen.position,
+            seen.event == nil || seen.event == found.recorded?.id
+        else { throw .eventNotFound }
     }
 }
