@@ -62,6 +62,9 @@ static inline void *cmhd_socket_context(struct MHD_Connection *connection) {
     return info ? info->socket_context : NULL;
 }
 
+/// What a content reader returns behind the last byte; a macro with a cast, which Swift can't read.
+static const ssize_t cmhd_end_of_stream = MHD_CONTENT_READER_END_OF_STREAM;
+
 static inline size_t cmhd_header_bytes(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);

@@ -91,6 +91,22 @@ func daemonChangedConnection(
     }
 }
 
+/// Asks a stream for the next bytes of an answer.
+func daemonReadStream(
+    _ context: UnsafeMutableRawPointer?, _: UInt64, _ buffer: UnsafeMutablePointer<CChar>?,
+    _ count: Int
+) -> Int {
+    guard let context = unsafe context, let buffer = unsafe buffer else { return cmhd_end_of_stream }
+    let stream = unsafe Unmanaged<HTTPStream>.fromOpaque(context).takeUnretainedValue()
+    return unsafe stream.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
+}
+
+/// Lets go of a stream, when its answer is sent or its connection is gone.
+func daemonFreeStream(_ context: UnsafeMutableRawPointer?) {
+    guard let context = unsafe context else { return }
+    unsafe Unmanaged<HTTPStream>.fromOpaque(context).release()
+}
+
 extension ServerCore {
     fileprivate static func of(_ pointer: UnsafeMutableRawPointer?) -> ServerCore? {
         unsafe pointer.map { unsafe Unmanaged.fromOpaque($0).takeUnretainedValue() }

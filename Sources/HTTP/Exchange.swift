@@ -28,6 +28,8 @@ import Synchronization
         /// True when the daemon has been told to resume the connection and has not done it yet.
         var isWoken = false
         var task: Task<Void, Never>?
+        /// What makes the body while it is sent.
+        var stream: HTTPStream?
         /// What the handler's task is to do next; empty once the answer is there.
         var jobs: [UnownedJob] = []
 
@@ -85,9 +87,21 @@ import Synchronization
         }
     }
 
-    /// True while the connection waits for the handler, or for the daemon to see that it is
-    /// resumed.
-    var isSuspended: Bool { answer.withLock { $0.isSuspended } }
+    /// True while the connection waits for the handler or for more of a stream, or for the daemon to see
+    /// that it is resumed.
+    var isSuspended: Bool {
+        answer.withLock { $0.isSuspended || $0.stream?.isSuspended == true }
+    }
+
+    /// Notes what makes the body while it is sent, so that it can be ended.
+    func expectEnd(of stream: HTTPStream) {
+        answer.withLock { $0.stream = stream }
+    }
+
+    /// Ends the stream that the answer's body is, if it is one.
+    func endStream() {
+        answer.withLock(\.stream)?.end()
+    }
 
     /// Notes which task makes the answer, so that it can be cancelled.
     func expectAnswer(of task: Task<Void, Never>) {
@@ -137,6 +151,7 @@ import Synchronization
     /// Gives up on the handler: cancels its task and answers in its place.
     func abandon(with response: HTTPResponse) {
         answer.withLock(\.task)?.cancel()
+        endStream()
         finish(response)
     }
 

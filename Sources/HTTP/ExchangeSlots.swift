@@ -104,6 +104,9 @@ final class ExchangeSlots: Sendable {
         }
     }
 
+    /// The requests that are in flight.
+    var inFlightExchanges: [Exchange] { state.withLock { $0.occupants.compactMap { $0 } } }
+
     /// Admits nothing from now on, if no request is in flight.
     func stopIfIdle() -> Bool {
         state.withLock { state in

@@ -2,21 +2,19 @@ import CMicroHTTPD
 
 extension HTTPResponse {
     private static let statuses = 200...599
+    /// How many bytes of a stream the daemon asks for at a time.
+    private static let streamBlockBytes = 8_192
 
     /// True when the status is one that ends a request.
     var isSendable: Bool { Self.statuses.contains(status) }
 
-    /// Hands a copy of the response to the daemon.
+    /// Hands a copy of the response to the daemon, with the stream where the body is one.
     ///
     /// - Returns: `.NO`, which closes the connection, when the daemon does not take it.
-    func queue(on connection: OpaquePointer, closing: Bool) -> MHD_Result {
-        let hasBody = status != 204 && status != 304
-        // The daemon copies the bytes, although its parameter is not const.
-        let made = unsafe body.withUnsafeBytes { bytes in
-            unsafe MHD_create_response_from_buffer(
-                hasBody ? bytes.count : 0, UnsafeMutableRawPointer(mutating: bytes.baseAddress),
-                .RESPMEM_MUST_COPY)
-        }
+    func queue(
+        on connection: OpaquePointer, closing: Bool, streaming stream: HTTPStream?
+    ) -> MHD_Result {
+        let made = unsafe stream.map { unsafe Self.make(streaming: $0) } ?? makeWhole()
         guard let response = unsafe made else { return .NO }
         defer { unsafe MHD_destroy_response(response) }
         for (name, value) in headers where Self.mayBeSet(name) {
@@ -26,6 +24,25 @@ extension HTTPResponse {
         }
         if closing { _ = unsafe MHD_add_response_header(response, "Connection", "close") }
         return unsafe MHD_queue_response(connection, UInt32(status), response)
+    }
+
+    private func makeWhole() -> OpaquePointer? {
+        let hasBody = status != 204 && status != 304
+        // The daemon copies the bytes, although its parameter is not const.
+        return unsafe body.withUnsafeBytes { bytes in
+            unsafe MHD_create_response_from_buffer(
+                hasBody ? bytes.count : 0, UnsafeMutableRawPointer(mutating: bytes.baseAddress),
+                .RESPMEM_MUST_COPY)
+        }
+    }
+
+    /// The daemon keeps the stream until it has destroyed the response.
+    private static func make(streaming stream: HTTPStream) -> OpaquePointer? {
+        let context = unsafe Unmanaged.passRetained(stream)
+        let made = unsafe MHD_create_response_from_callback(
+            UInt64.max, streamBlockBytes, daemonReadStream, context.toOpaque(), daemonFreeStream)
+        if unsafe made == nil { unsafe context.release() }
+        return unsafe made
     }
 
     /// False for the fields that are the server's own, and for names that are no token.

@@ -11,6 +11,11 @@ package struct HTTPResponse: Sendable {
     package var headers: [(name: String, value: String)]
     /// The body; not sent with 204 and 304, which can have none.
     package var body: [UInt8]
+    /// Makes the rest of the body while it is sent; nil for an answer that is all there.
+    ///
+    /// Runs as a task of its own, which is cancelled when the client is gone or the server stops. It is
+    /// never called for HEAD.
+    package var stream: (@Sendable (HTTPStream) async -> Void)?
 
     /// Makes an answer.
     package init(
@@ -19,5 +24,14 @@ package struct HTTPResponse: Sendable {
         self.status = status
         self.headers = headers
         self.body = body
+    }
+
+    /// Makes an answer whose body is made while it is sent.
+    package init(
+        status: Int, headers: [(name: String, value: String)],
+        stream: @escaping @Sendable (HTTPStream) async -> Void
+    ) {
+        self.init(status: status, headers: headers)
+        self.stream = stream
     }
 }

@@ -36,6 +36,8 @@ final class RunningServer: Sendable {
 
     private func drain(grace: Duration) {
         daemon.withLock { $0?.quiesce() }
+        // Nothing else would end them, and their clients know how to go on elsewhere.
+        for exchange in core.slots.inFlightExchanges { exchange.endStream() }
         let deadline = Self.time(after: grace)
         // Each round ends idle or at the deadline; a request can come in between.
         while core.slots.waitUntilIdle(deadline), !core.slots.stopIfIdle() {}

@@ -65,6 +65,7 @@ final class ServerCore: Sendable {
 
     /// Lets go of what the exchange holds, when its answer is sent or its connection is gone.
     func end(_ exchange: Exchange) {
+        exchange.endStream()
         if exchange.isCounted { slots.endReceiving() }
         if let slot = exchange.slot { slots.leave(slot) }
     }
@@ -134,6 +135,15 @@ final class ServerCore: Sendable {
         exchange.connection.expectProgress(until: .now + limits.responseSendTimeMax)
         let sendable = response.isSendable ? response : reject(.internalFailure, exchange.headers)
         guard sendable.isSendable else { return .NO }
-        return unsafe sendable.queue(on: message.handle, closing: closing || slots.isDraining)
+        let stream = sendable.stream.map { make in
+            unsafe HTTPStream(
+                handle: message.handle, connection: exchange.connection,
+                sendTimeMax: limits.responseSendTimeMax, make: make)
+        }
+        if let stream { exchange.expectEnd(of: stream) }
+        // A stop that began before ends the streams that it finds; this one it may have missed.
+        if slots.isDraining { stream?.end() }
+        return unsafe sendable.queue(
+            on: message.handle, closing: closing || slots.isDraining, streaming: stream)
     }
 }

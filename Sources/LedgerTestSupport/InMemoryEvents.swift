@@ -1,7 +1,7 @@
 package import Ledger
 
 /// Reads the log of a ledger in memory as auditors do.
-package struct InMemoryEvents: EventReader {
+package struct InMemoryEvents: EventReader, LogWatch {
     private let ledger: InMemoryLedger
 
     /// Reads this ledger.
@@ -34,6 +34,14 @@ package struct InMemoryEvents: EventReader {
         ledger.recordings(of: tenant).first { $0.recorded.id == id }.map {
             Self.shown($0, isDisclosing)
         }
+    }
+
+    /// Never says that there is more: who waits looks again after a while.
+    package var count: UInt64 { 0 }
+
+    /// Waits for as long as it may.
+    package func wait(since _: UInt64, atMost limit: Duration) async {
+        _ = try? await Task.sleep(for: limit)
     }
 
     private static func shown(

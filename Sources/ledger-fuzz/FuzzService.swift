@@ -91,9 +91,10 @@ final class FuzzService: Sendable {
         else { throw Finding("the example log key can't be read") }
         let proofs = InMemoryProofs(ledger, signer: NoteSigner(name: name, privateKey: key))
         proofs.seal(at: Self.now)
+        let events = InMemoryEvents(ledger)
         let audit = AuditServices(
-            keys: access, accesses: access, events: InMemoryEvents(ledger), proofs: proofs,
-            histories: ledger)
+            keys: access, accesses: access, events: events, proofs: proofs,
+            histories: ledger, streams: EventStreams(events: events, watch: events))
         return API(
             APIServices(
                 commands: ledger, accounts: ledger, audit: audit, tenants: ledger,

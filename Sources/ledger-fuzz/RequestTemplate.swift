@@ -97,6 +97,8 @@ enum RequestTemplates {
             "GET /v1/events?after=0&type=SignedIn&provider=google&outcome=accepted&disclose=true",
             because, ""),
         request("GET /v1/events?account=<ACCOUNT>&from=0&to=9&disclose=true", because, ""),
+        request(
+            "GET /v1/events/stream?after=0&type=SignedIn&from=0", key + "Last-Event-ID: 1\n", ""),
         request("GET /v1/events/0190a1b2-c3d4-7000-8000-000000000001?disclose=false", key, ""),
         request("GET /v1/log/checkpoint", key, ""),
         request("GET /v1/log/checkpoints?from=0&to=9&limit=2", key, ""),

@@ -2,7 +2,7 @@ import HTTP
 import Testing
 
 /// What still works when somebody takes all there is.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct CrowdedServerTests {
     @Test func `a path that is always admitted is answered when no slot is free`() async throws {
         var limits = HTTPServerLimits()

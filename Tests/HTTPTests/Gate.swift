@@ -16,6 +16,9 @@ final class Gate: Sendable {
 
     private let state = Mutex(State())
 
+    /// How many have arrived.
+    var count: Int { state.withLock { $0.arrivals } }
+
     /// Counts an arrival and waits until the gate is open.
     func pass() async {
         await withCheckedContinuation { continuation in
@@ -42,7 +45,7 @@ final class Gate: Sendable {
     }
 
     /// Waits until so many have arrived.
-    func waitForArrivals(_ count: Int, within limit: Duration = .seconds(30)) async throws {
+    func waitForArrivals(_ count: Int, within limit: Duration = .seconds(120)) async throws {
         let arrived = await withCheckedContinuation { continuation in
             let watcher: Int? = state.withLock { state in
                 guard state.arrivals < count else { return nil }

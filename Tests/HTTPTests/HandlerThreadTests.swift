@@ -8,7 +8,7 @@ private func currentThread() -> UInt {
 }
 
 /// Where a handler runs.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct HandlerThreadTests {
     @Test func `a handler goes on where it began, however often it waits`() async throws {
         let gate = Gate()

@@ -2,7 +2,7 @@ import HTTP
 import Testing
 
 /// Header sections of which two readers could make different fields.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct HeaderSectionTests {
     @Test(arguments: [
         "Authorization: Bearer good\u{0}junk", "Idempotency-Key: k\u{0}one", "X-A: \u{0}",

@@ -4,7 +4,7 @@ import Glibc
 /// A client that sends the bytes it is told to, right or wrong, and reads answers one at a time.
 ///
 /// Its calls block a thread of their own queue, never one that runs tasks, and give up after
-/// thirty seconds: a machine that runs every test at once is slow.
+/// two minutes: a machine that runs every test at once is slow.
 final class RawClient: Sendable {
     enum Failure: Error {
         case system(call: String, code: Int32)
@@ -12,7 +12,7 @@ final class RawClient: Sendable {
         case closed(waitingFor: String)
     }
 
-    private static let waitSecondsMax = 30
+    private static let waitSecondsMax = 120
     private let queue = DispatchQueue(label: "raw-client")
     private let socket: RawSocket
 
@@ -38,6 +38,12 @@ final class RawClient: Sendable {
     func receive(_ what: String = "an answer", toHead: Bool = false) async throws -> RawResponse {
         let socket = socket
         return try await Self.run(on: queue) { try socket.readResponse(what, toHead: toHead) }
+    }
+
+    /// Reads up to a text, and gives what came before it.
+    func receive(until mark: String) async throws -> String {
+        let socket = socket
+        return try await Self.run(on: queue) { try socket.read(until: mark, "'\(mark)'") }
     }
 
     /// Waits until the server closes the connection, and gives what it sent before that.

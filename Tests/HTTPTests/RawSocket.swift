@@ -79,6 +79,18 @@ final class RawSocket: @unchecked Sendable {
         return RawResponse(status: status, fields: fields, body: body)
     }
 
+    /// Reads up to a text, and gives what came before it.
+    func read(until mark: String, _ what: String) throws -> String {
+        let mark = Array(mark.utf8)
+        while true {
+            if let range = buffer.firstRange(of: mark) {
+                defer { buffer.removeSubrange(..<range.upperBound) }
+                return String(decoding: buffer[..<range.lowerBound], as: UTF8.self)
+            }
+            try fill(what)
+        }
+    }
+
     func readToEnd(_ what: String) throws -> [UInt8] {
         do {
             while true { try fill(what) }

@@ -3,7 +3,7 @@ import HTTP
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct ServerStopTests {
     @Test func `a stop lets requests in flight finish and refuses new connections`() async throws {
         let gate = Gate()

@@ -1,7 +1,7 @@
 import HTTP
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct ServerTests {
     @Test func `a request is answered with what the handler gave`() async throws {
         try await withServer { server in

@@ -8,6 +8,7 @@ package enum AccessAction: String, Sendable, Hashable, CaseIterable {
     case readDifference = "account.diff"
     case listEvents = "event.list"
     case readEvent = "event.read"
+    case streamEvents = "event.stream"
     case readCheckpoint = "log.checkpoint"
     case listCheckpoints = "log.checkpoints"
     case proveInclusion = "log.inclusion"

@@ -74,3 +74,14 @@ package protocol EventReader: Sendable {
         _ id: EventID, in tenant: TenantID, isDisclosing: Bool
     ) async throws(LedgerFault) -> ShownEvent?
 }
+
+/// Tells when a log may have grown.
+package protocol LogWatch: Sendable {
+    /// What has been seen until now.
+    var count: UInt64 { get }
+
+    /// Waits until a log may have more than was seen, the time has passed or the task is cancelled.
+    ///
+    /// What another process appends is not told: who waits looks again after a while.
+    func wait(since seen: UInt64, atMost limit: Duration) async
+}

@@ -12,19 +12,23 @@ package struct AuditServices: Sendable {
     package let proofs: any ProofReader
     /// Replays the past of accounts.
     package let histories: any HistoryReader
+    /// Streams the log.
+    let streams: EventStreams
     /// Bounds how many of their requests are worked on at once.
     let turns: AuditTurns
 
     /// Collects the services.
     package init(
         keys: any APIKeyDirectory, accesses: any AccessLog, events: any EventReader,
-        proofs: any ProofReader, histories: any HistoryReader, turns: AuditTurns = AuditTurns()
+        proofs: any ProofReader, histories: any HistoryReader,
+        streams: EventStreams, turns: AuditTurns = AuditTurns()
     ) {
         self.keys = keys
         self.accesses = accesses
         self.events = events
         self.proofs = proofs
         self.histories = histories
+        self.streams = streams
         self.turns = turns
     }
 }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// How many requests of principals are worked on at once.
+/// How many requests of principals are worked on at once, or how many streams are open.
 ///
 /// Their reads are slow and have few connections. Each request that waited for one would hold a place
 /// among all requests, until none were left for people who sign in; so what is too much is refused.

@@ -45,11 +45,12 @@ struct Visit: Sendable {
     ///
     /// - Throws: 503 when it can't be written down.
     func record(
-        _ query: QueryParameters, account: AccountID? = nil, isDisclosed: Bool = false
+        _ query: QueryParameters, account: AccountID? = nil, isDisclosed: Bool = false,
+        more: [String: String] = [:]
     ) async throws(APIError) {
         var access = access
         access.account = account ?? access.account
-        access.details = query.details
+        access.details = query.details.merging(more) { old, _ in old }
         access.isDisclosed = isDisclosed
         try await call.write(access)
     }
@@ -73,6 +74,18 @@ struct Visit: Sendable {
                 access.outcome = .refused
                 try await call.write(access)
             }
+            throw error
+        }
+    }
+
+    /// Whether the principal's key is still good, as it was when the visit began.
+    ///
+    /// - Throws: 503 when that can't be found out.
+    func isStillWelcome() async throws(APIError) -> Bool {
+        do {
+            return try await call.principal() == principal
+        } catch {
+            guard case .faulted = error else { return false }
             throw error
         }
     }
@@ -121,7 +134,7 @@ extension RouteCall {
         return Visit(self, by: principal, reason: access.reason, access)
     }
 
-    private func principal() async throws(APIError) -> Principal {
+    fileprivate func principal() async throws(APIError) -> Principal {
         let token: String
         do {
             token = try BearerToken.read(request.headers)
@@ -135,7 +148,7 @@ extension RouteCall {
         } catch {
             throw .faulted(error)
         }
-        guard let stored, key.matches(stored), stored.isGood(at: now) else {
+        guard let stored, key.matches(stored), stored.isGood(at: services.now()) else {
             throw .apiKeyInvalid
         }
         return Principal(key: stored.id, role: stored.role)

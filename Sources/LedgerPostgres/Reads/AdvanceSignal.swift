@@ -1,7 +1,8 @@
+import Ledger
 import Synchronization
 
 /// Tells any number of waiting tasks that something has moved on.
-package final class AdvanceSignal: Sendable {
+package final class AdvanceSignal: LogWatch {
     private struct State {
         var count: UInt64 = 0
         var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
@@ -11,7 +12,7 @@ package final class AdvanceSignal: Sendable {
     private let state = Mutex(State())
 
     /// How often it was raised: what a waiter has seen.
-    var count: UInt64 { state.withLock { $0.count } }
+    package var count: UInt64 { state.withLock { $0.count } }
 
     /// Makes a signal that was never raised.
     package init() {}
@@ -29,7 +30,7 @@ package final class AdvanceSignal: Sendable {
 
     /// Waits until it is raised more often than was seen, the time has passed or the task is
     /// cancelled.
-    func wait(since seen: UInt64, atMost limit: Duration) async {
+    package func wait(since seen: UInt64, atMost limit: Duration) async {
         guard count == seen else { return }
         await withTaskGroup { group in
             group.addTask { await self.wait(since: seen) }

@@ -164,7 +164,18 @@ struct Server: Sendable {
             },
             histories: HistoryReads(
                 url: configuration.databaseURL, keyring: keys.wrapping,
-                onFault: { log.write(.error, "history fault", ["detail": .text($0)]) }))
+                onFault: { log.write(.error, "history fault", ["detail": .text($0)]) }),
+            streams: streams())
+    }
+
+    /// Streams read on a connection of their own, so that nobody waits behind them.
+    private func streams() -> EventStreams {
+        let log = log
+        return EventStreams(
+            events: EventReads(url: configuration.databaseURL, keyring: keys.wrapping) {
+                log.write(.error, "event stream fault", ["detail": .text($0)])
+            },
+            watch: workers.commits)
     }
 
     private func services(probe: ReadinessProbe, requests: RequestMetrics) -> APIServices {

@@ -11,6 +11,8 @@ struct Workers: Sendable {
     /// Nil in a process that does not seal.
     let sealer: Sealer?
     let erasure: ErasureWorker
+    /// Raised when this process has appended something.
+    let commits = AdvanceSignal()
 
     init(
         _ configuration: ServeConfiguration, keys: Keys,
@@ -21,6 +23,7 @@ struct Workers: Sendable {
             log.write(.error, "access fault", ["detail": .text(text)])
         }
         let advances = AdvanceSignal()
+        let commits = commits
         let recent = RecentEvents()
         let projector = Projector(
             configuration: ProjectorConfiguration(url: url), keyring: keys.wrapping,
@@ -44,6 +47,7 @@ struct Workers: Sendable {
                 }
                 projector.wake()
                 sealer?.wake()
+                commits.raise()
             },
             onFault: { text in
                 // After a lost connection the database may be a restored one, with other events.

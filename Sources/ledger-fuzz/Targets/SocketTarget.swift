@@ -30,7 +30,13 @@ enum SocketTarget {
         let tokens = try await LiveTokens(signingInAt: api, of: service)
         let server = try HTTPServer(
             host: "127.0.0.1", port: 0, limits: HTTPServerLimits(),
-            reject: { api.reject($0, $1) }, handler: { await api.handle($0) })
+            reject: { api.reject($0, $1) },
+            handler: { request in
+                var response = await api.handle(request)
+                // A stream has no end, and an exchange is judged by its end.
+                response.stream = nil
+                return response
+            })
         return Served(port: server.port, tokens: tokens, server: server)
     }
 

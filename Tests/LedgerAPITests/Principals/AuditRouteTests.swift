@@ -10,6 +10,7 @@ struct AuditRouteTests {
     private static let requests = [
         "GET /v1/access-log": "/v1/access-log",
         "GET /v1/events": "/v1/events?disclose=true",
+        "GET /v1/events/stream": "/v1/events/stream",
         "GET /v1/events/{event_id}": "/v1/events/EVENT?disclose=true",
         "GET /v1/log/checkpoint": "/v1/log/checkpoint",
         "GET /v1/log/checkpoints": "/v1/log/checkpoints",

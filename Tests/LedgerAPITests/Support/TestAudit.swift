@@ -11,6 +11,10 @@ struct TestAudit {
     let proofs: InMemoryProofs
     let verifier: NoteVerifier
     private let events: any EventReader
+    /// How many streams may be open at once.
+    static let streamsMax = 2
+
+    private let streams: EventStreams
     private let turns = AuditTurns()
     private let ledger: InMemoryLedger
     private let clock: TestClock
@@ -22,6 +26,8 @@ struct TestAudit {
         self.ledger = ledger
         access = InMemoryAccess(now: { clock.now })
         self.events = events ?? InMemoryEvents(ledger)
+        streams = EventStreams(
+            events: self.events, watch: InMemoryEvents(ledger), countMax: Self.streamsMax)
         let signer = NoteSigner(
             name: try #require(NoteKeyName("ledger.example/default")),
             privateKey: try #require(Ed25519PrivateKey(seed: Array(0..<32))))
@@ -32,7 +38,7 @@ struct TestAudit {
     var services: AuditServices {
         AuditServices(
             keys: access, accesses: access, events: events, proofs: proofs, histories: ledger,
-            turns: turns)
+            streams: streams, turns: turns)
     }
 
     /// Makes a key and gives its text.

@@ -107,6 +107,16 @@ struct TestService {
         _ method: String, _ target: String, _ body: String? = nil, token: String? = nil,
         headers: [(name: String, value: String)] = [], isTyped: Bool = false
     ) async throws -> Answer {
+        Answer(
+            try await respond(
+                method, target, body, token: token, headers: headers, isTyped: isTyped))
+    }
+
+    /// Sends a request and gives the answer as the server gets it.
+    func respond(
+        _ method: String, _ target: String, _ body: String? = nil, token: String? = nil,
+        headers: [(name: String, value: String)] = [], isTyped: Bool = false
+    ) async throws -> HTTPResponse {
         var fields = headers
         if body != nil, !isTyped { fields.append(("Content-Type", "application/json")) }
         if let token { fields.append(("Authorization", "Bearer \(token)")) }
@@ -114,7 +124,7 @@ struct TestService {
             HTTPRequest(
                 method: method, target: target, headers: HTTPHeaders(fields),
                 body: Array((body ?? "").utf8), peerAddress: "192.0.2.1"))
-        return Answer(await api.handle(request))
+        return await api.handle(request)
     }
 }
 

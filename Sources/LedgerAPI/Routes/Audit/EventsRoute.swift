@@ -14,7 +14,7 @@ struct EventsRoute: Route {
                 "after", "type", "account", "provider", "outcome", "from", "to", "limit",
                 QueryParameters.disclose,
             ])
-        let query = try Self.query(parameters)
+        let query = try EventQuery(parameters, limit: parameters.limit())
         let isDisclosing = try await visit.isDisclosing(parameters)
         try await visit.record(parameters, account: query.account, isDisclosed: isDisclosing)
         do {
@@ -26,19 +26,23 @@ struct EventsRoute: Route {
             throw .faulted(error)
         }
     }
+}
 
-    private static func query(_ parameters: QueryParameters) throws(APIError) -> EventQuery {
-        var query = EventQuery(limit: try parameters.limit())
-        query.after = try parameters.position("after")
-        query.type = try parameters.value(
+extension EventQuery {
+    /// Reads what a query asks for, of what its route knows.
+    ///
+    /// - Throws: 400 for a value that is not of its form.
+    init(_ parameters: QueryParameters, limit: Int) throws(APIError) {
+        self.init(limit: limit)
+        after = try parameters.position("after")
+        type = try parameters.value(
             "type", "the name of an event, such as ProviderLinked", Event.Name.init(rawValue:))
-        query.account = try parameters.value("account", "an account's id") { AccountID($0) }
-        query.provider = try parameters.value("provider", "a provider's name", ProviderName.init)
-        query.outcome = try parameters.value(
+        account = try parameters.value("account", "an account's id") { AccountID($0) }
+        provider = try parameters.value("provider", "a provider's name", ProviderName.init)
+        outcome = try parameters.value(
             "outcome", "accepted or refused", Event.Outcome.init(rawValue:))
-        query.from = try parameters.moment("from")
-        query.through = try parameters.moment("to")
-        return query
+        from = try parameters.moment("from")
+        through = try parameters.moment("to")
     }
 }
 

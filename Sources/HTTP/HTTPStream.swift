@@ -1,0 +1,143 @@
+import CMicroHTTPD
+import Synchronization
+
+/// The body of an answer that is made while it is sent.
+///
+/// The connection's thread takes bytes as fast as the client does; the task that makes them waits while
+/// many of them lie here. A client that goes away is noticed only when something is sent to it: a stream
+/// that has nothing to say for long should write something now and then.
+// What is shared is in `state`; the handle is used only while the connection is suspended by it.
+@safe package final class HTTPStream: @unchecked Sendable {
+    /// A writer waits once so many bytes lie here.
+    private static let waitingBytesMax = 65_536
+
+    private struct State {
+        var waiting: [UInt8] = []
+        var hasBegun = false
+        var isEnded = false
+        var isSuspended = false
+        /// True when the daemon has been told to resume the connection and has not done it yet.
+        var isWoken = false
+        var task: Task<Void, Never>?
+        var writer: CheckedContinuation<Void, Never>?
+
+        /// True when the daemon has to be told to resume the connection; it is told once.
+        mutating func mustWake() -> Bool {
+            guard isSuspended, !isWoken else { return false }
+            isWoken = true
+            return true
+        }
+    }
+
+    private enum Next {
+        case sent(count: Int, writer: CheckedContinuation<Void, Never>?)
+        case begin
+        case wait
+        case end
+    }
+
+    private let handle: OpaquePointer
+    private let connection: ClientConnection
+    private let sendTimeMax: Duration
+    private let make: @Sendable (HTTPStream) async -> Void
+    private let state = Mutex(State())
+
+    /// Describes a stream that begins when the connection's thread asks for its first bytes, which it
+    /// does not for an answer to HEAD.
+    init(
+        handle: OpaquePointer, connection: ClientConnection, sendTimeMax: Duration,
+        make: @escaping @Sendable (HTTPStream) async -> Void
+    ) {
+        unsafe self.handle = handle
+        self.connection = connection
+        self.sendTimeMax = sendTimeMax
+        self.make = make
+    }
+
+    /// True while the connection waits for bytes, or for the daemon to see that it is resumed.
+    var isSuspended: Bool { state.withLock { $0.isSuspended } }
+
+    /// Adds bytes; waits while the client has much left to take.
+    ///
+    /// - Returns: False when nobody takes any more, because the client is gone or the server stops.
+    package func write(_ bytes: [UInt8]) async -> Bool {
+        let (isEnded, mustWake) = state.withLock { state -> (Bool, Bool) in
+            guard !state.isEnded else { return (true, false) }
+            state.waiting += bytes
+            return (false, state.mustWake())
+        }
+        if isEnded { return false }
+        // Outside the lock: the daemon's thread may hold its own lock and wait for this one.
+        if mustWake { unsafe MHD_resume_connection(handle) }
+        await withCheckedContinuation { continuation in
+            let hasRoom = state.withLock { state in
+                if state.isEnded || state.waiting.count < Self.waitingBytesMax { return true }
+                state.writer = continuation
+                return false
+            }
+            if hasRoom { continuation.resume() }
+        }
+        return !state.withLock(\.isEnded)
+    }
+
+    /// Ends the body behind what was written, and cancels the task that makes it.
+    func end() {
+        let (task, writer, mustWake) = state.withLock { state in
+            state.isEnded = true
+            return (state.task.take(), state.writer.take(), state.mustWake())
+        }
+        task?.cancel()
+        writer?.resume()
+        if mustWake { unsafe MHD_resume_connection(handle) }
+    }
+
+    /// Moves bytes to the daemon's buffer, on the connection's thread; suspends the connection when there
+    /// are none.
+    ///
+    /// - Returns: how many, 0 for none yet, or `cmhd_end_of_stream`.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        while true {
+            switch unsafe next(into: buffer) {
+            case .sent(let count, let writer):
+                writer?.resume()
+                return count
+            case .begin: begin()
+            case .wait: return 0
+            case .end: return cmhd_end_of_stream
+            }
+        }
+    }
+
+    private func next(into buffer: UnsafeMutableRawBufferPointer) -> Next {
+        state.withLock { state in
+            state.isSuspended = false
+            state.isWoken = false
+            if !state.waiting.isEmpty {
+                let count = min(state.waiting.count, buffer.count)
+                unsafe buffer.copyBytes(from: state.waiting[..<count])
+                state.waiting.removeFirst(count)
+                connection.expectProgress(until: .now + sendTimeMax)
+                return .sent(count: count, writer: state.writer.take())
+            }
+            if state.isEnded { return .end }
+            if !state.hasBegun {
+                state.hasBegun = true
+                return .begin
+            }
+            connection.expectProgress(until: .never)
+            state.isSuspended = true
+            unsafe MHD_suspend_connection(handle)
+            return .wait
+        }
+    }
+
+    private func begin() {
+        let task = Task { [make] in
+            await make(self)
+            end()
+        }
+        state.withLock { state in
+            if !state.isEnded { state.task = task }
+        }
+    }
+}

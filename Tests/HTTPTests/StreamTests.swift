@@ -1,0 +1,130 @@
+import HTTP
+import Synchronization
+import Testing
+
+/// Answers that are made while they are sent.
+@Suite(.timeLimit(.minutes(10)))
+struct StreamTests {
+    /// What a stream does that waits for a gate between its parts, and how it ended.
+    private final class Parts: Sendable {
+        let gate = Gate()
+        let wasTaken = Mutex<[Bool]>([])
+        let ended = Gate()
+
+        var response: HTTPResponse {
+            HTTPResponse(status: 200, headers: [("Content-Type", "text/plain")]) { stream in
+                let first = await stream.write(Array("one.".utf8))
+                await self.gate.pass()
+                let second = await stream.write(Array("two.".utf8))
+                self.wasTaken.withLock { $0 = [first, second] }
+                // Lets the test go on, and nobody waits there.
+                self.ended.open()
+                await self.ended.pass()
+            }
+        }
+    }
+
+    @Test func `what is written is sent while the rest is still to come`() async throws {
+        let parts = Parts()
+        try await withServer(handler: { _ in parts.response }) { server in
+            let client = try await RawClient(port: server.port)
+            try await client.send("GET / HTTP/1.1\nHost: h\n\n")
+            let answer = try await client.receive()
+            #expect(answer.status == 200)
+            #expect(answer["Transfer-Encoding"] == "chunked" && answer["Content-Length"] == nil)
+            #expect(try await client.receive(until: "one.") == "4\r\n")
+            parts.gate.open()
+            #expect(try await client.receive(until: "two.") == "\r\n4\r\n")
+            #expect(try await client.receive(until: "0\r\n\r\n") == "\r\n")
+            #expect(parts.wasTaken.withLock { $0 } == [true, true])
+            // The connection serves on.
+            try await client.send("HEAD / HTTP/1.1\nHost: h\n\n")
+            #expect(try await client.receive(toHead: true).status == 200)
+        }
+        #expect(parts.gate.count == 1, "nothing is made for HEAD")
+    }
+
+    @Test func `a client without chunks gets the bytes and the end of the connection`()
+        async throws
+    {
+        let parts = Parts()
+        parts.gate.open()
+        try await withServer(handler: { _ in parts.response }) { server in
+            let client = try await RawClient(port: server.port)
+            try await client.send("GET / HTTP/1.0\n\n")
+            #expect(try await client.receive().status == 200)
+            #expect(try await client.receiveUntilClosed() == Array("one.two.".utf8))
+        }
+    }
+
+    @Test func `a client that is gone ends the stream at the next bytes`() async throws {
+        let ended = Gate()
+        let tick = Gate()
+        try await withServer(handler: { _ in
+            HTTPResponse(status: 200, headers: []) { stream in
+                await tick.pass()
+                while await stream.write(Array("tick.".utf8)) { await Task.yield() }
+                ended.open()
+                await ended.pass()
+            }
+        }) { server in
+            let client = try await RawClient(port: server.port)
+            try await client.send("GET / HTTP/1.1\nHost: h\n\n")
+            try await tick.waitForArrivals(1)
+            try await client.close(abort: true)
+            tick.open()
+            try await ended.waitForArrivals(1)
+        }
+    }
+
+    @Test func `a client that takes nothing holds the writer back and is cut in the end`()
+        async throws
+    {
+        var limits = HTTPServerLimits()
+        limits.responseSendTimeMax = .milliseconds(500)
+        limits.requestReceiveTimeMax = .seconds(1)
+        let written = Mutex(0)
+        let ended = Gate()
+        let piece = [UInt8](repeating: 0x61, count: 65_536)
+        try await withServer(limits: limits, handler: { _ in
+            HTTPResponse(status: 200, headers: []) { stream in
+                while await stream.write(piece) { written.withLock { $0 += piece.count } }
+                ended.open()
+                await ended.pass()
+            }
+        }) { server in
+            let client = try await RawClient(port: server.port)
+            try await client.send("GET / HTTP/1.1\nHost: h\n\n")
+            try await ended.waitForArrivals(1)
+            // What lay in the sockets' buffers, and not without end.
+            #expect(written.withLock { $0 } < 64 << 20)
+            try await client.close()
+        }
+    }
+
+    @Test func `a stop ends streams at once, those that wait and those that begin`() async throws {
+        let parts = Parts()
+        let held = Gate()
+        let server = try HTTPServer(
+            host: "127.0.0.1", port: 0, limits: HTTPServerLimits(), reject: reject
+        ) { request in
+            if request.path == "/held" { await held.pass() }
+            return parts.response
+        }
+        let open = try await RawClient(port: server.port)
+        try await open.send("GET / HTTP/1.1\nHost: h\n\n")
+        _ = try await open.receive()
+        #expect(try await open.receive(until: "one.") == "4\r\n")
+        let late = try await RawClient(port: server.port)
+        try await late.send("GET /held HTTP/1.1\nHost: h\n\n")
+        try await held.waitForArrivals(1)
+        let stop = Task { await server.stop(grace: .seconds(60)) }
+        #expect(try await open.receive(until: "0\r\n\r\n") == "\r\n")
+        held.open()
+        #expect(try await late.receive().status == 200)
+        #expect(try await late.receive(until: "0\r\n\r\n").isEmpty)
+        await stop.value
+        parts.gate.open()
+        #expect(try await open.receiveUntilClosed().isEmpty)
+    }
+}
