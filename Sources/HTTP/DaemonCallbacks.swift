@@ -96,7 +96,9 @@ func daemonReadStream(
     _ context: UnsafeMutableRawPointer?, _: UInt64, _ buffer: UnsafeMutablePointer<CChar>?,
     _ count: Int
 ) -> Int {
-    guard let context = unsafe context, let buffer = unsafe buffer else { return cmhd_end_of_stream }
+    guard let context = unsafe context, let buffer = unsafe buffer else {
+        return cmhd_end_of_stream
+    }
     let stream = unsafe Unmanaged<HTTPStream>.fromOpaque(context).takeUnretainedValue()
     return unsafe stream.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
 }

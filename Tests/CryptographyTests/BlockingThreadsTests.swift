@@ -4,7 +4,7 @@ import Testing
 
 @testable import Cryptography
 
-@Suite(.timeLimit(.minutes(3))) struct BlockingThreadsTests {
+@Suite(.timeLimit(.minutes(10))) struct BlockingThreadsTests {
     @Test func `as much work as allowed runs at a time, and the rest after it in order`()
         async throws
     {

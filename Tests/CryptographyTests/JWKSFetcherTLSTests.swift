@@ -3,7 +3,7 @@ import Testing
 @testable import Cryptography
 
 /// Fetches over real TLS from a server whose certificate nobody but the test vouches for.
-@Suite(.timeLimit(.minutes(3))) struct JWKSFetcherTLSTests {
+@Suite(.timeLimit(.minutes(10))) struct JWKSFetcherTLSTests {
     private static let document = #"{"keys":[]}"#
     private static let answer = Array(
         "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 11\r\n\r\n\(document)".utf8

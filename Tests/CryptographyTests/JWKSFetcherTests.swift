@@ -3,7 +3,7 @@ import Testing
 @testable import Cryptography
 
 /// Fetches over real sockets on 127.0.0.1, from servers that behave and servers that don't.
-@Suite(.timeLimit(.minutes(3))) struct JWKSFetcherTests {
+@Suite(.timeLimit(.minutes(10))) struct JWKSFetcherTests {
     private static let document = #"{"keys":[]}"#
 
     private func answer(

@@ -4,7 +4,7 @@ import Testing
 @testable import Cryptography
 
 /// The environment belongs to the whole process, so each test sets it in a process of its own.
-@Suite(.timeLimit(.minutes(3))) struct JWKSProxyTests {
+@Suite(.timeLimit(.minutes(10))) struct JWKSProxyTests {
     @Test func `another machine is asked through the proxy of the environment`() async {
         await #expect(processExitsWith: .success) {
             let proxy = try ProxyInEnvironment()

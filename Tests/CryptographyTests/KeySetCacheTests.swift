@@ -2,7 +2,7 @@ import Cryptography
 import Testing
 
 /// When a provider is asked for its keys, and who waits for the answer.
-@Suite(.timeLimit(.minutes(3))) struct KeySetCacheTests {
+@Suite(.timeLimit(.minutes(10))) struct KeySetCacheTests {
     private let first = TokenSigningKey.generate()
     private let second = TokenSigningKey.generate()
     private let provider: KeySetProvider

@@ -3,7 +3,7 @@ import Testing
 @testable import Cryptography
 
 /// Lookups of unknown keys at a provider that fails or falls silent.
-@Suite(.timeLimit(.minutes(3))) struct KeySetLookupTests {
+@Suite(.timeLimit(.minutes(10))) struct KeySetLookupTests {
     private let first = TokenSigningKey.generate()
     private let second = TokenSigningKey.generate()
     private let provider: KeySetProvider

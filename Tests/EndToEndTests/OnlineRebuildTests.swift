@@ -72,7 +72,7 @@ import Testing
             process.errors.text.contains(": \(step)\n") || process.hasExited ? true : nil
         }
         process.send(SIGKILL)
-        _ = try await process.exitStatus(within: .seconds(20))
+        _ = try await process.exitStatus(within: .seconds(60))
         #expect(process.errors.text.contains(": \(step)\n"), "\(process.errors.text)")
     }
 

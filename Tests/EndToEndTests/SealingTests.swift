@@ -118,7 +118,7 @@ import TransparencyLog
                 }
                 try await Task.sleep(for: .milliseconds(Int.random(in: 0...120, using: &generator)))
                 sealer.send(SIGKILL)
-                _ = try await sealer.exitStatus(within: .seconds(10))
+                _ = try await sealer.exitStatus(within: .seconds(60))
             }
             end.tell()
             #expect(await traffic.value > 10)

@@ -86,13 +86,16 @@ struct StreamTests {
         let written = Mutex(0)
         let ended = Gate()
         let piece = [UInt8](repeating: 0x61, count: 65_536)
-        try await withServer(limits: limits, handler: { _ in
-            HTTPResponse(status: 200, headers: []) { stream in
-                while await stream.write(piece) { written.withLock { $0 += piece.count } }
-                ended.open()
-                await ended.pass()
+        try await withServer(
+            limits: limits,
+            handler: { _ in
+                HTTPResponse(status: 200, headers: []) { stream in
+                    while await stream.write(piece) { written.withLock { $0 += piece.count } }
+                    ended.open()
+                    await ended.pass()
+                }
             }
-        }) { server in
+        ) { server in
             let client = try await RawClient(port: server.port)
             try await client.send("GET / HTTP/1.1\nHost: h\n\n")
             try await ended.waitForArrivals(1)

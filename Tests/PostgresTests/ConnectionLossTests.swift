@@ -30,7 +30,7 @@ import Testing
         #expect(!connection.isUsable)
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(10)))
     func `a backend ended in the middle of a statement is a lost connection`() async throws {
         let session = try Session(
             url: TestServer.url(), applicationName: "loss-tests", statementDeadline: .seconds(40))
@@ -69,7 +69,7 @@ import Testing
         #expect(!connection.isUsable)
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(10)))
     func `a server that sends a little now and then is given up too`() throws {
         let connection = try TestServer.connect(statementDeadline: .milliseconds(300))
         #expect(throws: PostgresError.timedOut) {

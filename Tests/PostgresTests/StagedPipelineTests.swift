@@ -36,7 +36,7 @@ import Testing
             "held", "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 720491")
         _ = try connection.query(.begin)
         _ = try connection.pipeline([Call(lock)]) {
-            let deadline = ContinuousClock.now + .seconds(10)
+            let deadline = ContinuousClock.now + .seconds(120)
             while try watcher.query(held).int8(0, 0) == 0, ContinuousClock.now < deadline {}
             #expect(try watcher.query(held).int8(0, 0) == 1, "waited 10 s for the first part")
             return [Call(.commit)]

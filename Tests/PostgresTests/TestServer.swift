@@ -45,7 +45,7 @@ enum TestServer {
     static func wait(
         for what: String, _ condition: () throws -> Bool
     ) async throws {
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(120)
         while try !condition() {
             guard ContinuousClock.now < deadline else { throw Unfulfilled(what: what) }
             try await Task.sleep(for: .milliseconds(5))

@@ -5,7 +5,8 @@ enum RouteTable {
     static let routes: [any Route.Type] = [
         SignInRoute.self, RefreshRoute.self, SignOutRoute.self, LinkRoute.self,
         UnlinkRoute.self, AccountRoute.self, KeySetRoute.self, HealthRoute.self,
-        ReadinessRoute.self, AccessLogRoute.self, EventsRoute.self, EventRoute.self, EventStreamRoute.self,
+        ReadinessRoute.self, AccessLogRoute.self, EventsRoute.self, EventRoute.self,
+        EventStreamRoute.self,
         LogCheckpointRoute.self, LogCheckpointsRoute.self, LogInclusionRoute.self,
         LogConsistencyRoute.self, LogKeysRoute.self,
         AccountAsOfRoute.self, AccountHistoryRoute.self, AccountDiffRoute.self,

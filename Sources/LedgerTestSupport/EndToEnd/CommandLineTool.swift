@@ -55,7 +55,7 @@ package struct TestTimeout: Error, CustomStringConvertible {
 /// - Throws: `TestTimeout`, or what the question throws.
 @discardableResult
 package func eventually<Value>(
-    _ what: String, within limit: Duration = .seconds(20),
+    _ what: String, within limit: Duration = .seconds(120),
     _ question: () async throws -> Value?
 ) async throws -> Value {
     let deadline = ContinuousClock.now + limit

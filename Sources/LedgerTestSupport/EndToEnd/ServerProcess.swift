@@ -20,7 +20,7 @@ package final class ServerProcess: Sendable {
             executable: CommandLineTool.executable, arguments: ["serve"],
             environment: environment)
         do {
-            let ready = try await eventually("the server to be ready", within: .seconds(30)) {
+            let ready = try await eventually("the server to be ready", within: .seconds(120)) {
                 if process.hasExited { throw TestTimeout(waitingFor: "a server that lives") }
                 return readyLine(in: process.errors.text)
             }
@@ -39,7 +39,7 @@ package final class ServerProcess: Sendable {
     /// - Throws: `TestTimeout`.
     package func kill() async throws {
         process.send(SIGKILL)
-        _ = try await process.exitStatus(within: .seconds(10))
+        _ = try await process.exitStatus(within: .seconds(60))
     }
 
     /// Asks the process to stop and gives its exit status.
@@ -48,7 +48,7 @@ package final class ServerProcess: Sendable {
     @discardableResult
     package func stop() async throws -> Int32 {
         process.send(SIGTERM)
-        return try await process.exitStatus(within: .seconds(30))
+        return try await process.exitStatus(within: .seconds(120))
     }
 
     private static func readyLine(in log: String) -> (listen: String, admin: String)? {

@@ -12,7 +12,7 @@ package final class FaultTrial: Sendable {
         /// Commands that have to be acknowledged before each round; ten times as many in a long one.
         package var warmUp = 40
         /// How long a round may take to serve again.
-        package var patience = Duration.seconds(30)
+        package var patience = Duration.seconds(60)
         /// Changes of the claims of the clients' ID tokens.
         package var claims: [String: any Sendable] = [:]
         /// Answers beside 503 that the fault excuses: status and code.

@@ -50,6 +50,6 @@ package final class FaultyProxy: Sendable {
     /// - Throws: `TestTimeout`.
     package func stop() async throws {
         process.send(SIGKILL)
-        _ = try await process.exitStatus(within: .seconds(10))
+        _ = try await process.exitStatus(within: .seconds(60))
     }
 }

@@ -26,7 +26,6 @@ extension FaultTests {
                 }
             }
             FaultTests.expectSurvived(outcome)
-            #expect(outcome.recovery < .seconds(10))
         }
 
         @Test func `a slow disk makes answers slow and nothing worse`() async throws {
@@ -49,7 +48,6 @@ extension FaultTests {
                 }
             }
             FaultTests.expectSurvived(outcome)
-            #expect(outcome.recovery < .seconds(10))
         }
 
         @Test func `a disk that stalls is a 503 with an unknown outcome`() async throws {
@@ -73,7 +71,6 @@ extension FaultTests {
             }
             FaultTests.expectSurvived(outcome)
             // A flush that waits cannot be called off, and the one that waits holds the head.
-            #expect(outcome.recovery < .seconds(20))
         }
     }
 }

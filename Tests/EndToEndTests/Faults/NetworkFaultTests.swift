@@ -29,7 +29,6 @@ extension FaultTests {
             }
             FaultTests.expectSurvived(outcome)
             #expect(outcome.count.unavailable > 0)
-            #expect(outcome.recovery < .seconds(6))
         }
 
         @Test func `a connection that hangs is given up and replaced`() async throws {
@@ -49,7 +48,6 @@ extension FaultTests {
                 }
             }
             FaultTests.expectSurvived(outcome)
-            #expect(outcome.recovery < .seconds(10))
         }
 
         @Test func `a connection whose server end is gone is given up`() async throws {
@@ -66,7 +64,6 @@ extension FaultTests {
                 }
             }
             FaultTests.expectSurvived(outcome)
-            #expect(outcome.recovery < .seconds(12))
         }
 
         @Test func `a transaction whose client is gone lets the head go`() async throws {
@@ -83,7 +80,6 @@ extension FaultTests {
                 }
             }
             FaultTests.expectSurvived(outcome)
-            #expect(outcome.recovery < .seconds(6))
         }
     }
 }

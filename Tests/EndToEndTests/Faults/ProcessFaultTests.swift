@@ -20,7 +20,6 @@ extension FaultTests {
                 }
             }
             FaultTests.expectSurvived(outcome)
-            #expect(outcome.recovery < .seconds(10))
         }
 
         @Test func `kill -9 of a Postgres backend ends all connections and nothing else`()
@@ -38,7 +37,6 @@ extension FaultTests {
                 }
             }
             FaultTests.expectSurvived(outcome)
-            #expect(outcome.recovery < .seconds(10))
         }
 
         @Test func `Postgres stopped at once loses nothing and is taken up again`() async throws {
@@ -62,7 +60,6 @@ extension FaultTests {
             }
             FaultTests.expectSurvived(outcome)
             #expect(outcome.count.unavailable > 0)
-            #expect(outcome.recovery < .seconds(10))
         }
 
         @Test func `a server frozen with the head's lock holds the others up for seconds only`()
@@ -102,7 +99,6 @@ extension FaultTests {
                 }
             }
             FaultTests.expectSurvived(outcome)
-            #expect(outcome.recovery < .seconds(10))
         }
     }
 }

@@ -7,7 +7,8 @@ import Testing
 struct EventStreamTests {
     private static let path = "/v1/events/stream"
 
-    @Test func `a stream is announced as one, and written down with where it begins`() async throws {
+    @Test func `a stream is announced as one, and written down with where it begins`() async throws
+    {
         let service = try TestService()
         let key = try service.audit.key(.auditor)
         let response = try await service.respond(

@@ -119,7 +119,7 @@ struct Unexpected: Error {
 func eventually(
     _ what: String, _ condition: () async throws -> Bool
 ) async throws {
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(120)
     while try await !condition() {
         guard ContinuousClock.now < deadline else {
             throw Unexpected(what: "waited 20 s until \(what)")

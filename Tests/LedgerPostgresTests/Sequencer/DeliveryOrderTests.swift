@@ -15,7 +15,7 @@ import Testing
         func take(_ appended: [AppendedEvents]) {
             let new = appended.flatMap(\.events).map(\.position.value)
             if new.count > 2, let sequencer = sequencer.withLock(\.self) {
-                let deadline = ContinuousClock.now + .seconds(10)
+                let deadline = ContinuousClock.now + .seconds(120)
                 while sequencer.statistics.batches < 2 {
                     guard ContinuousClock.now < deadline else {
                         Issue.record("the second batch is not committed")

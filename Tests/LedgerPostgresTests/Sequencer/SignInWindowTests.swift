@@ -26,7 +26,7 @@ import Testing
                     keyring: SequencerFixture.keyring, onCommit: { _ in }, onFault: { _ in })
                 async let first = sequencer.submit(signIn(in: narrow, seed: 2))
                 async let second = sequencer.submit(signIn(in: wide, seed: 3))
-                let deadline = ContinuousClock.now + .seconds(10)
+                let deadline = ContinuousClock.now + .seconds(120)
                 while sequencer.statistics.queueDepth < 2, ContinuousClock.now < deadline {
                     await Task.yield()
                 }

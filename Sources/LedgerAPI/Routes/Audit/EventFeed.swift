@@ -35,9 +35,16 @@ struct EventFeed: Sendable {
                 guard await rest(Self.faultPause) else { return }
                 continue
             }
-            let text = Self.text(of: page, after: query.after)
-            query.after = page.cursor.map { LogPosition($0) } ?? query.after
-            if !text.isEmpty, await !stream.write(text) { return }
+            for event in page.elements {
+                guard await stream.write(Self.text(of: event)) else { return }
+                query.after = event.position
+            }
+            if let cursor = page.cursor, cursor != query.after?.value {
+                // No event to a client, but what it comes back with: who waits for rare events does not
+                // have everything before them looked through again.
+                guard await stream.write(Array("id: \(cursor)\n\n".utf8)) else { return }
+                query.after = LogPosition(cursor)
+            }
             if !page.hasMore {
                 guard await rest(streams.pace.gather) else { return }
                 let limit = min(streams.pace.poll, silence.rest)
@@ -56,23 +63,15 @@ struct EventFeed: Sendable {
         (try? await Task.sleep(for: duration)) != nil
     }
 
-    /// The events of a page, and the position up to which there are no more of them.
-    ///
-    /// An id without data is no event to a client, but is what it comes back with: who waits for rare
-    /// events does not have everything before them looked through again.
-    private static func text(of page: CursorPage<ShownEvent>, after: LogPosition?) -> [UInt8] {
-        var text: [UInt8] = []
-        for event in page.elements {
-            text += "id: \(event.position)\n".utf8
-            if let recorded = event.recorded { text += "event: \(recorded.event.name.rawValue)\n".utf8 }
-            text += "data: ".utf8
-            var writer = JSONWriter()
-            writer.object { event.writeMembers(to: &$0) }
-            text += writer.bytes
-            text += "\n\n".utf8
-        }
-        let seen = page.elements.last?.position ?? after
-        if let cursor = page.cursor, cursor != seen?.value { text += "id: \(cursor)\n\n".utf8 }
+    private static func text(of event: ShownEvent) -> [UInt8] {
+        var text = Array("id: \(event.position)\n".utf8)
+        if let recorded = event.recorded { text += "event: \(recorded.event.name.rawValue)\n".utf8 }
+        text += "data: ".utf8
+        var writer = JSONWriter()
+        writer.object { event.writeMembers(to: &$0) }
+        // What is written has no line breaks: those in texts are escaped.
+        text += writer.bytes
+        text += "\n\n".utf8
         return text
     }
 }
