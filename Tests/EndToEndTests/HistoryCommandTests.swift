@@ -182,6 +182,8 @@ import Testing
             }
             let log = try await deployment.tool.run(["access-log"])
             #expect(log.output.contains("account.timeline"), "\(log.output)")
+            let named = #"{"accounts":"\#(ada.userID) \#(bob.userID)","as_of":"8"}"#
+            #expect(log.output.contains(named), "\(log.output)")
             let json = try await deployment.tool.run(["timeline", ada.userID, "--format", "json"])
             #expect(json.output.split(separator: "\n").count == 8)
             #expect(json.errors.contains("complete: Exactly 8 events"))

@@ -63,7 +63,7 @@ package struct Conflict: Hashable, Sendable {
     package let identity: IdentityID?
     /// The account that held the identity at the first attempt; nil when none did.
     package let holder: AccountID?
-    /// The account that holds the identity; nil when none does.
+    /// The account that holds the identity, or did just after what ended the conflict; nil for none.
     package internal(set) var holderNow: AccountID?
     package let first: Mark
     package internal(set) var last: Mark
@@ -97,7 +97,7 @@ package struct Conflict: Hashable, Sendable {
     /// The account that was refused, then those that absorbed it, one after the other.
     package var callers: [AccountID] { [caller] + absorbers }
 
-    /// The account that stands for the caller.
+    /// The account that stands for the caller, or did when the conflict ended for good.
     package var callerNow: AccountID { absorbers.last ?? caller }
 
     /// What ended it; nil while it lasts.
@@ -108,4 +108,9 @@ package struct Conflict: Hashable, Sendable {
 
     /// Whether it lasts.
     package var state: State { endings.isEmpty ? .open : .resolved }
+
+    /// Whether an event can still change it: it lasts, or what ended it is a merge, which may be taken back.
+    var isFollowed: Bool {
+        endings.allSatisfy { $0.type == Event.Name.accountsMerged.rawValue }
+    }
 }

@@ -1,11 +1,12 @@
 /// The conflicts of a tenant, or those of them that some events can change.
 ///
 /// Each event is judged by what it says itself and by the conflicts that it can change, which are those of
-/// ``Keys``: nobody needs to know every account and every identity.
+/// ``Keys``: nobody needs to know every account and every identity. A conflict that has ended stays as it is,
+/// but for what a merge ended, which may be taken back: what events cost does not grow with what is over.
 package struct ConflictFold: Sendable {
     /// What conflicts are found by.
     package struct Keys: Sendable {
-        /// Accounts that are, or stand for, the caller or the holder.
+        /// Accounts that are, or stand for, the caller, or hold what is claimed.
         package private(set) var accounts: Set<AccountID> = []
         package private(set) var identities: Set<IdentityID> = []
         /// Merges that are taken back: they may have ended something.
@@ -18,10 +19,15 @@ package struct ConflictFold: Sendable {
 
         /// Whether they name a conflict.
         package func name(_ conflict: Conflict) -> Bool {
-            accounts.contains(conflict.caller) || accounts.contains(conflict.callerNow)
-                || conflict.holderNow.map { accounts.contains($0) } ?? false
+            guard conflict.isFollowed else { return false }
+            if accounts.contains(conflict.caller) || accounts.contains(conflict.callerNow) {
+                return true
+            }
+            if let resolution = conflict.resolution {
+                return merges.contains(resolution.mark.event)
+            }
+            return conflict.holderNow.map { accounts.contains($0) } ?? false
                 || conflict.identity.map { identities.contains($0) } ?? false
-                || conflict.resolution.map { merges.contains($0.mark.event) } ?? false
         }
 
         /// Whether no conflict can be meant.
@@ -32,7 +38,7 @@ package struct ConflictFold: Sendable {
             case .conflictRejected(let fact):
                 accounts.insert(fact.account)
             case .providerLinked(let fact):
-                // Nobody can have claimed what an account begins with but by a name of its own.
+                accounts.insert(fact.account)
                 identities.insert(fact.identity)
             case .providerUnlinked(let fact):
                 accounts.insert(fact.account)
@@ -94,7 +100,7 @@ package struct ConflictFold: Sendable {
     ) throws(FoldFault) {
         guard fact.reason != .alreadyYours else { return }
         let mark = Conflict.Mark(recorded)
-        let open = places.places(of: fact.account).filter { place in
+        let open = found(of: [fact.account]).filter { place in
             let conflict = conflicts[place]
             return conflict.state == .open && conflict.caller == fact.account
                 && conflict.reason == fact.reason && conflict.provider == fact.provider
@@ -118,47 +124,47 @@ package struct ConflictFold: Sendable {
     }
 
     private mutating func link(_ fact: ProviderLinked, _ recorded: RecordedEvent) {
-        for place in places.places(of: fact.identity) {
+        for place in found(of: [fact.account], [fact.identity]) {
             var conflict = conflicts[place]
-            guard conflict.identity == fact.identity else { continue }
-            conflict.holderNow = fact.account
-            if conflict.state == .open, conflict.callerNow == fact.account {
-                conflict.resolution = Conflict.Resolution(recorded)
-            }
+            guard conflict.state == .open, conflict.reason == .providerTaken else { continue }
+            // It belongs to somebody now, so that is what the caller would be told.
+            let isClaimed = conflict.identity == fact.identity
+            // The caller has another identity of the provider, and got this one all the same.
+            let isAllowed =
+                conflict.callerNow == fact.account && conflict.provider == fact.provider
+            guard isClaimed || isAllowed else { continue }
+            if isClaimed { conflict.holderNow = fact.account }
+            conflict.resolution = Conflict.Resolution(recorded)
             change(place, to: conflict)
         }
     }
 
     private mutating func unlink(_ fact: ProviderUnlinked, _ recorded: RecordedEvent) {
-        for place in places.places(of: fact.identity) {
+        for place in found(of: [fact.account], [fact.identity]) {
             var conflict = conflicts[place]
-            guard conflict.identity == fact.identity else { continue }
-            conflict.holderNow = nil
-            if conflict.state == .open, conflict.reason == .heldByOther {
-                conflict.resolution = Conflict.Resolution(recorded)
+            guard conflict.state == .open else { continue }
+            switch conflict.reason {
+            case .heldByOther where conflict.identity == fact.identity: conflict.holderNow = nil
+            case .providerTaken
+            where conflict.callerNow == fact.account && conflict.provider == fact.provider:
+                break
+            case .heldByOther, .providerTaken, .alreadyYours: continue
             }
-            change(place, to: conflict)
-        }
-        for place in places.places(of: fact.account) {
-            var conflict = conflicts[place]
-            guard conflict.state == .open, conflict.reason == .providerTaken,
-                conflict.callerNow == fact.account, conflict.provider == fact.provider
-            else { continue }
             conflict.resolution = Conflict.Resolution(recorded)
             change(place, to: conflict)
         }
     }
 
     private mutating func erase(_ account: AccountID, _ recorded: RecordedEvent) {
-        for place in places.places(of: account) {
+        for place in found(of: [account]) {
             var conflict = conflicts[place]
-            let wasHeld = conflict.holderNow == account
-            guard wasHeld || conflict.caller == account else { continue }
-            if wasHeld { conflict.holderNow = nil }
-            let ends = conflict.caller == account || conflict.reason == .heldByOther
-            if conflict.state == .open, ends {
-                conflict.resolution = Conflict.Resolution(recorded)
+            if conflict.state == .open, conflict.holderNow == account {
+                conflict.holderNow = nil
+            } else if conflict.caller != account {
+                continue
             }
+            // What a merge had ended can't be opened again.
+            conflict.resolution = Conflict.Resolution(recorded)
             change(place, to: conflict)
         }
     }
@@ -166,51 +172,60 @@ package struct ConflictFold: Sendable {
     private mutating func merge(_ fact: AccountsMerged, _ recorded: RecordedEvent) {
         let moved = Set(fact.moved.map(\.identity))
         let freed = Set((fact.dropped + fact.replaced).map(\.identity))
-        for place in places.places(
-            of: [fact.survivor, fact.absorbed], moved.union(freed), merge: nil)
-        {
+        for place in found(of: [fact.survivor, fact.absorbed], moved.union(freed)) {
             var conflict = conflicts[place]
             if conflict.callerNow == fact.absorbed { conflict.absorbers.append(fact.survivor) }
-            if let identity = conflict.identity {
-                if moved.contains(identity) { conflict.holderNow = fact.survivor }
-                if freed.contains(identity) { conflict.holderNow = nil }
-            }
-            let links = conflict.callerNow == fact.survivor ? fact.links : nil
-            if conflict.state == .open, !conflict.stands(whereCallerHas: links) {
-                conflict.resolution = Conflict.Resolution(recorded)
+            if conflict.state == .open {
+                if let identity = conflict.identity {
+                    if moved.contains(identity) { conflict.holderNow = fact.survivor }
+                    if freed.contains(identity) { conflict.holderNow = nil }
+                }
+                let links = conflict.callerNow == fact.survivor ? fact.links : nil
+                if !conflict.stands(whereCallerHas: links) {
+                    conflict.resolution = Conflict.Resolution(recorded)
+                }
             }
             change(place, to: conflict)
         }
     }
 
     private mutating func unmerge(_ fact: AccountsUnmerged, _ recorded: RecordedEvent) {
-        let returned = Set(fact.returned.map(\.identity))
-        let restored = Set(fact.restored.map(\.identity))
-        for place in places.places(
-            of: [fact.survivor, fact.absorbed], returned.union(restored), merge: fact.merge)
-        {
+        var holders: [IdentityID: AccountID] = [:]
+        for link in fact.links + fact.restored { holders[link.identity] = fact.survivor }
+        for link in fact.returned { holders[link.identity] = fact.absorbed }
+        let given = Set((fact.returned + fact.restored).map(\.identity))
+        for place in found(of: [fact.survivor, fact.absorbed], given, merge: fact.merge) {
             var conflict = conflicts[place]
             if conflict.callers.suffix(2) == [fact.absorbed, fact.survivor] {
                 conflict.absorbers.removeLast()
             }
-            if let identity = conflict.identity {
-                if returned.contains(identity) { conflict.holderNow = fact.absorbed }
-                if restored.contains(identity) { conflict.holderNow = fact.survivor }
-            }
-            let links =
-                switch conflict.callerNow {
-                case fact.survivor: fact.links
-                case fact.absorbed: fact.returned
-                default: nil as [Account.Link]?
+            let holder = conflict.identity.flatMap { holders[$0] }
+            if conflict.state == .open {
+                let links =
+                    switch conflict.callerNow {
+                    case fact.survivor: fact.links
+                    case fact.absorbed: fact.returned
+                    default: nil as [Account.Link]?
+                    }
+                if let holder { conflict.holderNow = holder }
+                if !conflict.stands(whereCallerHas: links) {
+                    conflict.resolution = Conflict.Resolution(recorded)
                 }
-            let stands = conflict.stands(whereCallerHas: links)
-            if conflict.state == .open, !stands {
-                conflict.resolution = Conflict.Resolution(recorded)
-            } else if conflict.resolution?.mark.event == fact.merge, stands {
+            } else if conflict.resolution?.mark.event == fact.merge,
+                conflict.reason == .heldByOther, let holder, holder != conflict.callerNow
+            {
+                conflict.holderNow = holder
                 conflict.resolution = nil
             }
             change(place, to: conflict)
         }
+    }
+
+    /// The places of the followed conflicts that any of these names is of, each once and in order.
+    private mutating func found(
+        of accounts: [AccountID], _ identities: Set<IdentityID> = [], merge: EventID? = nil
+    ) -> [Int] {
+        places.places(of: accounts, identities, merge: merge, in: conflicts)
     }
 
     /// Notes a conflict as it is now, if that is not as it was.
@@ -219,6 +234,7 @@ package struct ConflictFold: Sendable {
         guard old != conflict else { return }
         changed.insert(place)
         conflicts[place] = conflict
+        guard conflict.isFollowed else { return }
         if conflict.callerNow != old.callerNow { places.add(place, to: conflict.callerNow) }
         if let holder = conflict.holderNow, holder != old.holderNow {
             places.add(place, to: holder)
@@ -231,6 +247,7 @@ package struct ConflictFold: Sendable {
     private mutating func add(_ conflict: Conflict) {
         let place = conflicts.count
         conflicts.append(conflict)
+        guard conflict.isFollowed else { return }
         for account in conflict.callers { places.add(place, to: account) }
         if let holder = conflict.holderNow { places.add(place, to: holder) }
         if let identity = conflict.identity { places.add(place, to: identity) }
@@ -239,16 +256,14 @@ package struct ConflictFold: Sendable {
 }
 
 extension Conflict {
-    /// Whether the caller would be refused as before, where it has these links; nil when they are as they
-    /// were.
+    /// Whether an open conflict goes on, where the caller has these links; nil when they are as they were.
     fileprivate func stands(whereCallerHas links: [Account.Link]?) -> Bool {
         switch reason {
         case .heldByOther: return holderNow.map { $0 != callerNow } ?? false
         case .alreadyYours: return false
         case .providerTaken:
-            guard let links else { return true }
-            return links.contains { $0.provider == provider }
-                && !links.contains { $0.identity == identity }
+            guard holderNow == nil else { return false }
+            return links.map { $0.contains { $0.provider == provider } } ?? true
         }
     }
 }

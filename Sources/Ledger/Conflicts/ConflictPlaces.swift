@@ -1,48 +1,64 @@
 /// Where conflicts are found, by accounts, identities and events, in little memory.
 ///
 /// A name goes by 64 of its bits. Two that fall together, and a name that no longer fits, only make more be
-/// looked at than is meant.
+/// looked at than is meant. Each look takes out what is there twice and what nothing can change any more.
 struct ConflictPlaces {
     private struct Link {
         let place: Int32
         /// The link before it of the same name; -1 for none.
-        let next: Int32
+        var next: Int32
     }
 
     private var heads: [UInt64: Int32] = [:]
     private var links: [Link] = []
+    /// The links that can be used again.
+    private var free: [Int32] = []
+
+    /// How many pairs of a name and a place are kept.
+    var count: Int { links.count - free.count }
 
     mutating func add<Kind>(_ place: Int, to id: EntityID<Kind>) {
         let name = Self.name(id)
-        links.append(Link(place: Int32(place), next: heads[name] ?? -1))
-        heads[name] = Int32(links.count - 1)
+        let link = Link(place: Int32(place), next: heads[name] ?? -1)
+        if let used = free.popLast() {
+            links[Int(used)] = link
+            heads[name] = used
+        } else {
+            heads[name] = Int32(links.count)
+            links.append(link)
+        }
     }
 
-    /// The places of a name, each once and in order.
-    func places<Kind>(of id: EntityID<Kind>) -> [Int] {
-        var places: Set<Int> = []
-        collect(Self.name(id), into: &places)
-        return places.sorted()
-    }
-
-    /// The places of several names, each once and in order.
-    func places(
-        of accounts: [AccountID], _ identities: Set<IdentityID>, merge: EventID?
+    /// The places of several names where conflicts are that events can change, each once and in order.
+    mutating func places(
+        of accounts: [AccountID], _ identities: Set<IdentityID>, merge: EventID?,
+        in conflicts: [Conflict]
     ) -> [Int] {
         var places: Set<Int> = []
-        for account in accounts { collect(Self.name(account), into: &places) }
-        for identity in identities { collect(Self.name(identity), into: &places) }
-        if let merge { collect(Self.name(merge), into: &places) }
+        for account in accounts { collect(Self.name(account), conflicts, into: &places) }
+        for identity in identities { collect(Self.name(identity), conflicts, into: &places) }
+        if let merge { collect(Self.name(merge), conflicts, into: &places) }
         return places.sorted()
     }
 
-    private func collect(_ name: UInt64, into places: inout Set<Int>) {
-        var next = heads[name] ?? -1
+    private mutating func collect(
+        _ name: UInt64, _ conflicts: [Conflict], into places: inout Set<Int>
+    ) {
+        guard var next = heads[name] else { return }
+        var seen: Set<Int32> = []
+        var kept: Int32 = -1
         while next >= 0 {
-            let link = links[Int(next)]
-            places.insert(Int(link.place))
+            let (index, link) = (next, links[Int(next)])
             next = link.next
+            if conflicts[Int(link.place)].isFollowed, seen.insert(link.place).inserted {
+                places.insert(Int(link.place))
+                links[Int(index)].next = kept
+                kept = index
+            } else {
+                free.append(index)
+            }
         }
+        heads[name] = kept < 0 ? nil : kept
     }
 
     private static func name<Kind>(_ id: EntityID<Kind>) -> UInt64 {

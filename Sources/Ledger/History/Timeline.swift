@@ -74,6 +74,14 @@ package struct TimelinePage: Sendable {
         accounts.contains { $0.basis == .decisionState } ? .decisionState : .log
     }
 
+    /// What the access log is told: whose histories are shown, where these are several.
+    ///
+    /// Merges make at most ``MergeAccounts/familyMax`` accounts one.
+    package var accessDetails: [String: String] {
+        guard accounts.count > 1 else { return [:] }
+        return ["accounts": accounts.map(\.id.description).joined(separator: " ")]
+    }
+
     /// Where the next page goes on; nil when there is no row to go on from.
     package var next: TimelineCursor? {
         guard let last = rows.last, let asOf else { return nil }

@@ -13,12 +13,20 @@ struct ConflictsTable {
     /// How many ``columns`` there are.
     static let columnCount = 20
 
-    /// The indexes that a table has beside its primary key: by what, and in which order.
-    static let indexes = [
-        ("last", "tenant_id, last_position"), ("caller", "caller_id, tenant_id"),
-        ("caller_now", "caller_now, tenant_id"), ("identity", "identity_id, tenant_id"),
-        ("holder", "holder_now, tenant_id"), ("resolved", "resolved_event, tenant_id"),
+    private static let open = "resolved_position IS NULL"
+    private static let merged = "resolved_type = 'AccountsMerged'"
+    private static let followed = "(\(open) OR \(merged))"
+
+    /// The indexes that a table has beside its primary key: by what, in which order, and of which rows.
+    static let indexes: [(name: String, columns: String, rows: String?)] = [
+        ("last", "tenant_id, last_position", nil), ("caller", "caller_id, tenant_id", followed),
+        ("caller_now", "caller_now, tenant_id", followed),
+        ("identity", "identity_id, tenant_id", open), ("holder", "holder_now, tenant_id", open),
+        ("resolved", "resolved_event, tenant_id", merged),
     ]
+
+    /// How many rows one statement writes: what takes long must not be cut off as one that hangs.
+    private static let chunk = 10_000
 
     private let name: String
 
@@ -28,17 +36,19 @@ struct ConflictsTable {
 
     // Each key is looked up by itself, whatever the planner thinks of the table.
     private var keyed: Statement {
-        func by(_ column: String, _ keys: String) -> String {
+        func by(_ column: String, _ keys: String, _ rows: String) -> String {
             """
             SELECT p.first_position FROM unnest(\(keys)::uuid[]) AS k (id)
             CROSS JOIN LATERAL (
                 SELECT first_position FROM \(name) WHERE \(column) = k.id AND tenant_id = $1
+                    AND \(rows)
                 OFFSET 0) p
             """
         }
         let found = [
-            by("caller_id", "$2"), by("caller_now", "$2"), by("holder_now", "$2"),
-            by("identity_id", "$3"), by("resolved_event", "$4"),
+            by("caller_id", "$2", Self.followed), by("caller_now", "$2", Self.followed),
+            by("holder_now", "$2", Self.open), by("identity_id", "$3", Self.open),
+            by("resolved_event", "$4", Self.merged),
         ].joined(separator: "\nUNION\n")
         return Statement(
             "\(name)_keyed",
@@ -86,9 +96,12 @@ struct ConflictsTable {
         on connection: Connection
     ) throws(PostgresError) {
         guard !changes.rows.isEmpty else { return }
-        if !changes.replaced.isEmpty {
+        var replaced = changes.replaced[...]
+        while !replaced.isEmpty {
+            let chunk = replaced.prefix(Self.chunk)
+            replaced = replaced.dropFirst(chunk.count)
             _ = try connection.query(
-                delete, [.text(tenant.description), .int8s(changes.replaced.map(\.value))])
+                delete, [.text(tenant.description), .int8s(chunk.map(\.value))])
         }
         try add(changes.rows, of: tenant, through: &rows, on: connection)
     }
@@ -103,13 +116,17 @@ struct ConflictsTable {
     }
 
     private func add(
-        _ conflicts: some Collection<Conflict>, of tenant: TenantID, through rows: inout CopyRows,
+        _ conflicts: [Conflict], of tenant: TenantID, through rows: inout CopyRows,
         on connection: Connection
     ) throws(PostgresError) {
-        rows.removeAll()
-        for conflict in conflicts { Self.add(conflict, of: tenant.description, to: &rows) }
-        guard rows.count > 0 else { return }
-        try connection.copyIn(copy, &rows)
+        var rest = conflicts[...]
+        while !rest.isEmpty {
+            let chunk = rest.prefix(Self.chunk)
+            rest = rest.dropFirst(chunk.count)
+            rows.removeAll()
+            for conflict in chunk { Self.add(conflict, of: tenant.description, to: &rows) }
+            try connection.copyIn(copy, &rows)
+        }
         rows.removeAll()
     }
 

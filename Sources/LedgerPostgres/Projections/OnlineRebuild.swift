@@ -39,7 +39,7 @@ package struct OnlineRebuild: Sendable {
         let folding = Postgres.Session(
             url: ownerURL, applicationName: "account-ledger rebuild folding",
             statementDeadline: .seconds(15)
-        ) { try OwnerConnection.prepare($0, settings: Projector.settings) }
+        ) { try OwnerConnection.prepare($0, settings: ProjectorLane.settings) }
         store = PostgresProjectionStore(
             session: folding, disclosures: disclosures, recent: RecentEvents())
         folder = ProjectionFolder(

@@ -32,8 +32,9 @@ package enum ProjectionName: String, Sendable, CaseIterable, CustomStringConvert
         }
     }
 
-    /// The indexes of a table beside its primary key: what each is called by, and its columns in order.
-    var indexes: [(name: String, columns: String)] {
+    /// The indexes of a table beside its primary key: what each is called by, its columns in order, and of
+    /// which rows it is; nil for all.
+    var indexes: [(name: String, columns: String, rows: String?)] {
         switch self {
         case .userProviders, .accountAudit: []
         case .conflicts: ConflictsTable.indexes

@@ -18,6 +18,7 @@ package struct ProjectionFolder: Sendable {
     }
 
     private let store: any ProjectionStore
+    private let projections: Set<ProjectionName>
     private let batch: Int
     private let onAdvance: @Sendable (ProjectionAdvance) -> Void
     private let onFault: @Sendable (String) -> Void
@@ -26,15 +27,19 @@ package struct ProjectionFolder: Sendable {
     ///
     /// - Parameters:
     ///   - store: where the log and the tables are.
+    ///   - projections: whose tables are folded; others are left to somebody else.
     ///   - batch: events in one page at the most.
     ///   - onAdvance: called after each commit that moved a checkpoint; must not block.
     ///   - onFault: called with one line, free of personal data, for each failure; must not block.
     package init(
-        store: any ProjectionStore, batch: Int,
+        store: any ProjectionStore,
+        of projections: Set<ProjectionName> = Set(ProjectionName.allCases),
+        batch: Int,
         onAdvance: @escaping @Sendable (ProjectionAdvance) -> Void,
         onFault: @escaping @Sendable (String) -> Void
     ) {
         self.store = store
+        self.projections = projections
         self.batch = max(1, batch)
         self.onAdvance = onAdvance
         self.onFault = onFault
@@ -47,7 +52,7 @@ package struct ProjectionFolder: Sendable {
     package func round(beat: () -> Void = {}) async throws -> Round {
         var round = Round()
         for backlog in try await store.backlogs() {
-            var tables = backlog.tables[...]
+            var tables = backlog.tables.filter { projections.contains($0.table.projection) }[...]
             while let first = tables.first, !Task.isCancelled {
                 beat()
                 var taken = 1

@@ -132,7 +132,8 @@ enum TableMaking {
                 WHERE conrelid = to_regclass($1::text) AND contype = 'p'
                 """), [.text(old.description)])
         let indexes = new.projection.indexes.map { index in
-            "CREATE INDEX \(new)_\(index.name) ON \(new) (\(index.columns));"
+            "CREATE INDEX \(new)_\(index.name) ON \(new) (\(index.columns))"
+                + (index.rows.map { " WHERE \($0)" } ?? "") + ";"
         }
         try connection.execute(
             """

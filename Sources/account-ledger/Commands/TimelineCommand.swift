@@ -30,9 +30,12 @@ enum TimelineCommand {
         let disclosing = try Disclosing(arguments, environment)
         let url = try environment.databaseURL
         let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
-        try await disclosing?.record(
-            .readTimeline, account: account, details: ["as_of": arguments["as-of"]], in: tenant,
-            url: url)
+        func record(_ page: TimelinePage?) async throws {
+            var details: [String: String?] = page?.accessDetails ?? [:]
+            details["as_of"] = arguments["as-of"]
+            try await disclosing?.record(
+                .readTimeline, account: account, details: details, in: tenant, url: url)
+        }
         let faults = FaultNote()
         let reads = HistoryReading.reads(url, keyring: disclosing?.keyring, faults)
         let output = BufferedOutput()
@@ -45,9 +48,12 @@ enum TimelineCommand {
                     of: account, after: cursor, asOf: asOf, limit: pageRows,
                     isDisclosing: disclosing != nil, in: tenant)
             } catch {
+                if isFirst { try await record(nil) }
                 try output.finish()
                 throw HistoryReading.fault(error, faults)
             }
+            // Only now is it known whose histories are shown; nothing is, before this is written.
+            if isFirst { try await record(page) }
             guard let page else { throw HistoryReading.unknown(account, in: tenant) }
             let text = TimelineText(page, of: tenant)
             if format == .text, isFirst { try output.add(text.heading) }

@@ -192,6 +192,13 @@ struct AccountTimelineTests {
         let rows = apart.json["rows"]?.array?.compactMap(\.members) ?? []
         #expect(rows.last?["reason"]?.string == "held_by_other")
         #expect(rows.last?["disclosures"]?.members?.count == 0, "\(apart.body)")
+        let own = family.service.audit.access.accesses().last
+        #expect(own?.details.contains("accounts") == false)
+        let unknown = try await family.timeline(
+            AccountID(bits: 7).description, query, as: .support, reason: "ticket 7")
+        #expect(unknown.summary == "404 ACCOUNT_NOT_FOUND")
+        let missed = family.service.audit.access.accesses().last
+        #expect(missed?.account == AccountID(bits: 7) && missed?.isDisclosed == true)
         try await family.absorb()
         let one = try await family.timeline(
             family.bob.userID, query, as: .admin, reason: "ticket 8")
@@ -201,6 +208,9 @@ struct AccountTimelineTests {
         let line = family.service.audit.access.accesses().last
         #expect(line?.isDisclosed == true && line?.reason == "ticket 8")
         #expect(line?.account?.description == family.bob.userID)
+        // Whose personal data was shown.
+        let named = "\(family.ada.userID) \(family.bob.userID)"
+        #expect(line?.details.contains(#""accounts":"\#(named)""#) == true)
         let closed = try await family.timeline(
             family.bob.userID, as: .support, reason: "ticket 9")
         #expect(!closed.body.contains("x.example") && !closed.body.contains("T-100"))

@@ -77,6 +77,59 @@ import Testing
         }
     }
 
+    @Test func `what people wait for does not wait for conflicts`() async throws {
+        try await MergeFixture.with { fixture in
+            var story = fixture.story()
+            try await fixture.database.fold()
+            let projector = fixture.database.projector()
+            // Nobody can write the rows of this table, as if there were too many of them.
+            let session = Postgres.Session(
+                url: fixture.database.superuserURL, applicationName: "test",
+                statementDeadline: .seconds(60))
+            try await session.step {
+                try $0.execute("BEGIN; LOCK TABLE conflicts_1 IN ACCESS EXCLUSIVE MODE")
+            }
+            try await story.link(fixture.bob, "apple", "ada-a")
+            _ = try await story.signIn("apple", "somebody")
+            let running = Task { await projector.run() }
+            try await eventually("all but conflicts are folded") {
+                try await projector.status().allSatisfy {
+                    $0.lag == 0 || $0.projection == .conflicts
+                }
+            }
+            #expect(
+                try await projector.status().contains {
+                    $0.lag > 0 && $0.failure == nil && $0.projection == .conflicts
+                })
+            try await session.step { try $0.execute("ROLLBACK") }
+            await session.close()
+            try await eventually("conflicts are folded, too") {
+                try await projector.status().allSatisfy { $0.lag == 0 && $0.failure == nil }
+            }
+            running.cancel()
+            await running.value
+            try await fixture.check()
+        }
+    }
+
+    @Test func `what is over is not written again`() async throws {
+        try await MergeFixture.with { fixture in
+            var story = fixture.story()
+            try await story.link(fixture.bob, "apple", "ada-a")
+            try await story.unlink(fixture.ada, "apple")
+            try await fixture.database.fold()
+            let rows = "SELECT xmin::text || ' ' || resolved_type FROM conflicts_1"
+            let before = try await fixture.database.asSuperuser.texts(rows)
+            #expect(before.count == 1 && before[0].hasSuffix(" ProviderUnlinked"), "\(before)")
+            try await story.link(fixture.ada, "apple", "ada-a")
+            try await fixture.database.fold()
+            try await story.unlink(fixture.ada, "apple")
+            try await fixture.database.fold()
+            #expect(try await fixture.database.asSuperuser.texts(rows) == before)
+            try await fixture.check()
+        }
+    }
+
     @Test func `an event that does not fit stops this projection alone`() async throws {
         try await MergeFixture.with { fixture in
             var story = fixture.story()

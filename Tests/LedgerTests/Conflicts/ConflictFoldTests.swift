@@ -41,7 +41,7 @@ import Testing
         Example(
             "the caller gets it after that",  // The unlink had ended it.
             [link(a, 1), refuse(b, 1, heldBy: a), unlink(a, 1), link(b, 1)],
-            ["B held_by_other 1 A>B x1 #1-1 ProviderUnlinked#2"]),
+            ["B held_by_other 1 A>- x1 #1-1 ProviderUnlinked#2"]),
         Example(
             "somebody else gets it, and the caller is refused once more",
             [
@@ -49,7 +49,7 @@ import Testing
                 refuse(b, 1, heldBy: c),
             ],
             [
-                "B held_by_other 1 A>C x1 #1-1 ProviderUnlinked#2",
+                "B held_by_other 1 A>- x1 #1-1 ProviderUnlinked#2",
                 "B held_by_other 1 C x1 #4-4 open",
             ]),
         Example(
@@ -101,6 +101,34 @@ import Testing
             ],
             ["B held_by_other 1 A x1 #1-1 open"]),
         Example(
+            "the identity left behind goes to somebody else before the undoing",
+            [
+                link(a, 1), refuse(b, 1, heldBy: a), merge(c, a, dropped: [1]), link(d, 1),
+                undo(2, c, a),
+            ],
+            ["B held_by_other 1 A>- x1 #1-1 AccountsMerged#2"]),
+        Example(
+            "the caller is absorbed between the merge and its undoing",
+            [
+                link(a, 1), refuse(b, 1, heldBy: a), merge(c, a, dropped: [1]), merge(d, b),
+                undo(2, c, a, returned: [1]),
+            ],
+            ["B>D held_by_other 1 A x1 #1-1 open"]),
+        Example(
+            "the caller is erased between the merge and its undoing",
+            [
+                link(a, 1), refuse(b, 1, heldBy: a), merge(c, a, dropped: [1]), erase(b),
+                undo(2, c, a, returned: [1]),
+            ],
+            ["B held_by_other 1 A>- x1 #1-1 AccountErased#3"]),
+        Example(
+            "the survivor had it before the merge, and has it after the undoing",
+            [
+                link(a, 1), refuse(b, 1, heldBy: a), merge(a, b, links: [1]), merge(c, a),
+                undo(3, c, a), undo(2, a, b, links: [1]),
+            ],
+            ["B held_by_other 1 A x1 #1-1 open"]),
+        Example(
             "what was unlinked before the merge stays resolved after its undoing",
             [
                 link(a, 1), refuse(b, 1, heldBy: a), unlink(a, 1), merge(a, b), undo(3, a, b),
@@ -135,7 +163,7 @@ import Testing
             [link(a, 1), taken(a, 2)], ["A provider_taken 2 - x1 #1-1 open"]),
         Example(
             "and unlinks it", [link(a, 1), taken(a, 2), unlink(a, 1), link(a, 2)],
-            ["A provider_taken 2 ->A x1 #1-1 ProviderUnlinked#2"]),
+            ["A provider_taken 2 - x1 #1-1 ProviderUnlinked#2"]),
         Example(
             "and unlinks one of another provider",
             [link(a, 1), link(a, 9, "apple"), taken(a, 2), unlink(a, 9, "apple")],
@@ -147,7 +175,28 @@ import Testing
         Example(
             "and somebody else gets it",
             [link(a, 1), taken(a, 2), link(b, 2), refuse(a, 2, heldBy: b)],
-            ["A provider_taken 2 ->B x1 #1-1 open", "A held_by_other 2 B x1 #3-3 open"]),
+            [
+                "A provider_taken 2 ->B x1 #1-1 ProviderLinked#2",
+                "A held_by_other 2 B x1 #3-3 open",
+            ]),
+        Example(
+            "and gets a third one, since the tenant allows several",
+            [link(a, 1), link(a, 9, "apple"), taken(a, nil), taken(a, 2), link(a, 3)],
+            [
+                "A provider_taken - - x1 #2-2 ProviderLinked#4",
+                "A provider_taken 2 - x1 #3-3 ProviderLinked#4",
+            ]),
+        Example(
+            "and gets one of another provider, or somebody else one of this",
+            [link(a, 1), taken(a, nil), link(a, 9, "apple"), link(b, 3)],
+            ["A provider_taken - - x1 #1-1 open"]),
+        Example(
+            "and it goes back to whom a merge had taken it from",
+            [
+                link(a, 1), link(b, 2), merge(c, b, dropped: [2]), taken(a, 2),
+                undo(2, c, b, returned: [2]),
+            ],
+            ["A provider_taken 2 ->B x1 #3-3 AccountsUnmerged#4"]),
         Example(
             "and is erased", [link(a, 1), taken(a, 2), erase(a)],
             ["A provider_taken 2 - x1 #1-1 AccountErased#2"]),
@@ -155,21 +204,6 @@ import Testing
             "an identity that nobody ever had",
             [link(a, 1), taken(a, nil), taken(a, nil), unlink(a, 1)],
             ["A provider_taken - - x2 #1-2 ProviderUnlinked#3"]),
-        Example(
-            "a merge brings it",
-            [
-                link(a, 1), taken(a, 2), link(b, 2),
-                merge(a, b, moved: [2], replaced: [1], links: [2]),
-            ],
-            ["A provider_taken 2 ->A x1 #1-1 AccountsMerged#3"]),
-        Example(
-            "and takes it away again",
-            [
-                link(a, 1), taken(a, 2), link(b, 2),
-                merge(a, b, moved: [2], replaced: [1], links: [2]),
-                undo(3, a, b, returned: [2], restored: [1], links: [1]),
-            ],
-            ["A provider_taken 2 ->B x1 #1-1 open"]),
         Example(
             "it stands for who absorbs the caller",
             [link(a, 1), taken(a, 2), merge(b, a, moved: [1], links: [1]), unlink(b, 1)],

@@ -1,6 +1,7 @@
-import Ledger
 import LedgerTestSupport
 import Testing
+
+@testable import Ledger
 
 /// The fold of conflicts over random histories, against one that knows every account and looks at every
 /// conflict after every event.
@@ -48,6 +49,34 @@ import Testing
         #expect(MemoryLayout<Conflict>.stride <= 208)
     }
 
+    @Test func `a name has a place once, and none of what is over`() {
+        func conflict(_ first: Int64, endedBy type: String? = nil) -> Conflict {
+            let mark = Conflict.Mark(
+                position: LogPosition(first), event: EventID(bits: UInt128(first)),
+                recordedAt: Timestamp(seconds: first))
+            return Conflict(
+                callers: [AccountID(bits: 1)], reason: .heldByOther, provider: provider("google"),
+                identity: IdentityID(bits: 9), holder: nil, holderNow: nil, first: mark, last: mark,
+                attempts: 1,
+                resolution: type.map { Conflict.Resolution(mark: mark, type: $0, actor: "system") })
+        }
+        var places = ConflictPlaces()
+        let account = AccountID(bits: 1)
+        var conflicts = (Int64(0)..<100).map { conflict($0) }
+        for _ in 0..<50 {
+            for place in conflicts.indices { places.add(place, to: account) }
+            let found = places.places(of: [account], [], merge: nil, in: conflicts)
+            #expect(found == Array(0..<100))
+            #expect(places.count == 100)
+        }
+        conflicts[7] = conflict(7, endedBy: "AccountsMerged")
+        for place in 50..<100 {
+            conflicts[place] = conflict(Int64(place), endedBy: "AccountErased")
+        }
+        let found = places.places(of: [account], [], merge: nil, in: conflicts)
+        #expect(found == Array(0..<50) && places.count == 50)
+    }
+
     @Test func `random histories end conflicts in every way, and begin them anew`() throws {
         var ends: Set<String> = []
         var reopened = 0
@@ -85,17 +114,28 @@ private struct NaiveConflicts {
         let attempt = note(step.recorded)
         for place in conflicts.indices {
             let old = conflicts[place]
+            var resolution = old.resolution
+            guard resolution == nil || resolution?.type == "AccountsMerged" else { continue }
             var callers = [old.caller]
             while let next = step.absorbing[callers[callers.count - 1]] { callers.append(next) }
-            let holder = old.identity.flatMap { step.state.identities[$0]?.account }
-            let stands = stands(old, callers: callers, holder: holder, step.state)
-            var resolution = old.resolution
-            if resolution == nil, !stands, place != attempt {
+            var holder = old.identity.flatMap { step.state.identities[$0]?.account }
+            let stands =
+                stands(old, callers: callers, holder: holder, step.state)
+                && !Self.shows(step.recorded.event, thatSeveralAreAllowedTo: callers.last, old)
+            if resolution == nil {
+                if !stands, place != attempt { resolution = Conflict.Resolution(step.recorded) }
+            } else if case .accountErased(let fact) = step.recorded.event,
+                fact.account == old.caller
+            {
                 resolution = Conflict.Resolution(step.recorded)
+                holder = old.holderNow
             } else if case .accountsUnmerged(let fact) = step.recorded.event, stands,
-                resolution?.mark.event == fact.merge
+                resolution?.mark.event == fact.merge, old.reason == .heldByOther,
+                holder == fact.survivor || holder == fact.absorbed
             {
                 resolution = nil
+            } else {
+                holder = old.holderNow
             }
             conflicts[place] = Conflict(
                 callers: callers, reason: old.reason, provider: old.provider,
@@ -127,6 +167,14 @@ private struct NaiveConflicts {
         return known
     }
 
+    private static func shows(
+        _ event: Event, thatSeveralAreAllowedTo account: AccountID?, _ conflict: Conflict
+    ) -> Bool {
+        guard case .providerLinked(let fact) = event else { return false }
+        return conflict.reason == .providerTaken && fact.account == account
+            && fact.provider == conflict.provider
+    }
+
     private func stands(
         _ conflict: Conflict, callers: [AccountID], holder: AccountID?, _ state: LedgerState
     ) -> Bool {
@@ -137,8 +185,7 @@ private struct NaiveConflicts {
         case .alreadyYours: return false
         case .providerTaken:
             let links = state.accounts[caller]?.links ?? []
-            return links.contains { $0.provider == conflict.provider }
-                && !links.contains { $0.identity == conflict.identity }
+            return holder == nil && links.contains { $0.provider == conflict.provider }
         }
     }
 }

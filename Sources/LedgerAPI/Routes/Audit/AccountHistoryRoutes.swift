@@ -82,13 +82,20 @@ struct AccountTimelineRoute: Route {
         }
         let limit = try past.query.limit()
         let isDisclosing = try await past.visit.isDisclosing(past.query)
-        try await past.record(isDisclosed: isDisclosing)
-        return .json(
-            bytes: try await past.read { (histories, account, tenant) throws(HistoryFault) in
+        let page: TimelinePage
+        do {
+            page = try await past.read { (histories, account, tenant) throws(HistoryFault) in
                 try await histories.timeline(
                     of: account, after: cursor, asOf: moment, limit: limit,
-                    isDisclosing: isDisclosing, in: tenant)?.json
-            })
+                    isDisclosing: isDisclosing, in: tenant)
+            }
+        } catch {
+            try await past.record(isDisclosed: isDisclosing)
+            throw error
+        }
+        // Only now is it known whose histories are shown; nothing is, before this is written.
+        try await past.record(isDisclosed: isDisclosing, more: page.accessDetails)
+        return .json(bytes: page.json)
     }
 }
 
@@ -107,25 +114,27 @@ struct PastCall: Sendable {
     }
 
     /// Writes down what is about to be shown.
-    func record(isDisclosed: Bool = false) async throws(APIError) {
-        try await visit.record(query, account: account, isDisclosed: isDisclosed)
+    func record(
+        isDisclosed: Bool = false, more: [String: String] = [:]
+    ) async throws(APIError) {
+        try await visit.record(query, account: account, isDisclosed: isDisclosed, more: more)
     }
 
-    /// Asks for the answer's bytes.
+    /// Asks for the answer.
     ///
     /// - Throws: 404 for an account that is not known, 400 for moments that can't be, 500 for a history
     ///   that is not whole.
-    func read(
-        _ question: (any HistoryReader, AccountID, TenantID) async throws(HistoryFault) -> [UInt8]?
-    ) async throws(APIError) -> [UInt8] {
-        let bytes: [UInt8]?
+    func read<Value: Sendable>(
+        _ question: (any HistoryReader, AccountID, TenantID) async throws(HistoryFault) -> Value?
+    ) async throws(APIError) -> Value {
+        let found: Value?
         do {
-            bytes = try await question(call.services.audit.histories, account, call.tenant)
+            found = try await question(call.services.audit.histories, account, call.tenant)
         } catch {
             throw answer(to: error)
         }
-        guard let bytes else { throw .refused(.unknownAccount) }
-        return bytes
+        guard let found else { throw .refused(.unknownAccount) }
+        return found
     }
 
     private func answer(to fault: HistoryFault) -> APIError {

@@ -1,0 +1,121 @@
+import Ledger
+import Postgres
+import Synchronization
+
+/// One of a projector's loops, on a connection of its own, over some of the projections.
+///
+/// What an event changes in `conflicts` has no bound: everybody may claim the same identity. It has a lane to
+/// itself, so that what holds it up holds up nothing that people wait for.
+final class ProjectorLane: Sendable {
+    /// Settings of the connection that folds.
+    ///
+    /// Losing the last commits in a crash is harmless, because checkpoint and rows are lost
+    /// together and folded again. Every statement looks few keys up, which the planner should not
+    /// take for a scan while tables are young.
+    static let settings = """
+        SET synchronous_commit = off;
+        SET idle_in_transaction_session_timeout = '10s';
+        SET lock_timeout = '2s';
+        SET statement_timeout = '10s';
+        SET plan_cache_mode = force_generic_plan;
+        SET enable_seqscan = off;
+        SET enable_bitmapscan = off;
+        SET enable_hashjoin = off;
+        SET enable_mergejoin = off;
+        SET jit = off;
+        """
+
+    private let configuration: ProjectorConfiguration
+    private let session: Postgres.Session
+    private let folder: ProjectionFolder
+    private let onFault: @Sendable (String) -> Void
+    private let signal = WakeSignal()
+    private let urgency = WakeSignal()
+    private let lastBeat = Mutex(ContinuousClock.now)
+
+    /// Makes a lane; ``run()`` has to be called for it to work.
+    init(
+        of projections: Set<ProjectionName>, configuration: ProjectorConfiguration,
+        keyring: WrappingKeyring, recent: RecentEvents,
+        onAdvance: @escaping @Sendable (ProjectionAdvance) -> Void,
+        onFault: @escaping @Sendable (String) -> Void
+    ) {
+        self.configuration = configuration
+        self.onFault = onFault
+        session = Postgres.Session(
+            url: configuration.url, applicationName: "account-ledger projector",
+            statementDeadline: .seconds(15)
+        ) { try $0.execute(Self.settings) }
+        folder = ProjectionFolder(
+            store: PostgresProjectionStore(
+                session: session, disclosures: DisclosureReader(keyring: keyring), recent: recent),
+            of: projections, batch: min(configuration.batch, LogPage.eventsMax),
+            onAdvance: onAdvance, onFault: onFault)
+    }
+
+    /// Folds until the task is cancelled; survives a database that goes away and comes back.
+    func run() async {
+        var backoff = Duration.zero
+        while !Task.isCancelled {
+            do {
+                let round = try await folder.round(beat: beat)
+                backoff = round.hasFaults ? Self.next(backoff) : .zero
+                await rest(after: round, backoff: backoff)
+            } catch {
+                onFault("the projector cannot reach its tables: \(error)")
+                backoff = Self.next(backoff)
+                _ = try? await Task.sleep(for: backoff)
+            }
+            beat()
+        }
+        await session.close()
+    }
+
+    /// Notes a sign of life.
+    func beat() {
+        lastBeat.withLock { $0 = .now }
+    }
+
+    /// Makes the lane look at once; never blocks.
+    func wake() {
+        signal.raise()
+    }
+
+    /// Makes the lane look even while it lets commits gather; never blocks.
+    func hurry() {
+        urgency.raise()
+        signal.raise()
+    }
+
+    /// Whether the loop has come by within a time.
+    func isAlive(within limit: Duration) -> Bool {
+        lastBeat.withLock { ContinuousClock.now - $0 <= limit }
+    }
+
+    /// Waits before the next round: not at all while there are full pages, else for a wake-up.
+    private func rest(after round: ProjectionFolder.Round, backoff: Duration) async {
+        if round.hasFaults {
+            // What works is not to wait long for what does not.
+            let longest = round.hasFolded ? configuration.poll : backoff
+            _ = try? await Task.sleep(for: min(backoff, longest))
+        } else if round.isContended {
+            // Another process is folding the same; looking again at once would only double its
+            // reading.
+            _ = try? await Task.sleep(for: max(configuration.pause, .milliseconds(10)))
+        } else if !round.hasFullPage {
+            if round.hasFolded { await gather() }
+            await signal.wait(atMost: configuration.poll)
+        }
+    }
+
+    /// Lets commits gather until the pause is over, or until somebody waits for them.
+    private func gather() async {
+        _ = try? await Task.sleep(for: configuration.hurriedPause)
+        await urgency.wait(atMost: configuration.pause - configuration.hurriedPause)
+    }
+
+    /// The wait after the next failure.
+    static func next(_ backoff: Duration) -> Duration {
+        min(max(backoff * 2, .milliseconds(50)), .seconds(2))
+    }
+}
