@@ -8,9 +8,6 @@ import Postgres
 package final class FormerEmailWorker: Sendable {
     /// How long the worker rests between two rounds.
     package static let pause = Duration.seconds(30)
-    /// Pages of one tenant's identities in one step.
-    private static let pagesMax = 20
-
     private static let tenants = Statement(
         "former_emails_tenants",
         """
@@ -64,12 +61,12 @@ package final class FormerEmailWorker: Sendable {
             return try (0..<result.rowCount).map { try result.text($0, 0) }
         }
         for tenant in names.compactMap(TenantID.init) {
-            var isDone = false
-            while !isDone, !Task.isCancelled {
-                isDone = try await session.run {
-                    try self.emails.complete(tenant, pagesMax: Self.pagesMax, on: $0)
+            var last: IdentityID?
+            repeat {
+                last = try await session.run { [last] in
+                    try self.emails.complete(tenant, after: last, on: $0)
                 }
-            }
+            } while last != nil && !Task.isCancelled
         }
     }
 }

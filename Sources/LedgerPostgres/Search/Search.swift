@@ -9,6 +9,10 @@ struct Search {
     let disclosures: DisclosureReader?
     /// Whether there may be more than is found.
     var hasMore = false
+    /// Why something was left out.
+    private(set) var fault: PostgresError?
+    /// Pages of identities that nobody has looked at yet whose e-mails a search opens.
+    private static let pagesMax = 20
 
     private var accounts: [AccountID: Set<SearchMatch>] = [:]
     private var identities: [IdentityID: Set<SearchMatch>] = [:]
@@ -66,6 +70,29 @@ struct Search {
                     .int8(Int64(SearchResult.hitsMax) + 1),
                 ]))
         for row in former { add(row, .formerEmail) }
+        try compareWhatNobodyLookedAt(email, with: emails, on: connection)
+    }
+
+    /// Opens the e-mails that have no digest yet; without them there is an answer, too.
+    private mutating func compareWhatNobodyLookedAt(
+        _ email: String, with emails: FormerEmails, on connection: Connection
+    ) throws(PostgresError) {
+        try connection.execute("SAVEPOINT former_emails")
+        do throws(PostgresError) {
+            let (left, isWhole) = try emails.notLookedAt(
+                with: email, in: tenant, pagesMax: Self.pagesMax, on: connection)
+            if !isWhole { hasMore = true }
+            for left in left {
+                guard let provider = ProviderName(left.provider) else { continue }
+                let row = SearchRows.IdentityRow(
+                    id: left.identity, provider: provider, account: nil, lastAccount: left.account)
+                add(row, .formerEmail)
+            }
+        } catch {
+            try connection.execute("ROLLBACK TO SAVEPOINT former_emails")
+            hasMore = true
+            fault = error
+        }
     }
 
     /// Looks the term up as every kind of id that it can be.
@@ -122,7 +149,10 @@ struct Search {
         if let disclosures {
             let disclosed = try LinkedDisclosures.read(
                 at: linked, in: tenant, with: disclosures, on: connection)
-            for subject in linked.sorted().compactMap({ (try? disclosed.values(at: $0))?.providerID }) {
+            for position in linked.sorted() {
+                guard let subject = (try? disclosed.values(at: position))?.providerID else {
+                    continue
+                }
                 candidates += try SearchRows.identities(
                     connection.query(SearchRows.ofProviderID, [name, .text(subject)]))
             }

@@ -23,6 +23,15 @@ extension ScratchDatabase {
         return found
     }
 
+    /// Looks once for the e-mails of identities that belong to nobody.
+    func lookForFormerEmails(
+        keyring: WrappingKeyring = SequencerFixture.keyring
+    ) async throws {
+        try await FormerEmailWorker(url: runtimeURL, keyring: keyring, key: Self.searchKey) {
+            Issue.record("\($0)")
+        }.round()
+    }
+
     /// Whether every digest is what the log discloses, and everything else holds.
     func verifySearch() async throws -> VerificationReport {
         let verifier = Verifier(
