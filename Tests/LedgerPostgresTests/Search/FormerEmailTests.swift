@@ -139,6 +139,26 @@ private final class FaultLines: Sendable {
         }
     }
 
+    @Test func `one process at a time looks, and the next one when it is done`() async throws {
+        try await ErasureFixture.with { fixture in
+            let database = fixture.database
+            let other = Postgres.Session(url: database.runtimeURL, applicationName: "other")
+            _ = try await other.step {
+                try $0.query(
+                    Statement("other_lock", "SELECT pg_advisory_lock(\(0x666F_6D65), 0)")
+                ).rowCount
+            }
+            let worker = worker(database)
+            try await worker.round()
+            #expect(try await database.formerEmails() == ["google-of-ada -"])
+            await other.close()
+            try await eventually("the lock is free") {
+                try await worker.round()
+                return try await database.formerEmails() == ["google-of-ada 32"]
+            }
+        }
+    }
+
     @Test func `a search writes nothing and waits for nobody who writes`() async throws {
         try await MergeFixture.with { fixture in
             let database = fixture.database
