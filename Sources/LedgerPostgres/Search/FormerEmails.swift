@@ -3,9 +3,9 @@ import Postgres
 
 /// The e-mails of identities that belong to no account any more, as keyed digests beside the identities.
 ///
-/// The e-mail is the one that the last account's own sign-ins with the identity disclosed last, or else the
-/// one that came with the link. It is looked for after the link has ended, so that no link and no sign-in
-/// costs more; whatever moves the identity takes the digest away in the append transaction, and an erasure
+/// The e-mail is the one that sign-ins with the identity disclosed last, of its last account and of the one that
+/// linked it, or else the one that came with the link. It is looked for after the link has ended, so that no
+/// link and no sign-in costs more; whatever moves the identity takes the digest away in the append transaction, and an erasure
 /// takes the row.
 struct FormerEmails: Sendable {
     /// Identities that are looked at together.
@@ -43,12 +43,12 @@ struct FormerEmails: Sendable {
         "former_emails_sign_ins",
         """
         SELECT k.n, s.opened_position
-        FROM unnest($2::uuid[], $3::bigint[], $4::timestamptz[], $5::uuid[]) WITH ORDINALITY
-            AS k (identity_id, linked, linked_at, account_id, n)
+        FROM unnest($2::uuid[], $3::bigint[], $4::timestamptz[]) WITH ORDINALITY
+            AS k (identity_id, linked, linked_at, n)
         CROSS JOIN LATERAL (
             SELECT opened_position FROM sessions
             WHERE identity_id = k.identity_id AND tenant_id = $1 AND opened_at >= k.linked_at
-                AND opened_position > k.linked AND account_id = k.account_id
+                AND opened_position > k.linked
             ORDER BY opened_at DESC, opened_position DESC LIMIT \(signInsMax)) s
         ORDER BY k.n, s.opened_position DESC
         """)
@@ -250,7 +250,6 @@ struct FormerEmails: Sendable {
             [
                 .text(tenant.description), .uuids(left.map(\.identity.bits)),
                 .int8s(left.map(\.linkedPosition.value)), .timestamps(left.map(\.linkedAt)),
-                .uuids(left.map(\.account.bits)),
             ])
         var positions = Array(repeating: [LogPosition](), count: left.count)
         for row in 0..<rows.rowCount {
@@ -260,7 +259,14 @@ struct FormerEmails: Sendable {
         for index in left.indices { positions[index].append(left[index].linkedPosition) }
         let linked = try LinkedDisclosures.read(
             at: Set(positions.joined()), in: tenant, with: disclosures, on: connection)
-        return positions.map { digest(at: $0, of: linked, in: tenant) }
+        return left.indices.map { index in
+            // Two facts that never change, whatever merges come or are taken back: the account that linked
+            // it and the last one. What was learned while accounts were one is not given to one that left.
+            let own = [left[index].account, linked.accounts[left[index].linkedPosition]]
+            return digest(
+                at: positions[index].filter { own.contains(linked.accounts[$0]) }, of: linked,
+                in: tenant)
+        }
     }
 
     /// The digest of the e-mail that the first of some events discloses that disclose one.

@@ -188,6 +188,22 @@ private final class FaultLines: Sendable {
         }
     }
 
+    @Test func `an e-mail that a sign-in brought before a merge is found after the unlink`()
+        async throws
+    {
+        try await MergeFixture.with { fixture in
+            var story = fixture.story()
+            _ = try await story.signIn("facebook", "bob-f", email: "later@f.example")
+            _ = try await fixture.merge()
+            _ = try await story.unlink(fixture.ada, "facebook").get()
+            try await fixture.database.fold()
+            #expect(
+                try await fixture.found("later@f.example").last
+                    == "facebook last ada former_email")
+            #expect(try await fixture.found("bob@f.example") == [])
+        }
+    }
+
     @Test func `a linked identity has no digest, whoever writes it`() async throws {
         try await ErasureFixture.with { fixture in
             for value in ["sha256('x')", "''"] {
