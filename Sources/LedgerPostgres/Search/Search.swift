@@ -9,6 +9,8 @@ struct Search {
     let disclosures: DisclosureReader?
     /// Whether there may be more than is found.
     var hasMore = false
+    /// Positions that are looked at where no index leads to what is wanted.
+    var positionsMax = SearchWindow.positionsMax
     /// Why something was left out.
     private(set) var fault: PostgresError?
     /// Pages of identities that nobody has looked at yet whose e-mails a search opens.
@@ -115,7 +117,14 @@ struct Search {
         var holders: Set<AccountID> = []
         var linked: Set<LogPosition> = []
         if id.isOfTime {
-            let window = try SearchWindow.around(id.madeAt, in: tenant, on: connection)
+            let named = try SearchRows.events(
+                EventReads.rowsOfTime(of: EventID(bits: id.bits), in: tenant, on: connection),
+                in: tenant)
+            for recorded in named where recorded.id.bits == id.bits { add(recorded, .eventID) }
+            let (window, isClipped) = try SearchWindow.around(
+                id.madeAt, positionsMax: positionsMax, in: tenant, on: connection)
+            let isNamed = !named.isEmpty || accounts[AccountID(bits: id.bits)] != nil
+            if isClipped, !isNamed { hasMore = true }
             let found = try SearchRows.events(
                 connection.query(
                     SearchRows.ofWindow,
@@ -125,7 +134,6 @@ struct Search {
                         .int8(Int64(SearchResult.hitsMax) + 1),
                     ]), in: tenant)
             for recorded in found {
-                if recorded.id.bits == id.bits { add(recorded, .eventID) }
                 if recorded.request?.bits == id.bits { add(recorded, .requestID) }
                 guard case .providerLinked(let fact) = recorded.event, fact.identity == identity
                 else { continue }

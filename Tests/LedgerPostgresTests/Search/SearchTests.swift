@@ -209,6 +209,23 @@ import Testing
         }
     }
 
+    @Test func `what is not looked through is said, but of an event that is found`() async throws {
+        try await MergeFixture.with { fixture in
+            let ids = try await fixture.database.asSuperuser.texts(
+                "SELECT event_id::text FROM events WHERE position >= 1 ORDER BY position")
+            // Nothing is called so, and it is as old as the first.
+            let nobody = try #require(ids.first).prefix(24) + "000000000000"
+            let event = try #require(ids.last)
+            for (text, positionsMax, count, hasMore) in [
+                (event, Int64(1), 1, false), (String(nobody), 1, 0, true),
+                (String(nobody), 1_000, 0, false),
+            ] {
+                let result = try await fixture.database.lookedUp(text, positionsMax: positionsMax)
+                #expect(result.events.count == count && result.hasMore == hasMore)
+            }
+        }
+    }
+
     @Test func `many with one e-mail are shown in order, and not all`() async throws {
         try await MergeFixture.with { fixture in
             var story = fixture.story()
