@@ -168,8 +168,13 @@ struct Search {
         if let row = candidates.first(where: { $0.id == identity }) {
             add(row, .identityID)
         } else {
-            // The account that held it was erased, or it was known by no other way.
-            for holder in holders { add(holder, .identityID) }
+            // It went with an erased account, or moved to one that none of these leads to: whoever was not
+            // erased does not hold it.
+            let known = try accountRows(of: holders, on: connection)
+            for holder in holders where known[holder]?.state == .erased {
+                add(holder, .identityID)
+            }
+            hasMore = true
         }
     }
 

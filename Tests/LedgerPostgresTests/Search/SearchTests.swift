@@ -209,6 +209,29 @@ import Testing
         }
     }
 
+    @Test func `an identity that moved on is no answer that names who had it before`()
+        async throws
+    {
+        try await MergeFixture.with { fixture in
+            let carl = try await fixture.signIn("apple", "carl-a")
+            let identity = try await fixture.identity("ada-g")
+            var story = fixture.story()
+            _ = try await story.signIn("google", "ada-g")
+            #expect(try await fixture.found(identity).last == "google of ada identity_id")
+            _ = try await story.unlink(fixture.ada, "google").get()
+            _ = try await story.link(carl, "google", "ada-g").get()
+            // Ada signed in with it last, and nothing leads to Carl.
+            let moved = try await fixture.database.search(identity)
+            #expect(moved.hasMore && moved.accounts.isEmpty && moved.identities.isEmpty)
+            _ = try await story.erase(fixture.ada.account).get()
+            // It may have gone with her.
+            let left = try await fixture.database.search(identity)
+            #expect(left.hasMore && left.identities.isEmpty)
+            #expect(left.accounts.map(\.id) == [fixture.ada.account])
+            #expect(left.accounts.map(\.state) == [.erased])
+        }
+    }
+
     @Test func `what is not looked through is said, but of an event that is found`() async throws {
         try await MergeFixture.with { fixture in
             let ids = try await fixture.database.asSuperuser.texts(
