@@ -209,6 +209,21 @@ import Testing
         }
     }
 
+    @Test func `an account stands for the whole chain behind it`() async throws {
+        try await MergeFixture.with { fixture in
+            let carl = try await fixture.signIn("apple", "carl-a")
+            _ = try await fixture.merge(carl.account, into: fixture.bob.account)
+            _ = try await fixture.merge()
+            let found = try await fixture.database.search("\(carl.account)")
+            let all = Dictionary(uniqueKeysWithValues: found.accounts.map { ($0.id, $0) })
+            #expect(all.count == 3 && !found.hasMore)
+            #expect(
+                all[fixture.ada.account]?.absorbed == [carl.account, fixture.bob.account].sorted())
+            #expect(all[fixture.bob.account]?.absorbed == [carl.account])
+            #expect(all[carl.account]?.absorbed == [])
+        }
+    }
+
     @Test func `an identity that moved on is no answer that names who had it before`()
         async throws
     {
