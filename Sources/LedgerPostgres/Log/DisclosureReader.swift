@@ -45,6 +45,19 @@ package struct DisclosureReader: Sendable {
     /// Whether a wrapping key is at hand.
     func holdsKey(_ id: String) -> Bool { keyring.holds(id) }
 
+    private static let wrappingKeys = Statement(
+        "wrapping_keys", "SELECT DISTINCT wrapping_key FROM account_keys ORDER BY 1")
+
+    /// A wrapping key of some account's key that is not at hand; nil when all are.
+    func missingKey(on connection: Connection) throws(PostgresError) -> String? {
+        let result = try connection.query(Self.wrappingKeys)
+        for row in 0..<result.rowCount {
+            let id = try result.text(row, 0)
+            if !keyring.holds(id) { return id }
+        }
+        return nil
+    }
+
     /// Asks for the rows of a range of positions.
     static func call(
         from first: LogPosition, count: Int, in tenant: TenantID
@@ -170,13 +183,15 @@ package struct DisclosureReader: Sendable {
         guard keyring.holds(stored.wrappingKey) else {
             throw LogDamage(
                 position: row.position,
-                fault: "the wrapping key of account \(row.account) is not in the key directory")
+                fault: "the wrapping key of account \(row.account) is not in the key directory",
+                lacksKey: true)
         }
         let key = keyring.unwrap(
             stored.wrapped, wrappingKey: stored.wrappingKey, tenant: tenant, account: row.account)
         guard let key else {
             throw LogDamage(
-                position: row.position, fault: "the key of account \(row.account) does not unwrap")
+                position: row.position, fault: "the key of account \(row.account) does not unwrap",
+                lacksKey: true)
         }
         cache.keys[row.account] = key
         return key

@@ -12,6 +12,8 @@ struct LinkedDisclosures: Sendable {
         "SELECT position, entry FROM events WHERE tenant_id = $1 AND position = ANY ($2::bigint[])")
 
     private var values: [LogPosition: Result<DisclosedValues, LogDamage>] = [:]
+    /// The first account of each event that was read, whether or not its disclosures were.
+    private(set) var accounts: [LogPosition: AccountID] = [:]
 
     /// Looks for an undone merge without reading the entry: nearly no page has one.
     private static let mark = Array("\"type\":\"\(Event.Name.accountsUnmerged.rawValue)\"".utf8)
@@ -52,6 +54,7 @@ struct LinkedDisclosures: Sendable {
             let own = rows.filter { $0.position == position }
             do throws(LogDamage) {
                 let recorded = try StoredEvent(entry: entry, at: position, in: tenant).recorded
+                linked.accounts[position] = recorded.accounts.first?.id
                 let disclosed = try disclosures.open(own[...], of: recorded, keys: &keys)
                 events[position] = .success(
                     DisclosedEvent(recorded: recorded, disclosed: disclosed))

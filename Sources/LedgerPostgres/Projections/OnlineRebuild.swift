@@ -52,16 +52,9 @@ package struct OnlineRebuild: Sendable {
         await session.close()
     }
 
-    private static let wrappingKeys = Statement(
-        "rebuild_wrapping_keys", "SELECT DISTINCT wrapping_key FROM account_keys ORDER BY 1")
-
     /// Refuses keys with which disclosures would look damaged, and the live tables would stop.
     private func checkKeys() async throws {
-        let wanted = try await session.step { connection in
-            let result = try connection.query(Self.wrappingKeys)
-            return try (0..<result.rowCount).map { try result.text($0, 0) }
-        }
-        if let missing = wanted.first(where: { !disclosures.holdsKey($0) }) {
+        if let missing = try await session.step({ try disclosures.missingKey(on: $0) }) {
             throw OnlineRebuildFault.keyIsMissing(missing)
         }
     }

@@ -131,15 +131,22 @@ package struct EventReads: EventReader {
     private static func rows(
         of id: EventID, in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> QueryResult {
-        let name = Parameter.text(tenant.description)
+        let rows = try rowsOfTime(of: id, in: tenant, on: connection)
+        guard rows.rowCount == 0 else { return rows }
+        return try connection.query(one, [.text(tenant.description), .uuid(id.bits)])
+    }
+
+    /// What has an id among the events of the millisecond that the id says.
+    static func rowsOfTime(
+        of id: EventID, in tenant: TenantID, on connection: Connection
+    ) throws(PostgresError) -> QueryResult {
         let time = id.madeAt.microseconds
         let start = try TimeSearch.events.first(notBefore: time, in: tenant, on: connection)
         let end = try TimeSearch.events.first(
             notBefore: time + 1_000, in: tenant, on: connection)
-        let rows = try connection.query(
-            oneOfTime, [name, .int8(start), .int8(end), .uuid(id.bits)])
-        guard rows.rowCount == 0 else { return rows }
-        return try connection.query(one, [name, .uuid(id.bits)])
+        return try connection.query(
+            oneOfTime,
+            [.text(tenant.description), .int8(start), .int8(end), .uuid(id.bits)])
     }
 
     private func page(

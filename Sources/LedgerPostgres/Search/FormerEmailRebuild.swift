@@ -32,7 +32,8 @@ package struct FormerEmailRebuild: Sendable {
     /// Puts a tenant's digests right, or by default those of all tenants.
     ///
     /// - Returns: how many were wrong, by tenants in the order of their names.
-    /// - Throws: `PostgresError`; starting again goes on.
+    /// - Throws: `PostgresError`, starting again goes on; `FormerEmailFault` for a key directory that is not
+    ///   the ledger's.
     package func run(
         in tenant: TenantID? = nil
     ) async throws -> [(tenant: TenantID, wrong: Int)] {
@@ -42,9 +43,15 @@ package struct FormerEmailRebuild: Sendable {
                 let rows = try connection.query(Self.tenants)
                 tenants = try (0..<rows.rowCount).compactMap { TenantID(try rows.text($0, 0)) }
             }
+            if let missing = try emails.disclosures.missingKey(on: connection) {
+                throw FormerEmailFault.keyIsMissing(missing)
+            }
             return try tenants.map { tenant in
                 let wrong = try emails.reset(tenant, on: connection)
-                while try !emails.complete(tenant, pagesMax: 100, on: connection) {}
+                var last = try emails.complete(tenant, after: nil, on: connection)
+                while let behind = last {
+                    last = try emails.complete(tenant, after: behind, on: connection)
+                }
                 return (tenant: tenant, wrong: wrong)
             }
         }

@@ -9,6 +9,12 @@ struct Search {
     let disclosures: DisclosureReader?
     /// Whether there may be more than is found.
     var hasMore = false
+    /// Positions that are looked at where no index leads to what is wanted.
+    var positionsMax = SearchWindow.positionsMax
+    /// Why something was left out.
+    private(set) var fault: PostgresError?
+    /// Pages of identities that nobody has looked at yet whose e-mails a search opens.
+    private static let pagesMax = 20
 
     private var accounts: [AccountID: Set<SearchMatch>] = [:]
     private var identities: [IdentityID: Set<SearchMatch>] = [:]
@@ -66,6 +72,29 @@ struct Search {
                     .int8(Int64(SearchResult.hitsMax) + 1),
                 ]))
         for row in former { add(row, .formerEmail) }
+        try compareWhatNobodyLookedAt(email, with: emails, on: connection)
+    }
+
+    /// Opens the e-mails that have no digest yet; without them there is an answer, too.
+    private mutating func compareWhatNobodyLookedAt(
+        _ email: String, with emails: FormerEmails, on connection: Connection
+    ) throws(PostgresError) {
+        try connection.execute("SAVEPOINT former_emails")
+        do throws(PostgresError) {
+            let (left, isWhole) = try emails.notLookedAt(
+                with: email, in: tenant, pagesMax: Self.pagesMax, on: connection)
+            if !isWhole { hasMore = true }
+            for left in left {
+                guard let provider = ProviderName(left.provider) else { continue }
+                let row = SearchRows.IdentityRow(
+                    id: left.identity, provider: provider, account: nil, lastAccount: left.account)
+                add(row, .formerEmail)
+            }
+        } catch {
+            try connection.execute("ROLLBACK TO SAVEPOINT former_emails")
+            hasMore = true
+            fault = error
+        }
     }
 
     /// Looks the term up as every kind of id that it can be.
@@ -88,7 +117,14 @@ struct Search {
         var holders: Set<AccountID> = []
         var linked: Set<LogPosition> = []
         if id.isOfTime {
-            let window = try SearchWindow.around(id.madeAt, in: tenant, on: connection)
+            let named = try SearchRows.events(
+                EventReads.rowsOfTime(of: EventID(bits: id.bits), in: tenant, on: connection),
+                in: tenant)
+            for recorded in named where recorded.id.bits == id.bits { add(recorded, .eventID) }
+            let (window, isClipped) = try SearchWindow.around(
+                id.madeAt, positionsMax: positionsMax, in: tenant, on: connection)
+            let isNamed = !named.isEmpty || accounts[AccountID(bits: id.bits)] != nil
+            if isClipped, !isNamed { hasMore = true }
             let found = try SearchRows.events(
                 connection.query(
                     SearchRows.ofWindow,
@@ -98,7 +134,6 @@ struct Search {
                         .int8(Int64(SearchResult.hitsMax) + 1),
                     ]), in: tenant)
             for recorded in found {
-                if recorded.id.bits == id.bits { add(recorded, .eventID) }
                 if recorded.request?.bits == id.bits { add(recorded, .requestID) }
                 guard case .providerLinked(let fact) = recorded.event, fact.identity == identity
                 else { continue }
@@ -122,9 +157,10 @@ struct Search {
         if let disclosures {
             let disclosed = try LinkedDisclosures.read(
                 at: linked, in: tenant, with: disclosures, on: connection)
-            for subject in linked.sorted().compactMap({
-                (try? disclosed.values(at: $0))?.providerID
-            }) {
+            for position in linked.sorted() {
+                guard let subject = (try? disclosed.values(at: position))?.providerID else {
+                    continue
+                }
                 candidates += try SearchRows.identities(
                     connection.query(SearchRows.ofProviderID, [name, .text(subject)]))
             }
@@ -132,8 +168,13 @@ struct Search {
         if let row = candidates.first(where: { $0.id == identity }) {
             add(row, .identityID)
         } else {
-            // The account that held it was erased, or it was known by no other way.
-            for holder in holders { add(holder, .identityID) }
+            // It went with an erased account, or moved to one that none of these leads to: whoever was not
+            // erased does not hold it.
+            let known = try accountRows(of: holders, on: connection)
+            for holder in holders where known[holder]?.state == .erased {
+                add(holder, .identityID)
+            }
+            hasMore = true
         }
     }
 

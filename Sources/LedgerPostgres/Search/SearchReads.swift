@@ -6,9 +6,6 @@ package struct SearchReads: SearchReader {
     /// How long a search for an e-mail waits for the read model.
     private static let patience = Duration.seconds(3)
     private static let pause = Duration.milliseconds(20)
-    /// Pages of identities whose e-mails a search looks for itself.
-    private static let pagesMax = 20
-
     /// Each key is looked up by itself, however the planner reckons.
     static let settings = """
         SET statement_timeout = '10s'; SET lock_timeout = '2s';
@@ -76,18 +73,13 @@ package struct SearchReads: SearchReader {
                 isWhole = try await isUpToDate(tenant)
             }
             return try await session.run { [isWhole] connection in
-                var isWhole = isWhole
-                if comparesPersonalData, term.email != nil, let emails {
-                    let isDone = try emails.complete(
-                        tenant, pagesMax: Self.pagesMax, on: connection)
-                    isWhole = isWhole && isDone
-                }
-                return try connection.transaction(Self.begin) {
+                try connection.transaction(Self.begin) {
                     var search = Search(
                         tenant: tenant, term: term, emails: emails, disclosures: disclosures)
                     search.hasMore = !isWhole
                     if comparesPersonalData { try search.comparePersonalData(on: connection) }
                     try search.lookUpIDs(on: connection)
+                    if let fault = search.fault { onFault("a search left something out: \(fault)") }
                     return try search.result(on: connection)
                 }
             }

@@ -30,7 +30,8 @@ enum SearchRows {
                 WHERE tenant_id = $1 AND provider > k.provider ORDER BY provider LIMIT 1)
             FROM known k WHERE k.provider IS NOT NULL)
         SELECT \(columns) FROM known k CROSS JOIN LATERAL (
-            SELECT * FROM identities
+            SELECT identity_id, provider, account_id, last_account_id, linked_position
+            FROM identities
             WHERE tenant_id = $1 AND provider = k.provider AND provider_id = $2
             OFFSET 0) i
         WHERE k.provider IS NOT NULL ORDER BY i.identity_id
@@ -57,7 +58,8 @@ enum SearchRows {
         """
         SELECT \(columns) FROM unnest($2::uuid[]) AS k (account_id)
         CROSS JOIN LATERAL (
-            SELECT * FROM identities
+            SELECT identity_id, provider, account_id, last_account_id, linked_position
+            FROM identities
             WHERE tenant_id = $1 AND last_account_id = k.account_id
             OFFSET 0) i
         ORDER BY i.linked_position, i.identity_id
@@ -73,15 +75,20 @@ enum SearchRows {
         WHERE tenant_id = $1 AND account_id = ANY ($2::uuid[])
         """)
 
+    /// Whom some accounts stand for, those in between included.
     static let absorbed = Statement(
         "search_absorbed",
         """
-        SELECT k.account_id, a.account_id FROM unnest($2::uuid[]) AS k (account_id)
-        CROSS JOIN LATERAL (
-            SELECT account_id FROM accounts
-            WHERE merged_into = k.account_id AND tenant_id = $1
-            OFFSET 0) a
-        ORDER BY 1, 2
+        WITH RECURSIVE family (survivor_id, account_id, depth) AS (
+            SELECT k.account_id, k.account_id, 0 FROM unnest($2::uuid[]) AS k (account_id)
+            UNION ALL
+            SELECT f.survivor_id, a.account_id, f.depth + 1 FROM family f
+            CROSS JOIN LATERAL (
+                SELECT account_id FROM accounts
+                WHERE merged_into = f.account_id AND tenant_id = $1
+                OFFSET 0) a
+            WHERE f.depth < \(MergeAccounts.familyMax))
+        SELECT survivor_id, account_id FROM family WHERE depth > 0 ORDER BY 1, 2
         """)
 
     /// The account that an identity signed in to last.

@@ -10,15 +10,18 @@ enum SearchWindow {
     /// How much later: what a request may wait, and as much for clocks.
     private static let after: Int64 = 60_000_000
 
-    /// What was recorded about a moment, in microseconds.
+    /// What was recorded about a moment, and whether it is not all of that.
     static func around(
-        _ time: Timestamp, in tenant: TenantID, on connection: Connection
-    ) throws(PostgresError) -> Range<Int64> {
+        _ time: Timestamp, positionsMax: Int64, in tenant: TenantID, on connection: Connection
+    ) throws(PostgresError) -> (positions: Range<Int64>, isClipped: Bool) {
         let start = try TimeSearch.events.first(
             notBefore: time.microseconds - before, in: tenant, on: connection)
         let end = try TimeSearch.events.first(
             notBefore: time.microseconds + after, in: tenant, on: connection)
-        return start..<max(start, min(end, start + positionsMax))
+        return (
+            positions: start..<max(start, min(end, start + positionsMax)),
+            isClipped: end > start + positionsMax
+        )
     }
 
     /// What was recorded last.

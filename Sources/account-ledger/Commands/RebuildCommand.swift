@@ -78,7 +78,13 @@ enum RebuildCommand {
             throw Fault("\(Setting.keys.name) is not set: digests are made of what it decrypts")
         }
         let rebuild = FormerEmailRebuild(url: url, keyring: keys.keyring, key: keys.search)
-        let reports = try await rebuild.run(in: tenant)
+        let reports: [(tenant: TenantID, wrong: Int)]
+        do {
+            reports = try await rebuild.run(in: tenant)
+        } catch let fault as FormerEmailFault {
+            await rebuild.close()
+            throw Fault(fault.description)
+        }
         await rebuild.close()
         Terminal.print(
             reports.map {

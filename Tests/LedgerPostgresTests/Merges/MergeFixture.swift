@@ -53,17 +53,21 @@ struct MergeFixture {
             digest: LedgerTestSupport.sha256)
     }
 
-    /// Lets Ada's account absorb Bob's.
-    func merge(keeping: [String] = []) async throws -> EventID {
+    /// Lets Ada's account absorb Bob's, or another one another.
+    func merge(
+        _ absorbed: AccountID? = nil, into survivor: AccountID? = nil, keeping: [String] = []
+    ) async throws -> EventID {
+        let absorbed = absorbed ?? bob.account
+        let survivor = survivor ?? ada.account
         let planned = try await submit(
             .mergeAccounts(
-                Self.intent(bob.account, into: ada.account, keeping: keeping, agreed: nil)))
+                Self.intent(absorbed, into: survivor, keeping: keeping, agreed: nil)))
         guard case .mergePlanned(_, let digest) = planned else {
             throw Unexpected(what: "no plan: \(planned)")
         }
         let merged = try await submit(
             .mergeAccounts(
-                Self.intent(bob.account, into: ada.account, keeping: keeping, agreed: digest)))
+                Self.intent(absorbed, into: survivor, keeping: keeping, agreed: digest)))
         guard case .merged(_, let event?) = merged else {
             throw Unexpected(what: "not merged: \(merged)")
         }

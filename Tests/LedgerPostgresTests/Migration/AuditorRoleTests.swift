@@ -29,6 +29,7 @@ import Testing
                         isDisclosing: false, in: .default)
                     #expect((page?.events.count ?? 0) > 5)
                     await reads.close()
+                    try await findByIDs(url, fixture)
 
                     // The search for what is wrong reads more, and no more than it may.
                     try await fixture.database.asSuperuser.execute(
@@ -47,6 +48,24 @@ import Testing
                 }
             }
         }
+    }
+
+    /// Finds an account by its id, its identity's and its events'.
+    private func findByIDs(_ url: String, _ fixture: ErasureFixture) async throws {
+        let ids = try await fixture.database.asSuperuser.texts(
+            """
+            SELECT identity_id::text FROM identities WHERE provider_id = 'subject-of-ada'
+            UNION ALL SELECT event_id::text FROM events WHERE type = 'ProviderUnlinked'
+            """)
+        #expect(ids.count == 2)
+        let reads = SearchReads(url: url, keys: nil) { Issue.record("\($0)") }
+        for id in ids + ["\(fixture.ada.account)"] {
+            let term = try #require(SearchTerm(id) { RequestID($0) })
+            let found = try await reads.found(
+                by: term, comparesPersonalData: false, in: .default)
+            #expect(found.accounts.map(\.id) == [fixture.ada.account], "\(id)")
+        }
+        await reads.close()
     }
 
     private func verify(_ url: String) async throws -> VerificationReport {

@@ -2,9 +2,19 @@ import Cryptography
 import Ledger
 import LedgerTestSupport
 import Postgres
+import Synchronization
 import Testing
 
 @testable import LedgerPostgres
+
+/// What was reported.
+private final class FaultLines: Sendable {
+    private let all = Mutex<[String]>([])
+
+    var lines: [String] { all.withLock(\.self) }
+
+    func add(_ line: String) { all.withLock { $0.append(line) } }
+}
 
 /// The digests of e-mails that nobody is linked with any more: right, kept, and gone in time.
 @Suite struct FormerEmailTests {
@@ -40,6 +50,8 @@ import Testing
     {
         try await ErasureFixture.with { fixture in
             let database = fixture.database
+            try await worker(database).round()
+            #expect(try await database.tables(holding: Self.hex) == ["public.identities"])
             let found = try await database.search("ada@work.example")
             #expect(found.accounts.map(\.id) == [fixture.ada.account])
             #expect(found.accounts.first?.matchedBy == [.email, .formerEmail])
@@ -70,6 +82,11 @@ import Testing
     func `verify finds a digest that is not what the log discloses`(value: String) async throws {
         try await ErasureFixture.with { fixture in
             let database = fixture.database
+            // A digest that is right shows that it is not the secret that is another one.
+            var story = fixture.story
+            try await story.link(fixture.bob, "apple", "apple-of-bob", email: "bob@a.example")
+            try await story.unlink(fixture.bob, "apple")
+            try await database.fold()
             try await worker(database).round()
             try await database.asRuntime.execute(
                 """
@@ -94,8 +111,96 @@ import Testing
                 #expect(try await rebuild.run().map(\.wrong) == [wrong])
                 await rebuild.close()
                 #expect(try await database.verifySearch().holds)
-                #expect(try await database.formerEmails() == ["google-of-ada 32"])
+                #expect(
+                    try await database.formerEmails() == ["apple-of-bob 32", "google-of-ada 32"])
             }
+        }
+    }
+
+    @Test func `a rebuild with the keys of another ledger changes nothing`() async throws {
+        try await ErasureFixture.with { fixture in
+            let database = fixture.database
+            try await worker(database).round()
+            let other = SymmetricKey(Array(repeating: 9, count: 32))
+            for (keyring, key, fault) in [
+                (
+                    WrappingKeyring(currentID: "other", current: other),
+                    ScratchDatabase.searchKey, FormerEmailFault.keyIsMissing("test")
+                ),
+                (SequencerFixture.keyring, SearchKey(other), .isOtherSecret(.default)),
+            ] {
+                let rebuild = FormerEmailRebuild(
+                    url: database.runtimeURL, keyring: keyring, key: key)
+                await #expect(throws: fault) { try await rebuild.run() }
+                await rebuild.close()
+                #expect(
+                    try await database.tables(holding: Self.hex) == ["public.identities"])
+            }
+        }
+    }
+
+    @Test func `one process at a time looks, and the next one when it is done`() async throws {
+        try await ErasureFixture.with { fixture in
+            let database = fixture.database
+            let other = Postgres.Session(url: database.runtimeURL, applicationName: "other")
+            _ = try await other.step {
+                try $0.query(
+                    Statement("other_lock", "SELECT pg_advisory_lock(\(0x666F_6D65), 0)")
+                ).rowCount
+            }
+            let worker = worker(database)
+            try await worker.round()
+            #expect(try await database.formerEmails() == ["google-of-ada -"])
+            await other.close()
+            try await eventually("the lock is free") {
+                try await worker.round()
+                return try await database.formerEmails() == ["google-of-ada 32"]
+            }
+        }
+    }
+
+    @Test func `a search writes nothing and waits for nobody who writes`() async throws {
+        try await MergeFixture.with { fixture in
+            let database = fixture.database
+            var story = fixture.story()
+            _ = try await story.unlink(fixture.ada, "google").get()
+            try await database.fold()
+            let blocker = Postgres.Session(url: database.superuserURL, applicationName: "blocker")
+            try await blocker.step { try $0.execute("BEGIN; SELECT FROM ledger_head FOR UPDATE") }
+            #expect(try await fixture.found("ada@g.example").count == 2)
+            #expect(try await database.formerEmails() == ["ada-g -"])
+            // What can't be looked at now is left out, and the answer says so.
+            try await blocker.step {
+                try $0.execute("ROLLBACK; BEGIN; LOCK TABLE sessions IN ACCESS EXCLUSIVE MODE")
+            }
+            let faults = FaultLines()
+            let reads = SearchReads(
+                url: database.runtimeURL,
+                keys: (keyring: SequencerFixture.keyring, search: ScratchDatabase.searchKey)
+            ) { faults.add($0) }
+            let term = try #require(SearchTerm("ada@a.example") { _ in nil })
+            let found = try await reads.found(by: term, comparesPersonalData: true, in: .default)
+            #expect(found.hasMore && found.accounts.map(\.id) == [fixture.ada.account])
+            #expect(faults.lines.count == 1)
+            await reads.close()
+            try await blocker.step { $0.rollBack() }
+            await blocker.close()
+        }
+    }
+
+    @Test func `an e-mail that a sign-in brought before a merge is found after the unlink`()
+        async throws
+    {
+        try await MergeFixture.with { fixture in
+            var story = fixture.story()
+            _ = try await story.signIn("facebook", "bob-f", email: "later@f.example")
+            _ = try await fixture.merge()
+            _ = try await story.unlink(fixture.ada, "facebook").get()
+            try await fixture.database.fold()
+            #expect(
+                try await fixture.found("later@f.example").last
+                    == "facebook last ada former_email")
+            #expect(try await fixture.found("bob@f.example") == [])
         }
     }
 
@@ -133,7 +238,7 @@ import Testing
         }
     }
 
-    @Test func `what no key opens is looked at once, and verify says so when the key is back`()
+    @Test func `what no key opens is left for who has the key, and searches say so`()
         async throws
     {
         try await ErasureFixture.with { fixture in
@@ -141,8 +246,37 @@ import Testing
             let other = WrappingKeyring(
                 currentID: "other", current: SymmetricKey(Array(repeating: 9, count: 32)))
             try await worker(database, keyring: other).round()
-            #expect(try await database.formerEmails() == ["google-of-ada 0"])
-            #expect(try await database.verifySearch().findings.map(\.check) == [.identities])
+            #expect(try await database.formerEmails() == ["google-of-ada -"])
+            let nothing = try await database.search("nobody@work.example", keyring: other)
+            #expect(nothing.hasMore && nothing.accounts.isEmpty)
+            try await worker(database).round()
+            #expect(try await database.formerEmails() == ["google-of-ada 32"])
+            let report = try await database.verifySearch()
+            #expect(report.holds, "\(report.findings)")
+        }
+    }
+
+    @Test func `what no key opens keeps nobody from what is behind it`() async throws {
+        try await MergeFixture.with { fixture in
+            let database = fixture.database
+            var story = fixture.story()
+            // A whole page of identities that nobody can look at.
+            for number in 0..<50 {
+                _ = try await story.unlink(fixture.ada, "google").get()
+                _ = try await story.link(fixture.ada, "google", "s\(number)").get()
+            }
+            _ = try await story.unlink(fixture.bob, "google").get()
+            try await database.fold()
+            try await database.asSuperuser.execute(
+                """
+                UPDATE account_keys SET wrapping_key = 'lost'
+                WHERE account_id = '\(fixture.ada.account)'
+                """)
+            let found = try await database.search("bob@g.example")
+            #expect(found.hasMore && found.accounts.map(\.id) == [fixture.bob.account])
+            try await database.lookForFormerEmails()
+            let looked = try await database.formerEmails()
+            #expect(looked.count == 51 && looked.filter { $0.hasSuffix(" 32") } == ["bob-g 32"])
         }
     }
 

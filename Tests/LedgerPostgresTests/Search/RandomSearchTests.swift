@@ -100,12 +100,12 @@ import Testing
             let account = try #require(AccountID(columns[1]))
             let linked = try #require(LogPosition(digits: columns[2]))
             let own = proofs[identity] ?? []
-            let signIns = own.filter {
-                !$0.isLink && $0.account == account && $0.position > linked
-            }
+            let link = own.first { $0.isLink && $0.position == linked }
+            let signIns = own.filter { !$0.isLink && $0.position > linked }
             let email =
-                signIns.suffix(10).last { $0.email != nil }?.email
-                ?? own.first { $0.isLink && $0.position == linked }?.email
+                signIns.suffix(10).last {
+                    $0.email != nil && [account, link?.account].contains($0.account)
+                }?.email ?? link?.email
             if let email {
                 expected[SearchTerm.comparable(email: email), default: []].insert(columns[0])
             }

@@ -1,6 +1,7 @@
 import Cryptography
 import Ledger
 import LedgerTestSupport
+import Postgres
 import Testing
 
 @testable import LedgerPostgres
@@ -21,6 +22,30 @@ extension ScratchDatabase {
             by: term, comparesPersonalData: comparingPersonalData, in: tenant)
         await reads.close()
         return found
+    }
+
+    /// Looks an id up among fewer positions.
+    func lookedUp(_ text: String, positionsMax: Int64) async throws -> SearchResult {
+        let term = try #require(SearchTerm(text) { _ in nil })
+        return try await asSuperuser.with { connection in
+            try connection.transaction {
+                var search = Search(
+                    tenant: .default, term: term, emails: nil,
+                    disclosures: DisclosureReader(keyring: SequencerFixture.keyring))
+                search.positionsMax = positionsMax
+                try search.lookUpIDs(on: connection)
+                return try search.result(on: connection)
+            }
+        }
+    }
+
+    /// Looks once for the e-mails of identities that belong to nobody.
+    func lookForFormerEmails(
+        keyring: WrappingKeyring = SequencerFixture.keyring
+    ) async throws {
+        try await FormerEmailWorker(url: runtimeURL, keyring: keyring, key: Self.searchKey) {
+            Issue.record("\($0)")
+        }.round()
     }
 
     /// Whether every digest is what the log discloses, and everything else holds.

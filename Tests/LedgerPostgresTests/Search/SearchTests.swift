@@ -83,7 +83,13 @@ import Testing
                     try await fixture.found("Ada@G.example") == [
                         "ada live [apple] former_email", "google last ada former_email",
                     ])
+                // What the worker stores is found as what it has not come to is.
+                try await fixture.database.lookForFormerEmails()
                 #expect(try await fixture.database.formerEmails() == ["ada-g 32"])
+                #expect(
+                    try await fixture.found("ada@g.example") == [
+                        "ada live [apple] former_email", "google last ada former_email",
+                    ])
                 #expect(
                     try await fixture.found("ada-g") == [
                         "ada live [apple] former_provider_id",
@@ -121,6 +127,7 @@ import Testing
             _ = try await story.link(fixture.bob, "apple", "bob-a").get()
             _ = try await story.unlink(fixture.bob, "apple").get()
             try await fixture.database.fold()
+            try await fixture.database.lookForFormerEmails()
             #expect(try await fixture.found("later@g.example").count == 2)
             #expect(try await fixture.found("ada@g.example") == [])
             #expect(try await fixture.database.formerEmails() == ["ada-g 32", "bob-a 0"])
@@ -171,6 +178,7 @@ import Testing
                         == expected.map { $0.hasPrefix("#") ? String($0.drop { $0 != " " }) : $0 },
                     "\(term)")
             }
+            try await fixture.database.lookForFormerEmails()
             #expect(try await fixture.database.verifySearch().holds)
             try await fixture.undo(merge)
             #expect(try await fixture.database.formerEmails() == [])
@@ -190,6 +198,7 @@ import Testing
                     "ada live with bob [apple,facebook,google] former_email",
                     "google last ada former_email",
                 ])
+            try await fixture.database.lookForFormerEmails()
             try await fixture.undo(merge)
             #expect(
                 try await fixture.found("ada@g.example") == [
@@ -197,6 +206,61 @@ import Testing
                 ])
             let report = try await fixture.database.verifySearch()
             #expect(report.holds, "\(report.findings)")
+        }
+    }
+
+    @Test func `an account stands for the whole chain behind it`() async throws {
+        try await MergeFixture.with { fixture in
+            let carl = try await fixture.signIn("apple", "carl-a")
+            _ = try await fixture.merge(carl.account, into: fixture.bob.account)
+            _ = try await fixture.merge()
+            let found = try await fixture.database.search("\(carl.account)")
+            let all = Dictionary(uniqueKeysWithValues: found.accounts.map { ($0.id, $0) })
+            #expect(all.count == 3 && !found.hasMore)
+            #expect(
+                all[fixture.ada.account]?.absorbed == [carl.account, fixture.bob.account].sorted())
+            #expect(all[fixture.bob.account]?.absorbed == [carl.account])
+            #expect(all[carl.account]?.absorbed == [])
+        }
+    }
+
+    @Test func `an identity that moved on is no answer that names who had it before`()
+        async throws
+    {
+        try await MergeFixture.with { fixture in
+            let carl = try await fixture.signIn("apple", "carl-a")
+            let identity = try await fixture.identity("ada-g")
+            var story = fixture.story()
+            _ = try await story.signIn("google", "ada-g")
+            #expect(try await fixture.found(identity).last == "google of ada identity_id")
+            _ = try await story.unlink(fixture.ada, "google").get()
+            _ = try await story.link(carl, "google", "ada-g").get()
+            // Ada signed in with it last, and nothing leads to Carl.
+            let moved = try await fixture.database.search(identity)
+            #expect(moved.hasMore && moved.accounts.isEmpty && moved.identities.isEmpty)
+            _ = try await story.erase(fixture.ada.account).get()
+            // It may have gone with her.
+            let left = try await fixture.database.search(identity)
+            #expect(left.hasMore && left.identities.isEmpty)
+            #expect(left.accounts.map(\.id) == [fixture.ada.account])
+            #expect(left.accounts.map(\.state) == [.erased])
+        }
+    }
+
+    @Test func `what is not looked through is said, but of an event that is found`() async throws {
+        try await MergeFixture.with { fixture in
+            let ids = try await fixture.database.asSuperuser.texts(
+                "SELECT event_id::text FROM events WHERE position >= 1 ORDER BY position")
+            // Nothing is called so, and it is as old as the first.
+            let nobody = try #require(ids.first).prefix(24) + "000000000000"
+            let event = try #require(ids.last)
+            for (text, positionsMax, count, hasMore) in [
+                (event, Int64(1), 1, false), (String(nobody), 1, 0, true),
+                (String(nobody), 1_000, 0, false),
+            ] {
+                let result = try await fixture.database.lookedUp(text, positionsMax: positionsMax)
+                #expect(result.events.count == count && result.hasMore == hasMore)
+            }
         }
     }
 
