@@ -73,6 +73,8 @@ struct WebhookDelivering: Sendable {
                 guard try await step(&state, mailbox) else { break }
                 state.backoff = .zero
             } catch let fault as DispatcherFault {
+                // A lease that is still its own would keep everybody waiting until it lapses.
+                await store.release(endpoint)
                 throw fault
             } catch {
                 onFault("webhook \(endpoint.id) of tenant \(endpoint.tenant): \(error)")
@@ -92,7 +94,10 @@ struct WebhookDelivering: Sendable {
         let look = try await store.look(
             at: endpoint, from: state.next, limit: room == 0 ? 0 : configuration.pageMax,
             types: state.types)
-        guard let standing = look.standing, standing.isHeld else { throw DispatcherFault.notHeld }
+        // A cursor that is elsewhere: a transaction was committed whose answer was lost.
+        guard let standing = look.standing, standing.isHeld, standing.next == state.next else {
+            throw DispatcherFault.notHeld
+        }
         if !standing.isEnabled || standing.revision != state.revision { state.isLeaving = true }
 
         let now = configuration.now()
