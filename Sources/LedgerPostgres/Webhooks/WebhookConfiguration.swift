@@ -19,6 +19,8 @@ package struct WebhookConfiguration: Sendable {
     package var pendingMax = 1_000
     /// Events of the log that are read at a time.
     package var pageMax = 500
+    /// How long answers are waited for when the dispatcher is stopped.
+    package var farewell = Duration.seconds(2)
     /// How long an endpoint is held without a sign of life.
     package var leaseSeconds: Int32 = 15
     /// How often a lease is prolonged when nothing is written.

@@ -84,6 +84,26 @@ struct WebhookDelivering: Sendable {
             }
             if !state.hasMore { await signal.wait(atMost: pause(state)) }
         }
+        // What was cancelled cannot wait, and what has been answered must not be sent again.
+        await Task { [state] in await sayFarewell(state, mailbox) }.value
+    }
+
+    /// Waits a little for what is under way, writes what has ended, and lets the endpoint go.
+    private func sayFarewell(_ state: State, _ mailbox: Mailbox) async {
+        var ended = state.ended + mailbox.take()
+        let end = ContinuousClock.now + configuration.farewell
+        while ended.count < state.queue.started.count, ContinuousClock.now < end {
+            await signal.wait(atMost: end - ContinuousClock.now)
+            ended += mailbox.take()
+        }
+        var changes = DeliveryChanges()
+        settle(ended, at: configuration.now(), into: &changes)
+        do {
+            if !changes.isEmpty { try await store.write(changes, of: endpoint) }
+            count(changes)
+        } catch {
+            // It is sent again.
+        }
         await store.release(endpoint)
     }
 
@@ -175,12 +195,9 @@ struct WebhookDelivering: Sendable {
 
     /// Takes over what was written; until then an account's next event waits.
     private func apply(_ changes: DeliveryChanges, at now: Timestamp, to state: inout State) {
-        for position in changes.delivered {
-            state.queue.remove(position)
-            counts.add("delivered", to: endpoint)
-        }
+        count(changes)
+        for position in changes.delivered { state.queue.remove(position) }
         for one in changes.notTaken {
-            counts.add(one.fault ?? "refused", to: endpoint)
             if one.isDead {
                 state.queue.remove(one.item.position)
             } else {
@@ -202,6 +219,11 @@ struct WebhookDelivering: Sendable {
         state.ended = []
         state.queue.add(changes.added)
         if let moved = changes.moved { state.next = moved.to }
+    }
+
+    private func count(_ changes: DeliveryChanges) {
+        for _ in changes.delivered { counts.add("delivered", to: endpoint) }
+        for one in changes.notTaken { counts.add(one.fault ?? "refused", to: endpoint) }
     }
 
     // MARK: - What was appended

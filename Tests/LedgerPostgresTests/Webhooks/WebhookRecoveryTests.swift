@@ -40,4 +40,44 @@ import Testing
             #expect(faults.all == [])
         }
     }
+
+    @Test func `what is answered while the dispatcher stops is not sent again`() async throws {
+        try await WebhookFixture.with { fixture in
+            for guest in 0..<4 { _ = try await fixture.signIn("guest \(guest)") }
+            _ = try await fixture.add()
+            fixture.receiver.close()
+            let stopping = fixture.dispatcher {
+                $0.inFlightMax = 3
+                $0.farewell = .seconds(120)
+            }
+            // The receiver answers only when the dispatcher has been told to stop.
+            try await fixture.running(stopping) {
+                try await soon("three requests") { fixture.receiver.requests.count == 3 }
+            }
+            #expect(
+                try await fixture.texts("SELECT (lease IS NULL)::text FROM webhook_cursors")
+                    == ["true"])
+            #expect(stopping.outcomes.map(\.count) == [3])
+            try await fixture.running(fixture.dispatcher()) { try await fixture.settled() }
+            let log = try await fixture.sequencer.log()
+            #expect(fixture.receiver.positions.sorted() == log.indices.map(Int64.init))
+        }
+    }
+
+    @Test func `a receiver that never answers keeps a dispatcher for a moment only`() async throws {
+        try await WebhookFixture.with { fixture in
+            _ = try await fixture.add()
+            fixture.receiver.close()
+            let dispatcher = fixture.dispatcher { $0.farewell = .milliseconds(1) }
+            let running = Task { await dispatcher.run() }
+            try await soon("a request") { fixture.receiver.requests.count == 1 }
+            running.cancel()
+            await running.value
+            #expect(
+                try await fixture.texts("SELECT (lease IS NULL)::text FROM webhook_cursors")
+                    == ["true"])
+            #expect(try await fixture.webhook()?.pending == 1)
+            fixture.receiver.open()
+        }
+    }
 }
