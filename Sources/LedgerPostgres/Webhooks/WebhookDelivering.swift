@@ -123,7 +123,12 @@ struct WebhookDelivering: Sendable {
         let now = configuration.now()
         var changes = DeliveryChanges()
         settle(state.ended, at: now, into: &changes)
-        if !state.isLeaving { takeIn(look.page, room: room, &state, into: &changes) }
+        if !state.isLeaving {
+            if look.isGap {
+                complain(LogDamage(position: state.next, fault: "the event is missing"), &state)
+            }
+            takeIn(look.page, room: room, &state, into: &changes)
+        }
         let isRenewed = ContinuousClock.now - state.renewedAt >= configuration.renewal
         if !changes.isEmpty || isRenewed {
             try await store.write(changes, of: endpoint)

@@ -202,6 +202,16 @@ struct WebhookFixture: Sendable {
         return account
     }
 
+    /// Changes rows that nobody may change.
+    func tamper(_ sql: String) async throws {
+        try await database.asSuperuser.execute(
+            """
+            ALTER EVENT TRIGGER ledger_guard_ddl DISABLE;
+            ALTER TABLE events DISABLE TRIGGER USER;
+            \(sql)
+            """)
+    }
+
     /// Waits until everything in the log is delivered or given up.
     func settled(_ dead: Int64 = 0) async throws {
         try await soon("everything to be delivered") {

@@ -80,4 +80,54 @@ import Testing
             fixture.receiver.open()
         }
     }
+
+    /// What is done to an event, and how that is undone.
+    private static let damages = [
+        ("SET entry = set_byte(entry, 0, 32)", "SET entry = set_byte(entry, 0, 123)", 0),
+        ("SET position = position + 1000000", "SET position = position - 1000000", 1_000_000),
+    ]
+
+    @Test(arguments: damages)
+    func `an event that is damaged or missing is not passed over, and is complained of`(
+        damage: String, mending: String, moved: Int
+    ) async throws {
+        try await WebhookFixture.with { fixture in
+            for guest in 0..<3 { _ = try await fixture.signIn("guest \(guest)") }
+            let damaged: Int64 = 5
+            try await fixture.tamper("UPDATE events \(damage) WHERE position = \(damaged)")
+            _ = try await fixture.add()
+            let faults = TestFaults()
+            let dispatcher = fixture.dispatcher(telling: faults)
+            try await fixture.running(dispatcher) {
+                try await soon("the dispatcher to complain") {
+                    faults.all.contains { $0.contains("stands still: position \(damaged):") }
+                }
+                try await soon("what is before it to be sent") {
+                    try await fixture.webhook()?.pending == 0
+                }
+                #expect(try await fixture.webhook()?.next.value == damaged)
+                #expect(fixture.receiver.positions.sorted() == Array(0..<damaged))
+                try await fixture.database.asSuperuser.execute(
+                    "UPDATE events \(mending) WHERE position = \(damaged + Int64(moved))")
+                try await fixture.settled()
+            }
+            #expect(faults.all.count { $0.contains("stands still") } == 1)
+        }
+    }
+
+    @Test func `events are chosen by what they are, not by what their row says`() async throws {
+        try await WebhookFixture.with { fixture in
+            for guest in 0..<3 { _ = try await fixture.signIn("guest \(guest)") }
+            let log = try await fixture.sequencer.log().map(\.recorded)
+            let opened = log.filter { $0.event.name == .accountOpened }.map(\.position.value)
+            try await fixture.tamper(
+                """
+                UPDATE events SET type = CASE type WHEN 'AccountOpened' THEN 'SignedIn'
+                    ELSE 'AccountOpened' END
+                """)
+            _ = try await fixture.add(types: [.accountOpened])
+            try await fixture.running(fixture.dispatcher()) { try await fixture.settled() }
+            #expect(opened.count == 3 && fixture.receiver.positions.sorted() == opened)
+        }
+    }
 }
