@@ -15,8 +15,11 @@ package struct WebhookConfiguration: Sendable {
     package var now: @Sendable () -> Timestamp
     /// Requests to one endpoint that are under way at the same time, at the most.
     package var inFlightMax = 16
-    /// Events that are on their way to one endpoint at the most; the others wait in the log.
+    /// Events that are on their way to one endpoint and wait for no other one, at the most; what comes
+    /// then waits in the log.
     package var pendingMax = 1_000
+    /// Events that wait behind another one of their accounts, at the most.
+    package var behindMax = 100_000
     /// Events of the log that are read at a time.
     package var pageMax = 500
     /// How long answers are waited for when the dispatcher is stopped.

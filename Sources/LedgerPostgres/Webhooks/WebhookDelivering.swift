@@ -110,9 +110,9 @@ struct WebhookDelivering: Sendable {
     /// Writes what has ended, takes in what was appended and begins what is due; false when it is over.
     private func step(_ state: inout State, _ mailbox: Mailbox) async throws -> Bool {
         state.hasMore = false
-        let room = state.isLeaving ? 0 : max(0, configuration.pendingMax - state.queue.count)
+        let room = IntakeRoom(beside: state.queue, configuration)
         let look = try await store.look(
-            at: endpoint, from: state.next, limit: room == 0 ? 0 : configuration.pageMax,
+            at: endpoint, from: state.next, limit: state.isLeaving ? 0 : room.limit,
             types: state.types)
         // A cursor that is elsewhere: a transaction was committed whose answer was lost.
         guard let standing = look.standing, standing.isHeld, standing.next == state.next else {
@@ -235,24 +235,25 @@ struct WebhookDelivering: Sendable {
 
     /// Takes in events until there is no more room, passing over those of other types.
     private func takeIn(
-        _ page: [[UInt8]?], room: Int, _ state: inout State,
+        _ page: [[UInt8]?], room: IntakeRoom, _ state: inout State,
         into changes: inout DeliveryChanges
     ) {
+        var room = room
         var next = state.next
         var isStopped = false
         for entry in page {
             if let entry {
-                guard changes.added.count < room else {
-                    isStopped = true
-                    break
-                }
                 do throws(LogDamage) {
                     let event = try StoredEvent(entry: entry, at: next, in: endpoint.tenant)
-                    changes.added.append(
-                        DeliveryQueue.Item(
-                            position: next, event: event.recorded.id,
-                            type: event.recorded.event.name.rawValue,
-                            accounts: event.recorded.accounts.map(\.id), next: .atOnce))
+                    let item = DeliveryQueue.Item(
+                        position: next, event: event.recorded.id,
+                        type: event.recorded.event.name.rawValue,
+                        accounts: event.recorded.accounts.map(\.id), next: .atOnce)
+                    guard room.takes(item, beside: state.queue) else {
+                        isStopped = true
+                        break
+                    }
+                    changes.added.append(item)
                 } catch {
                     // Nothing is skipped, and nothing behind it is sent before it is put right.
                     complain(error, &state)
@@ -262,7 +263,7 @@ struct WebhookDelivering: Sendable {
             }
             next = LogPosition(next.value + 1)
         }
-        state.hasMore = !isStopped && page.count == configuration.pageMax
+        state.hasMore = !isStopped && !page.isEmpty && page.count == room.limit
         if next != state.next { changes.moved = (from: state.next, to: next) }
     }
 

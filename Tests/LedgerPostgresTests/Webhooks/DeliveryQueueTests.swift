@@ -42,6 +42,29 @@ import Testing
         #expect(positions(queue.start(9, at: Self.now)) == [5])
     }
 
+    @Test func `thousands of events behind a refused one keep no other account waiting`() {
+        var queue = DeliveryQueue(pauseMax: .seconds(3_600))
+        queue.add((0..<20_000).map { item($0, [Self.ada]) })
+        var refused = queue.start(9, at: Self.now)
+        #expect(positions(refused) == [0])
+        refused[0].next = Self.now.adding(seconds: 5)
+        queue.putBack(refused[0])
+        for position in 20_000..<25_000 as Range<Int64> {
+            let other = AccountID(bits: UInt128(position))
+            queue.add([item(position, [other])])
+            #expect(queue.isBusy(other) && queue.behindCount == 19_999 && queue.firstCount == 2)
+            #expect(positions(queue.start(9, at: Self.now)) == [position])
+            queue.remove(LogPosition(position))
+            #expect(!queue.isBusy(other))
+        }
+        let later = Self.now.adding(seconds: 5)
+        for position in 0..<20_000 as Range<Int64> {
+            #expect(positions(queue.start(9, at: later)) == [position])
+            queue.remove(LogPosition(position))
+        }
+        #expect(queue.count == 0)
+    }
+
     @Test func `an event that is put back waits for its time and keeps others waiting`() {
         var queue = DeliveryQueue(pauseMax: .seconds(3_600))
         queue.add([item(1, [Self.ada]), item(2, [Self.ada]), item(3, [Self.bob])])
