@@ -13,13 +13,16 @@ struct IntakeRoom {
     private var busy: Set<AccountID> = []
 
     /// Finds the room beside what is on its way.
+    ///
+    /// There is none while it is little, since who looks for more reads whole entries.
     init(beside queue: DeliveryQueue, _ configuration: WebhookConfiguration) {
         func room(_ max: Int, _ count: Int) -> Int {
-            Swift.max(0, max - count)
+            let least = Swift.max(1, min(max, configuration.pageMax) / 2)
+            return max - count >= least ? max - count : 0
         }
         first = room(configuration.pendingMax, queue.firstCount)
         behind = room(configuration.behindMax, queue.behindCount)
-        limit = behind == 0 || first == 0 ? 0 : configuration.pageMax
+        limit = behind == 0 ? 0 : min(first, configuration.pageMax)
     }
 
     /// Takes an event in; false when there is no more room for it.

@@ -31,6 +31,13 @@ import Testing
         return queue
     }
 
+    @Test func `a look is as large as its use, and there is none for little`() {
+        for (inHand, limit) in [(0, 8), (2, 8), (3, 7), (6, 4), (7, 0), (10, 0), (20, 0)] {
+            let queue = queue((0..<Int64(inHand)).map { item($0, nil) })
+            #expect(IntakeRoom(beside: queue, configuration).limit == limit, "\(inHand)")
+        }
+    }
+
     @Test func `an account's events behind each other take no room from others`() {
         let queue = queue((0..<4).map { item($0, Self.ada) })
         #expect(queue.firstCount == 1 && queue.behindCount == 3)
@@ -53,7 +60,7 @@ import Testing
     @Test func `nothing is read while there is no room for what waits behind others`() {
         let some = queue((0..<4).map { item($0, Self.ada) })
         #expect(IntakeRoom(beside: some, configuration).limit == 8)
-        let many = queue((0..<7).map { item($0, Self.ada) })
+        let many = queue((0..<5).map { item($0, Self.ada) })
         #expect(IntakeRoom(beside: many, configuration).limit == 0)
     }
 }
