@@ -9,7 +9,8 @@ extension Timestamp {
 ///
 /// An event is due when no earlier one of any account that it touches is on its way: so the events of an
 /// account are sent one after the other, and those of others beside them. A merge touches both accounts,
-/// and holds them together at that place.
+/// and holds them together at that place. What concerns the whole log waits for everything earlier, and
+/// everything later waits for it.
 ///
 /// Each event counts what it waits for, so that no step goes over those that wait behind another one.
 struct DeliveryQueue {
@@ -21,6 +22,12 @@ struct DeliveryQueue {
         let accounts: [AccountID]
         var attempts = 0
         var next: Timestamp
+
+        /// Whether it concerns all accounts although it names none: what follows has the places of events
+        /// that were lost.
+        var isBarrier: Bool {
+            accounts.isEmpty && type == Event.Name.ledgerRestored.rawValue
+        }
     }
 
     /// An event, and how it is tied to others.
@@ -39,6 +46,10 @@ struct DeliveryQueue {
     private var first: [LogPosition] = []
     /// The last event of each account.
     private var last: [AccountID: LogPosition] = [:]
+    /// The event that everything waits for.
+    private var barrier: LogPosition?
+    /// What comes with a barrier that still waits, or after one.
+    private var later: ArraySlice<Item> = []
     private(set) var started: Set<LogPosition> = []
     /// Until when the receiver wants nothing.
     private var heldUntil: Timestamp?
@@ -48,7 +59,7 @@ struct DeliveryQueue {
         self.pauseMax = pauseMax
     }
 
-    var count: Int { nodes.count }
+    var count: Int { nodes.count + later.count }
 
     /// How many wait for no other one: they are under way, are due, or wait for their time.
     var firstCount: Int { first.count }
@@ -56,12 +67,16 @@ struct DeliveryQueue {
     /// How many wait behind another one.
     var behindCount: Int { count - first.count }
 
+    /// Whether all that is added now has to wait for one event.
+    var hasBarrier: Bool { barrier != nil || !later.isEmpty }
+
     /// Whether an account has an event on its way.
     func isBusy(_ account: AccountID) -> Bool { last[account] != nil }
 
     /// Adds events that come after all that are there.
     mutating func add(_ more: [Item]) {
-        for item in more { tie(item) }
+        later += more
+        goOn()
     }
 
     /// Starts at most so many events that are due.
@@ -103,6 +118,8 @@ struct DeliveryQueue {
             nodes[follower]?.ties -= 1
             if nodes[follower]?.ties == 0 { first.insert(follower, at: place(of: follower)) }
         }
+        if barrier == position { barrier = nil }
+        goOn()
     }
 
     /// Puts an event back that was not taken.
@@ -118,6 +135,15 @@ struct DeliveryQueue {
 
     private func waits(until moment: Timestamp, at now: Timestamp) -> Bool {
         moment > now && .microseconds(moment.microseconds - now.microseconds) <= pauseMax
+    }
+
+    /// Ties in what no barrier keeps waiting.
+    private mutating func goOn() {
+        while barrier == nil, let item = later.first, !item.isBarrier || nodes.isEmpty {
+            later.removeFirst()
+            if item.isBarrier { barrier = item.position }
+            tie(item)
+        }
     }
 
     private mutating func tie(_ item: Item) {

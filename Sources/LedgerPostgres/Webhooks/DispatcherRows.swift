@@ -153,9 +153,11 @@ enum DispatcherRows {
     }
 
     /// What the entry of an event of these types holds one of; none when all events are wanted.
+    ///
+    /// Who is told anything is told of a restore, since it takes back what they were told.
     private static func pieces(_ types: [String]) -> [[UInt8]] {
         guard !types.isEmpty else { return [] }
-        return types.compactMap(Event.Name.init(rawValue:)).flatMap { type in
+        return (types.compactMap(Event.Name.init(rawValue:)) + [.ledgerRestored]).flatMap { type in
             var query = EventQuery(limit: 0)
             query.type = type
             return query.pieces.map { Array($0.utf8) }

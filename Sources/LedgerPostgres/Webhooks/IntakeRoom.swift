@@ -14,7 +14,8 @@ struct IntakeRoom {
 
     /// Finds the room beside what is on its way.
     ///
-    /// There is none while it is little, since who looks for more reads whole entries.
+    /// There is none while it is little, since who looks for more reads whole entries, and none behind an
+    /// event that everything waits for.
     init(beside queue: DeliveryQueue, _ configuration: WebhookConfiguration) {
         func room(_ max: Int, _ count: Int) -> Int {
             let least = Swift.max(1, min(max, configuration.pageMax) / 2)
@@ -22,7 +23,8 @@ struct IntakeRoom {
         }
         first = room(configuration.pendingMax, queue.firstCount)
         behind = room(configuration.behindMax, queue.behindCount)
-        limit = behind == 0 ? 0 : min(first, configuration.pageMax)
+        limit =
+            queue.hasBarrier || behind == 0 ? 0 : min(first, configuration.pageMax)
     }
 
     /// Takes an event in; false when there is no more room for it.
@@ -35,6 +37,8 @@ struct IntakeRoom {
             first -= 1
         }
         busy.formUnion(item.accounts)
+        // What comes after it is taken in when it is over.
+        if item.isBarrier { (first, behind) = (0, 0) }
         return true
     }
 }

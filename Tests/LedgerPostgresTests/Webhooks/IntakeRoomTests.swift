@@ -63,4 +63,12 @@ import Testing
         let many = queue((0..<5).map { item($0, Self.ada) })
         #expect(IntakeRoom(beside: many, configuration).limit == 0)
     }
+
+    @Test func `nothing is taken in behind a restore until it is over`() {
+        var room = IntakeRoom(beside: queue([]), configuration)
+        let restore = item(0, nil, .ledgerRestored)
+        #expect(room.takes(restore, beside: queue([])) == true)
+        #expect(room.takes(item(1, Self.ada), beside: queue([])) == false)
+        #expect(IntakeRoom(beside: queue([restore]), configuration).limit == 0)
+    }
 }

@@ -38,4 +38,37 @@ import Testing
             }
         }
     }
+
+    @Test func `a restore is told to whoever is told anything, between what was and what comes`()
+        async throws
+    {
+        try await WebhookFixture.with { fixture in
+            for guest in 0..<3 { _ = try await fixture.signIn("early \(guest)") }
+            let restore = try await fixture.restore()
+            for guest in 0..<3 { _ = try await fixture.signIn("late \(guest)") }
+            _ = try await fixture.add(types: [.signedIn])
+            fixture.receiver.close()
+            let dispatcher = fixture.dispatcher()
+            try await fixture.running(dispatcher) {
+                try await soon("the first three") { fixture.receiver.requests.count == 3 }
+                fixture.receiver.answer { $0.position == restore ? .status(500) : .ok }
+                fixture.receiver.open()
+                try await soon("the restore to be refused") {
+                    try await fixture.texts(
+                        "SELECT position || ' ' || attempts FROM webhook_deliveries")
+                        == ["\(restore) 1"]
+                }
+                #expect(try await fixture.webhook()?.lag != 0)
+                fixture.receiver.answer { _ in .ok }
+                fixture.clock.advance(seconds: 5)
+                dispatcher.wake()
+                try await fixture.settled()
+            }
+            let told = fixture.receiver.positions
+            #expect(told.count == 8 && told.prefix(3).allSatisfy { $0 < restore })
+            #expect(told.dropFirst(3).prefix(2) == [restore, restore])
+            #expect(told.dropFirst(5).allSatisfy { $0 > restore })
+            #expect(Set(told).count == 7)
+        }
+    }
 }
