@@ -9,7 +9,10 @@ extension Timestamp {
 ///
 /// An event is due when no earlier one of any account that it touches is on its way: so the events of an
 /// account are sent one after the other, and those of others beside them. A merge touches both accounts,
-/// and holds them together at that place.
+/// and holds them together at that place. What concerns the whole log waits for everything earlier, and
+/// everything later waits for it.
+///
+/// Each event counts what it waits for, so that no step goes over those that wait behind another one.
 struct DeliveryQueue {
     /// An event that is on its way.
     struct Item: Hashable, Sendable {
@@ -19,11 +22,34 @@ struct DeliveryQueue {
         let accounts: [AccountID]
         var attempts = 0
         var next: Timestamp
+
+        /// Whether it concerns all accounts although it names none: what follows has the places of events
+        /// that were lost.
+        var isBarrier: Bool {
+            accounts.isEmpty && type == Event.Name.ledgerRestored.rawValue
+        }
+    }
+
+    /// An event, and how it is tied to others.
+    private struct Node {
+        var item: Item
+        /// How many ties to earlier events it has.
+        var ties = 0
+        /// Those that are tied to it, once for each tie.
+        var followers: [LogPosition] = []
     }
 
     /// The longest pause that there is: what is due later than that was planned by another clock.
     private let pauseMax: Duration
-    private var items: [Item] = []
+    private var nodes: [LogPosition: Node] = [:]
+    /// The events that wait for no other one, in the order of the log.
+    private var first: [LogPosition] = []
+    /// The last event of each account.
+    private var last: [AccountID: LogPosition] = [:]
+    /// The event that everything waits for.
+    private var barrier: LogPosition?
+    /// What comes with a barrier that still waits, or after one.
+    private var later: ArraySlice<Item> = []
     private(set) var started: Set<LogPosition> = []
     /// Until when the receiver wants nothing.
     private var heldUntil: Timestamp?
@@ -33,23 +59,33 @@ struct DeliveryQueue {
         self.pauseMax = pauseMax
     }
 
-    var count: Int { items.count }
+    var count: Int { nodes.count + later.count }
+
+    /// How many wait for no other one: they are under way, are due, or wait for their time.
+    var firstCount: Int { first.count }
+
+    /// How many wait behind another one.
+    var behindCount: Int { count - first.count }
+
+    /// Whether all that is added now has to wait for one event.
+    var hasBarrier: Bool { barrier != nil || !later.isEmpty }
+
+    /// Whether an account has an event on its way.
+    func isBusy(_ account: AccountID) -> Bool { last[account] != nil }
 
     /// Adds events that come after all that are there.
     mutating func add(_ more: [Item]) {
-        items += more
+        later += more
+        goOn()
     }
 
     /// Starts at most so many events that are due.
     mutating func start(_ countMax: Int, at now: Timestamp) -> [Item] {
         guard countMax > 0, heldUntil.map({ waits(until: $0, at: now) }) != true else { return [] }
-        var busy: Set<AccountID> = []
         var due: [Item] = []
-        for item in items {
+        for position in first where !started.contains(position) {
             guard due.count < countMax else { break }
-            let isFirst = busy.isDisjoint(with: item.accounts)
-            busy.formUnion(item.accounts)
-            guard isFirst, !started.contains(item.position) else { continue }
+            guard let item = nodes[position]?.item else { continue }
             if !waits(until: item.next, at: now) { due.append(item) }
         }
         started.formUnion(due.map(\.position))
@@ -60,12 +96,9 @@ struct DeliveryQueue {
     /// brings that.
     func next(_ countMax: Int, at now: Timestamp) -> Timestamp? {
         guard started.count < countMax else { return nil }
-        var busy: Set<AccountID> = []
         var next: Timestamp?
-        for item in items {
-            let isFirst = busy.isDisjoint(with: item.accounts)
-            busy.formUnion(item.accounts)
-            guard isFirst, !started.contains(item.position) else { continue }
+        for position in first where !started.contains(position) {
+            guard let item = nodes[position]?.item else { continue }
             let due =
                 [item.next, heldUntil ?? item.next]
                 .map { waits(until: $0, at: now) ? $0 : now }.max() ?? now
@@ -77,13 +110,22 @@ struct DeliveryQueue {
     /// Takes out what was delivered or given up.
     mutating func remove(_ position: LogPosition) {
         started.remove(position)
-        if let index = index(of: position) { items.remove(at: index) }
+        guard let node = nodes.removeValue(forKey: position) else { return }
+        let index = place(of: position)
+        if index < first.count, first[index] == position { first.remove(at: index) }
+        for account in node.item.accounts where last[account] == position { last[account] = nil }
+        for follower in node.followers {
+            nodes[follower]?.ties -= 1
+            if nodes[follower]?.ties == 0 { first.insert(follower, at: place(of: follower)) }
+        }
+        if barrier == position { barrier = nil }
+        goOn()
     }
 
     /// Puts an event back that was not taken.
     mutating func putBack(_ item: Item) {
         started.remove(item.position)
-        if let index = index(of: item.position) { items[index] = item }
+        nodes[item.position]?.item = item
     }
 
     /// Sends nothing before a moment.
@@ -95,13 +137,34 @@ struct DeliveryQueue {
         moment > now && .microseconds(moment.microseconds - now.microseconds) <= pauseMax
     }
 
-    /// Where an event is: they lie in the order of the log.
-    private func index(of position: LogPosition) -> Int? {
-        var (low, high) = (0, items.count)
+    /// Ties in what no barrier keeps waiting.
+    private mutating func goOn() {
+        while barrier == nil, let item = later.first, !item.isBarrier || nodes.isEmpty {
+            later.removeFirst()
+            if item.isBarrier { barrier = item.position }
+            tie(item)
+        }
+    }
+
+    private mutating func tie(_ item: Item) {
+        var node = Node(item: item)
+        for account in item.accounts {
+            let earlier = last.updateValue(item.position, forKey: account)
+            guard let earlier, earlier != item.position else { continue }
+            nodes[earlier]?.followers.append(item.position)
+            node.ties += 1
+        }
+        nodes[item.position] = node
+        if node.ties == 0 { first.insert(item.position, at: place(of: item.position)) }
+    }
+
+    /// Where an event is among the first ones, or belongs.
+    private func place(of position: LogPosition) -> Int {
+        var (low, high) = (0, first.count)
         while low < high {
             let middle = (low + high) / 2
-            if items[middle].position < position { low = middle + 1 } else { high = middle }
+            if first[middle] < position { low = middle + 1 } else { high = middle }
         }
-        return low < items.count && items[low].position == position ? low : nil
+        return low
     }
 }

@@ -44,10 +44,14 @@ enum DispatcherRows {
         FROM webhook_deliveries
         WHERE tenant_id = $1 AND endpoint_id = $2 AND state = 'pending' ORDER BY position
         """)
+    // By the entry, not by the column that is derived from it.
     private static let page = Statement(
         "webhook_page",
         """
-        SELECT position, CASE WHEN cardinality($4::text[]) = 0 OR type = ANY ($4) THEN entry END
+        SELECT position, CASE WHEN cardinality($4::bytea[]) = 0
+            OR EXISTS (SELECT FROM unnest($4::bytea[]) AS n (piece)
+                WHERE position(n.piece IN entry) > 0)
+            THEN entry END
         FROM events WHERE tenant_id = $1 AND position >= $2 ORDER BY position LIMIT $3
         """)
     private static let entries = Statement(
@@ -142,7 +146,22 @@ enum DispatcherRows {
     ) -> Call {
         Call(
             page,
-            [.text(tenant.description), .int8(from.value), .int8(Int64(limit)), .texts(types)])
+            [
+                .text(tenant.description), .int8(from.value), .int8(Int64(limit)),
+                .byteses(pieces(types)),
+            ])
+    }
+
+    /// What the entry of an event of these types holds one of; none when all events are wanted.
+    ///
+    /// Who is told anything is told of a restore, since it takes back what they were told.
+    private static func pieces(_ types: [String]) -> [[UInt8]] {
+        guard !types.isEmpty else { return [] }
+        return (types.compactMap(Event.Name.init(rawValue:)) + [.ledgerRestored]).flatMap { type in
+            var query = EventQuery(limit: 0)
+            query.type = type
+            return query.pieces.map { Array($0.utf8) }
+        }
     }
 
     static func entriesCall(of tenant: TenantID, at positions: [LogPosition]) -> Call {

@@ -34,6 +34,16 @@ struct LoadedWebhook: Sendable {
     let items: [DeliveryQueue.Item]
 }
 
+/// What a dispatcher sees when it looks for more.
+struct LogLook: Sendable {
+    /// Nil when the endpoint was removed.
+    let standing: WebhookStanding?
+    /// The next events, each its entry or null when it is passed over.
+    let page: [[UInt8]?]
+    /// Whether the next event is missing, and there are later ones.
+    let isGap: Bool
+}
+
 /// What a transaction writes for one endpoint.
 struct DeliveryChanges: Sendable {
     /// An attempt that did not end in a delivery.
@@ -157,7 +167,7 @@ struct DispatcherStore: Sendable {
     /// - Throws: `PostgresError`.
     func look(
         at endpoint: LeasedWebhook, from: LogPosition, limit: Int, types: [String]
-    ) async throws -> (standing: WebhookStanding?, page: [[UInt8]?]) {
+    ) async throws -> LogLook {
         try await session.run { connection in
             let results = try connection.pipeline([
                 DispatcherRows.pageCall(
@@ -166,11 +176,13 @@ struct DispatcherStore: Sendable {
             ])
             var page: [[UInt8]?] = []
             for row in 0..<results[0].rowCount {
-                // A gap is for `verify` to report; nothing behind it is sent.
+                // Nothing behind a gap is sent; the next look begins with it.
                 guard try results[0].int8(row, 0) == from.value + Int64(row) else { break }
                 page.append(try results[0].optionalBytes(row, 1))
             }
-            return (standing: try DispatcherRows.standing(results[1]), page: page)
+            return LogLook(
+                standing: try DispatcherRows.standing(results[1]), page: page,
+                isGap: page.isEmpty && results[0].rowCount > 0)
         }
     }
 

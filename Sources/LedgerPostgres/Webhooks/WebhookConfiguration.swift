@@ -15,10 +15,15 @@ package struct WebhookConfiguration: Sendable {
     package var now: @Sendable () -> Timestamp
     /// Requests to one endpoint that are under way at the same time, at the most.
     package var inFlightMax = 16
-    /// Events that are on their way to one endpoint at the most; the others wait in the log.
+    /// Events that are on their way to one endpoint and wait for no other one, at the most; what comes
+    /// then waits in the log.
     package var pendingMax = 1_000
+    /// Events that wait behind another one of their accounts, at the most.
+    package var behindMax = 100_000
     /// Events of the log that are read at a time.
     package var pageMax = 500
+    /// How long answers are waited for when the dispatcher is stopped.
+    package var farewell = Duration.seconds(2)
     /// How long an endpoint is held without a sign of life.
     package var leaseSeconds: Int32 = 15
     /// How often a lease is prolonged when nothing is written.

@@ -73,6 +73,8 @@ struct WebhookDelivering: Sendable {
                 guard try await step(&state, mailbox) else { break }
                 state.backoff = .zero
             } catch let fault as DispatcherFault {
+                // A lease that is still its own would keep everybody waiting until it lapses.
+                await store.release(endpoint)
                 throw fault
             } catch {
                 onFault("webhook \(endpoint.id) of tenant \(endpoint.tenant): \(error)")
@@ -82,23 +84,51 @@ struct WebhookDelivering: Sendable {
             }
             if !state.hasMore { await signal.wait(atMost: pause(state)) }
         }
+        // What was cancelled cannot wait, and what has been answered must not be sent again.
+        await Task { [state] in await sayFarewell(state, mailbox) }.value
+    }
+
+    /// Waits a little for what is under way, writes what has ended, and lets the endpoint go.
+    private func sayFarewell(_ state: State, _ mailbox: Mailbox) async {
+        var ended = state.ended + mailbox.take()
+        let end = ContinuousClock.now + configuration.farewell
+        while ended.count < state.queue.started.count, ContinuousClock.now < end {
+            await signal.wait(atMost: end - ContinuousClock.now)
+            ended += mailbox.take()
+        }
+        var changes = DeliveryChanges()
+        settle(ended, at: configuration.now(), into: &changes)
+        do {
+            if !changes.isEmpty { try await store.write(changes, of: endpoint) }
+            count(changes)
+        } catch {
+            // It is sent again.
+        }
         await store.release(endpoint)
     }
 
     /// Writes what has ended, takes in what was appended and begins what is due; false when it is over.
     private func step(_ state: inout State, _ mailbox: Mailbox) async throws -> Bool {
         state.hasMore = false
-        let room = state.isLeaving ? 0 : max(0, configuration.pendingMax - state.queue.count)
+        let room = IntakeRoom(beside: state.queue, configuration)
         let look = try await store.look(
-            at: endpoint, from: state.next, limit: room == 0 ? 0 : configuration.pageMax,
+            at: endpoint, from: state.next, limit: state.isLeaving ? 0 : room.limit,
             types: state.types)
-        guard let standing = look.standing, standing.isHeld else { throw DispatcherFault.notHeld }
+        // A cursor that is elsewhere: a transaction was committed whose answer was lost.
+        guard let standing = look.standing, standing.isHeld, standing.next == state.next else {
+            throw DispatcherFault.notHeld
+        }
         if !standing.isEnabled || standing.revision != state.revision { state.isLeaving = true }
 
         let now = configuration.now()
         var changes = DeliveryChanges()
         settle(state.ended, at: now, into: &changes)
-        if !state.isLeaving { takeIn(look.page, room: room, &state, into: &changes) }
+        if !state.isLeaving {
+            if look.isGap {
+                complain(LogDamage(position: state.next, fault: "the event is missing"), &state)
+            }
+            takeIn(look.page, room: room, &state, into: &changes)
+        }
         let isRenewed = ContinuousClock.now - state.renewedAt >= configuration.renewal
         if !changes.isEmpty || isRenewed {
             try await store.write(changes, of: endpoint)
@@ -170,12 +200,9 @@ struct WebhookDelivering: Sendable {
 
     /// Takes over what was written; until then an account's next event waits.
     private func apply(_ changes: DeliveryChanges, at now: Timestamp, to state: inout State) {
-        for position in changes.delivered {
-            state.queue.remove(position)
-            counts.add("delivered", to: endpoint)
-        }
+        count(changes)
+        for position in changes.delivered { state.queue.remove(position) }
         for one in changes.notTaken {
-            counts.add(one.fault ?? "refused", to: endpoint)
             if one.isDead {
                 state.queue.remove(one.item.position)
             } else {
@@ -199,28 +226,34 @@ struct WebhookDelivering: Sendable {
         if let moved = changes.moved { state.next = moved.to }
     }
 
+    private func count(_ changes: DeliveryChanges) {
+        for _ in changes.delivered { counts.add("delivered", to: endpoint) }
+        for one in changes.notTaken { counts.add(one.fault ?? "refused", to: endpoint) }
+    }
+
     // MARK: - What was appended
 
     /// Takes in events until there is no more room, passing over those of other types.
     private func takeIn(
-        _ page: [[UInt8]?], room: Int, _ state: inout State,
+        _ page: [[UInt8]?], room: IntakeRoom, _ state: inout State,
         into changes: inout DeliveryChanges
     ) {
+        var room = room
         var next = state.next
         var isStopped = false
         for entry in page {
             if let entry {
-                guard changes.added.count < room else {
-                    isStopped = true
-                    break
-                }
                 do throws(LogDamage) {
                     let event = try StoredEvent(entry: entry, at: next, in: endpoint.tenant)
-                    changes.added.append(
-                        DeliveryQueue.Item(
-                            position: next, event: event.recorded.id,
-                            type: event.recorded.event.name.rawValue,
-                            accounts: event.recorded.accounts.map(\.id), next: .atOnce))
+                    let item = DeliveryQueue.Item(
+                        position: next, event: event.recorded.id,
+                        type: event.recorded.event.name.rawValue,
+                        accounts: event.recorded.accounts.map(\.id), next: .atOnce)
+                    guard room.takes(item, beside: state.queue) else {
+                        isStopped = true
+                        break
+                    }
+                    changes.added.append(item)
                 } catch {
                     // Nothing is skipped, and nothing behind it is sent before it is put right.
                     complain(error, &state)
@@ -230,7 +263,7 @@ struct WebhookDelivering: Sendable {
             }
             next = LogPosition(next.value + 1)
         }
-        state.hasMore = !isStopped && page.count == configuration.pageMax
+        state.hasMore = !isStopped && !page.isEmpty && page.count == room.limit
         if next != state.next { changes.moved = (from: state.next, to: next) }
     }
 

@@ -93,14 +93,17 @@ struct Workers: Sendable {
             group.addTask { await sweeper.run() }
             if let sealer { group.addTask { await sealer.run() } }
             group.addTask { await erasure.run() }
-            group.addTask { await webhooks.run() }
+            group.addTask {
+                await webhooks.run()
+                // Only now: until then answers of what is under way are waited for, which is bounded.
+                sender.stop()
+            }
             group.addTask { await formerEmails.run() }
             defer {
                 sequencer.close()
                 reads.close()
                 access.close()
                 group.cancelAll()
-                sender.stop()
             }
             return try await body()
         }

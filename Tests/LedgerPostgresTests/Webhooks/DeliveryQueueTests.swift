@@ -10,10 +10,12 @@ import Testing
     private static let bob = AccountID(bits: 2)
     private static let now = Timestamp(seconds: 1_000)
 
-    private func item(_ position: Int64, _ accounts: [AccountID]) -> DeliveryQueue.Item {
+    private func item(
+        _ position: Int64, _ accounts: [AccountID], _ type: Event.Name = .signedIn
+    ) -> DeliveryQueue.Item {
         DeliveryQueue.Item(
             position: LogPosition(position), event: EventID(bits: UInt128(position)),
-            type: "SignedIn", accounts: accounts, next: Self.now)
+            type: type.rawValue, accounts: accounts, next: Self.now)
     }
 
     private func positions(_ items: [DeliveryQueue.Item]) -> [Int64] {
@@ -40,6 +42,57 @@ import Testing
         #expect(queue.next(9, at: Self.now) == nil)
         queue.remove(LogPosition(4))
         #expect(positions(queue.start(9, at: Self.now)) == [5])
+    }
+
+    @Test func `a restore waits for everything earlier, and everything later waits for it`() {
+        var queue = DeliveryQueue(pauseMax: .seconds(3_600))
+        queue.add([
+            item(1, [Self.ada]), item(2, []), item(3, [], .ledgerRestored), item(4, [Self.bob]),
+            item(5, [], .keyRotated), item(6, [], .ledgerRestored), item(7, [Self.ada]),
+        ])
+        #expect(queue.hasBarrier && queue.count == 7)
+        #expect(positions(queue.start(9, at: Self.now)) == [1, 2])
+        queue.remove(LogPosition(2))
+        #expect(queue.start(9, at: Self.now) == [])
+        queue.remove(LogPosition(1))
+        var restore = queue.start(9, at: Self.now)
+        #expect(positions(restore) == [3])
+        restore[0].next = Self.now.adding(seconds: 5)
+        queue.putBack(restore[0])
+        #expect(queue.next(9, at: Self.now) == Self.now.adding(seconds: 5))
+        #expect(queue.start(9, at: Self.now) == [], "it was refused, and all wait")
+        #expect(positions(queue.start(9, at: Self.now.adding(seconds: 5))) == [3])
+        queue.add([item(8, [Self.bob])])
+        queue.remove(LogPosition(3))
+        #expect(positions(queue.start(9, at: Self.now)) == [4, 5])
+        for position: Int64 in [5, 4] { queue.remove(LogPosition(position)) }
+        #expect(positions(queue.start(9, at: Self.now)) == [6])
+        queue.remove(LogPosition(6))
+        #expect(!queue.hasBarrier)
+        #expect(positions(queue.start(9, at: Self.now)) == [7, 8])
+    }
+
+    @Test func `thousands of events behind a refused one keep no other account waiting`() {
+        var queue = DeliveryQueue(pauseMax: .seconds(3_600))
+        queue.add((0..<20_000).map { item($0, [Self.ada]) })
+        var refused = queue.start(9, at: Self.now)
+        #expect(positions(refused) == [0])
+        refused[0].next = Self.now.adding(seconds: 5)
+        queue.putBack(refused[0])
+        for position in 20_000..<25_000 as Range<Int64> {
+            let other = AccountID(bits: UInt128(position))
+            queue.add([item(position, [other])])
+            #expect(queue.isBusy(other) && queue.behindCount == 19_999 && queue.firstCount == 2)
+            #expect(positions(queue.start(9, at: Self.now)) == [position])
+            queue.remove(LogPosition(position))
+            #expect(!queue.isBusy(other))
+        }
+        let later = Self.now.adding(seconds: 5)
+        for position in 0..<20_000 as Range<Int64> {
+            #expect(positions(queue.start(9, at: later)) == [position])
+            queue.remove(LogPosition(position))
+        }
+        #expect(queue.count == 0)
     }
 
     @Test func `an event that is put back waits for its time and keeps others waiting`() {
@@ -90,16 +143,25 @@ import Testing
         var delivered: [AccountID: [LogPosition]] = [:]
         var deliveredCount = 0
         var underWay: [DeliveryQueue.Item] = []
+        var waiting: Set<LogPosition> = []
         for step in 0..<20_000 where added < 200 || queue.count > 0 {
             if added < 200, Bool.random(using: &generator) {
+                let isRestore = Int.random(in: 0..<20, using: &generator) == 0
                 let touched = accounts.shuffled(using: &generator)
-                    .prefix(Int.random(in: 0...2, using: &generator))
-                queue.add([item(added, Array(touched))])
+                    .prefix(isRestore ? 0 : Int.random(in: 0...2, using: &generator))
+                queue.add([
+                    item(added, Array(touched), isRestore ? .ledgerRestored : .signedIn)
+                ])
+                waiting.insert(LogPosition(added))
                 added += 1
             }
             underWay += queue.start(4 - underWay.count, at: now)
             for account in accounts {
                 #expect(underWay.count { $0.accounts.contains(account) } <= 1, "step \(step)")
+            }
+            #expect(queue.count == waiting.count && queue.firstCount >= underWay.count)
+            for restore in underWay where restore.isBarrier {
+                #expect(underWay.count == 1 && waiting.min() == restore.position)
             }
             guard
                 let index = underWay.indices.randomElement(using: &generator)
@@ -113,6 +175,7 @@ import Testing
                 queue.putBack(ended)
             } else {
                 queue.remove(ended.position)
+                waiting.remove(ended.position)
                 deliveredCount += 1
                 for account in ended.accounts {
                     delivered[account, default: []].append(ended.position)

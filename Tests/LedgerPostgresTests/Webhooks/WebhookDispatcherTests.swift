@@ -246,6 +246,7 @@ import Testing
             fixture.receiver.close()
             let dispatcher = fixture.dispatcher {
                 $0.pendingMax = 7
+                $0.behindMax = 4
                 $0.inFlightMax = 3
             }
             try await fixture.running(dispatcher) {

@@ -202,6 +202,29 @@ struct WebhookFixture: Sendable {
         return account
     }
 
+    /// States that the end of the log was lost in a restore; gives the place of the statement.
+    func restore() async throws -> Int64 {
+        var generator = SeededGenerator(seed: UInt64.random(in: 0...(.max)))
+        let log = try await sequencer.log()
+        let fact = LedgerRestored(origin: 2, root: log[0].leaf, size: 1_000)
+        _ = try await sequencer.sequencer.submit(
+            Command(
+                id: generator.id(), tenant: .default,
+                origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
+                intent: .recordRestore(RecordRestore(fact))))
+        return Int64(log.count)
+    }
+
+    /// Changes rows that nobody may change.
+    func tamper(_ sql: String) async throws {
+        try await database.asSuperuser.execute(
+            """
+            ALTER EVENT TRIGGER ledger_guard_ddl DISABLE;
+            ALTER TABLE events DISABLE TRIGGER USER;
+            \(sql)
+            """)
+    }
+
     /// Waits until everything in the log is delivered or given up.
     func settled(_ dead: Int64 = 0) async throws {
         try await soon("everything to be delivered") {

@@ -150,39 +150,6 @@ import Testing
         }
     }
 
-    @Test func `a damaged entry is neither sent nor passed over`() async throws {
-        try await WebhookFixture.with { fixture in
-            for guest in 0..<3 { _ = try await fixture.signIn("guest \(guest)") }
-            let damaged: Int64 = 5
-            try await fixture.database.asSuperuser.execute(
-                """
-                ALTER EVENT TRIGGER ledger_guard_ddl DISABLE;
-                ALTER TABLE events DISABLE TRIGGER USER;
-                UPDATE events SET entry = set_byte(entry, 0, 32) WHERE position = \(damaged)
-                """)
-            _ = try await fixture.add()
-            let faults = TestFaults()
-            let dispatcher = fixture.dispatcher(telling: faults)
-            try await fixture.running(dispatcher) {
-                try await soon("the dispatcher to complain") {
-                    faults.all.contains { $0.contains("stands still") }
-                }
-                try await soon("what is before it to be sent") {
-                    try await fixture.webhook()?.pending == 0
-                }
-                #expect(try await fixture.webhook()?.next.value == damaged)
-                #expect(fixture.receiver.positions.sorted() == Array(0..<damaged))
-                try await fixture.database.asSuperuser.execute(
-                    """
-                    UPDATE events SET entry = set_byte(entry, 0, 123)
-                    WHERE position = \(damaged)
-                    """)
-                try await fixture.settled()
-            }
-            #expect(faults.all.count { $0.contains("stands still") } == 1)
-        }
-    }
-
     @Test func `a secret that is replaced signs until its end`() async throws {
         try await WebhookFixture.with { fixture in
             let (old, new) = (WebhookSecret.generate(), WebhookSecret.generate())

@@ -1,0 +1,74 @@
+import Cryptography
+import Ledger
+import Testing
+
+@testable import LedgerPostgres
+
+/// How much of the log is taken in beside what is on its way.
+@Suite struct IntakeRoomTests {
+    private static let ada = AccountID(bits: 1)
+
+    private var configuration: WebhookConfiguration {
+        var configuration = WebhookConfiguration(
+            url: "", now: { .atOnce }, send: { _ in .failed(.stopped) })
+        configuration.pendingMax = 10
+        configuration.behindMax = 6
+        configuration.pageMax = 8
+        return configuration
+    }
+
+    private func item(
+        _ position: Int64, _ account: AccountID?, _ type: Event.Name = .signedIn
+    ) -> DeliveryQueue.Item {
+        DeliveryQueue.Item(
+            position: LogPosition(position), event: EventID(bits: UInt128(position)),
+            type: type.rawValue, accounts: account.map { [$0] } ?? [], next: .atOnce)
+    }
+
+    private func queue(_ items: [DeliveryQueue.Item]) -> DeliveryQueue {
+        var queue = DeliveryQueue(pauseMax: .seconds(1))
+        queue.add(items)
+        return queue
+    }
+
+    @Test func `a look is as large as its use, and there is none for little`() {
+        for (inHand, limit) in [(0, 8), (2, 8), (3, 7), (6, 4), (7, 0), (10, 0), (20, 0)] {
+            let queue = queue((0..<Int64(inHand)).map { item($0, nil) })
+            #expect(IntakeRoom(beside: queue, configuration).limit == limit, "\(inHand)")
+        }
+    }
+
+    @Test func `an account's events behind each other take no room from others`() {
+        let queue = queue((0..<4).map { item($0, Self.ada) })
+        #expect(queue.firstCount == 1 && queue.behindCount == 3)
+        var room = IntakeRoom(beside: queue, configuration)
+        #expect(room.limit == 8)
+        for position in 4..<7 as Range<Int64> {
+            #expect(room.takes(item(position, Self.ada), beside: queue) == true)
+        }
+        #expect(
+            room.takes(item(7, Self.ada), beside: queue) == false, "they have a bound of their own")
+        let bob = AccountID(bits: 2)
+        #expect(room.takes(item(7, bob), beside: queue) == true)
+        #expect(room.takes(item(8, bob), beside: queue) == false, "behind the one before")
+        for other in 3..<11 as Range<UInt128> {
+            #expect(room.takes(item(8, AccountID(bits: other)), beside: queue) == true)
+        }
+        #expect(room.takes(item(8, AccountID(bits: 11)), beside: queue) == false)
+    }
+
+    @Test func `nothing is read while there is no room for what waits behind others`() {
+        let some = queue((0..<4).map { item($0, Self.ada) })
+        #expect(IntakeRoom(beside: some, configuration).limit == 8)
+        let many = queue((0..<5).map { item($0, Self.ada) })
+        #expect(IntakeRoom(beside: many, configuration).limit == 0)
+    }
+
+    @Test func `nothing is taken in behind a restore until it is over`() {
+        var room = IntakeRoom(beside: queue([]), configuration)
+        let restore = item(0, nil, .ledgerRestored)
+        #expect(room.takes(restore, beside: queue([])) == true)
+        #expect(room.takes(item(1, Self.ada), beside: queue([])) == false)
+        #expect(IntakeRoom(beside: queue([restore]), configuration).limit == 0)
+    }
+}

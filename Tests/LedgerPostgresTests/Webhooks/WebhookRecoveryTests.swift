@@ -1,0 +1,133 @@
+import Ledger
+import LedgerTestSupport
+import Testing
+
+@testable import LedgerPostgres
+
+/// What becomes of an endpoint when its dispatcher stops, knows too little, or cannot read the log.
+@Suite struct WebhookRecoveryTests {
+    @Test func `what was written and not answered is seen, and the endpoint taken up anew`()
+        async throws
+    {
+        try await WebhookFixture.with { fixture in
+            _ = try await fixture.signIn("ada", times: 2)
+            _ = try await fixture.add()
+            fixture.receiver.close()
+            let faults = TestFaults()
+            let dispatcher = fixture.dispatcher(telling: faults) {
+                $0.pendingMax = 1
+                // Nothing in this test may be owed to a lease that lapses.
+                $0.leaseSeconds = 3_600
+            }
+            try await fixture.running(dispatcher) {
+                try await soon("the first event") { fixture.receiver.requests.count == 1 }
+                // As a transaction does whose COMMIT is not answered.
+                try await fixture.database.asSuperuser.execute(
+                    """
+                    INSERT INTO webhook_deliveries (tenant_id, endpoint_id, position, event_id,
+                        type, accounts, state, attempts, next_attempt_at)
+                    SELECT c.tenant_id, c.endpoint_id, e.position, e.event_id, e.type,
+                        ARRAY[e.account_id], 'pending', 0, to_timestamp(0)
+                    FROM webhook_cursors c JOIN events e
+                        ON e.tenant_id = c.tenant_id AND e.position = c.next_position;
+                    UPDATE webhook_cursors SET next_position = next_position + 1
+                    """)
+                fixture.receiver.open()
+                try await fixture.settled()
+            }
+            let log = try await fixture.sequencer.log()
+            #expect(Set(fixture.receiver.positions) == Set(log.indices.map(Int64.init)))
+            #expect(faults.all == [])
+        }
+    }
+
+    @Test func `what is answered while the dispatcher stops is not sent again`() async throws {
+        try await WebhookFixture.with { fixture in
+            for guest in 0..<4 { _ = try await fixture.signIn("guest \(guest)") }
+            _ = try await fixture.add()
+            fixture.receiver.close()
+            let stopping = fixture.dispatcher {
+                $0.inFlightMax = 3
+                $0.farewell = .seconds(120)
+            }
+            // The receiver answers only when the dispatcher has been told to stop.
+            try await fixture.running(stopping) {
+                try await soon("three requests") { fixture.receiver.requests.count == 3 }
+            }
+            #expect(
+                try await fixture.texts("SELECT (lease IS NULL)::text FROM webhook_cursors")
+                    == ["true"])
+            #expect(stopping.outcomes.map(\.count) == [3])
+            try await fixture.running(fixture.dispatcher()) { try await fixture.settled() }
+            let log = try await fixture.sequencer.log()
+            #expect(fixture.receiver.positions.sorted() == log.indices.map(Int64.init))
+        }
+    }
+
+    @Test func `a receiver that never answers keeps a dispatcher for a moment only`() async throws {
+        try await WebhookFixture.with { fixture in
+            _ = try await fixture.add()
+            fixture.receiver.close()
+            let dispatcher = fixture.dispatcher { $0.farewell = .milliseconds(1) }
+            let running = Task { await dispatcher.run() }
+            try await soon("a request") { fixture.receiver.requests.count == 1 }
+            running.cancel()
+            await running.value
+            #expect(
+                try await fixture.texts("SELECT (lease IS NULL)::text FROM webhook_cursors")
+                    == ["true"])
+            #expect(try await fixture.webhook()?.pending == 1)
+            fixture.receiver.open()
+        }
+    }
+
+    /// What is done to an event, and how that is undone.
+    private static let damages = [
+        ("SET entry = set_byte(entry, 0, 32)", "SET entry = set_byte(entry, 0, 123)", 0),
+        ("SET position = position + 1000000", "SET position = position - 1000000", 1_000_000),
+    ]
+
+    @Test(arguments: damages)
+    func `an event that is damaged or missing is not passed over, and is complained of`(
+        damage: String, mending: String, moved: Int
+    ) async throws {
+        try await WebhookFixture.with { fixture in
+            for guest in 0..<3 { _ = try await fixture.signIn("guest \(guest)") }
+            let damaged: Int64 = 5
+            try await fixture.tamper("UPDATE events \(damage) WHERE position = \(damaged)")
+            _ = try await fixture.add()
+            let faults = TestFaults()
+            let dispatcher = fixture.dispatcher(telling: faults)
+            try await fixture.running(dispatcher) {
+                try await soon("the dispatcher to complain") {
+                    faults.all.contains { $0.contains("stands still: position \(damaged):") }
+                }
+                try await soon("what is before it to be sent") {
+                    try await fixture.webhook()?.pending == 0
+                }
+                #expect(try await fixture.webhook()?.next.value == damaged)
+                #expect(fixture.receiver.positions.sorted() == Array(0..<damaged))
+                try await fixture.database.asSuperuser.execute(
+                    "UPDATE events \(mending) WHERE position = \(damaged + Int64(moved))")
+                try await fixture.settled()
+            }
+            #expect(faults.all.count { $0.contains("stands still") } == 1)
+        }
+    }
+
+    @Test func `events are chosen by what they are, not by what their row says`() async throws {
+        try await WebhookFixture.with { fixture in
+            for guest in 0..<3 { _ = try await fixture.signIn("guest \(guest)") }
+            let log = try await fixture.sequencer.log().map(\.recorded)
+            let opened = log.filter { $0.event.name == .accountOpened }.map(\.position.value)
+            try await fixture.tamper(
+                """
+                UPDATE events SET type = CASE type WHEN 'AccountOpened' THEN 'SignedIn'
+                    ELSE 'AccountOpened' END
+                """)
+            _ = try await fixture.add(types: [.accountOpened])
+            try await fixture.running(fixture.dispatcher()) { try await fixture.settled() }
+            #expect(opened.count == 3 && fixture.receiver.positions.sorted() == opened)
+        }
+    }
+}
