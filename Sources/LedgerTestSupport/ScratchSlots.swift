@@ -1,6 +1,6 @@
 /// Lets a bounded number of tests hold a scratch database at once, in the order they asked.
 actor ScratchSlots {
-    /// Databases at once; times the connections of a test, it stays below the cluster's 100.
+    /// Databases at once; times the connections of a test, it stays below the cluster's 300.
     static let slotsMax = 8
     static let shared = ScratchSlots()
 

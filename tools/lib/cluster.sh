@@ -93,6 +93,8 @@ write_cluster_settings() {
 listen_addresses = '127.0.0.1'
 port = $port
 unix_socket_directories = '$sockets'
+# Tests run as many servers side by side as would use up the usual 100.
+max_connections = 300
 SETTINGS
 }
 
