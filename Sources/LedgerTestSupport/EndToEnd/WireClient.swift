@@ -89,7 +89,8 @@ package final class WireClient: Sendable {
         var body: Data?
         if let members {
             fields["Content-Type"] = fields["Content-Type"] ?? "application/json"
-            body = try JSONSerialization.data(withJSONObject: members)
+            // Two dictionaries that are equal need not have one order, and a repeated request has one body.
+            body = try JSONSerialization.data(withJSONObject: members, options: [.sortedKeys])
         }
         return try await send(method, path, headers: fields, body: body)
     }
