@@ -6,7 +6,8 @@ import Synchronization
 /// The connection's thread takes bytes as fast as the client does; the task that makes them waits while
 /// many of them lie here. A client that goes away is noticed only when something is sent to it: a stream
 /// that has nothing to say for long should write something now and then.
-// What is shared is in `state`; the handle is used only while the connection is suspended by it.
+// Protected by the mutex of `state`; the handle never changes, and is used only while that says that the
+// connection is suspended.
 @safe package final class HTTPStream: @unchecked Sendable {
     /// A writer waits once so many bytes lie here.
     private static let waitingBytesMax = 65_536

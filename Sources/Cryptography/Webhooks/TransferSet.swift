@@ -1,7 +1,8 @@
 internal import CCurl
 
 /// A set of transfers that libcurl carries at the same time, and the connections that it keeps.
-// The pointer never changes, and one thread calls everything but `wake()`, which any thread may call.
+// Protected by the confinement to one thread of everything but `wake()`, which libcurl lets any thread
+// call; the pointer never changes.
 @safe final class TransferSet: @unchecked Sendable {
     /// Longest wait when nothing happens, in milliseconds.
     private static let waitMax: Int32 = 60_000
