@@ -88,7 +88,7 @@ import Testing
     @Test(arguments: ["X-Room: x\r\n", "HTTP/1.1 100 Continue\r\n\r\n"])
     func `a head without end is broken off`(piece: String) async throws {
         let head = (piece.hasPrefix("HTTP") ? "" : "HTTP/1.1 200 OK\r\n")
-        let text = head + String(repeating: piece, count: JWKSTransfer.headBytesMax / 8)
+        let text = head + String(repeating: piece, count: OutgoingTransfer.headBytesMax / 8)
         let server = try LoopbackServer(answer: Array(text.utf8), closes: false)
         await #expect(throws: JWKSFetchFault.tooLarge) { try await fetched(server) }
     }

@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test func `a head without end is broken off`() async throws {
-        let piece = String(repeating: "X-Room: x\r\n", count: WebhookTransfer.headBytesMax / 8)
+        let piece = String(repeating: "X-Room: x\r\n", count: OutgoingTransfer.headBytesMax / 8)
         let outcome = try await outcome(of: "HTTP/1.1 200 OK\r\n\(piece)", closes: false)
         #expect(outcome == .failed(.broken))
     }

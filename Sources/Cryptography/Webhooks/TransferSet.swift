@@ -11,7 +11,7 @@ internal import CCurl
 
     /// Makes an empty set; nil when libcurl can't be set up.
     init?() {
-        guard WebhookTransfer.isReady, let made = unsafe curl_multi_init() else { return nil }
+        guard OutgoingTransfer.isReady, let made = unsafe curl_multi_init() else { return nil }
         unsafe handle = made
     }
 
