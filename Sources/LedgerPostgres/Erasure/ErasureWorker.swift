@@ -12,17 +12,8 @@ package final class ErasureWorker: Sendable {
     /// How long it leaves an erasure alone whose events the read model has not folded yet.
     private static let pause = Duration.milliseconds(100)
 
-    private static let settings = """
-        SET idle_in_transaction_session_timeout = '10s';
-        SET lock_timeout = '2s';
-        SET statement_timeout = '10s';
-        SET plan_cache_mode = force_generic_plan;
-        SET enable_seqscan = off;
-        SET enable_bitmapscan = off;
-        SET enable_hashjoin = off;
-        SET enable_mergejoin = off;
-        SET jit = off;
-        """
+    private static let settings =
+        ConnectionSettings.limits(idle: 10, lock: 2, statement: 10) + ConnectionSettings.lookups
 
     private static let pending = Statement(
         "erasures_pending",

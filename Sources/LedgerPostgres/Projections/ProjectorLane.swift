@@ -12,18 +12,9 @@ final class ProjectorLane: Sendable {
     /// Losing the last commits in a crash is harmless, because checkpoint and rows are lost
     /// together and folded again. Every statement looks few keys up, which the planner should not
     /// take for a scan while tables are young.
-    static let settings = """
-        SET synchronous_commit = off;
-        SET idle_in_transaction_session_timeout = '10s';
-        SET lock_timeout = '2s';
-        SET statement_timeout = '10s';
-        SET plan_cache_mode = force_generic_plan;
-        SET enable_seqscan = off;
-        SET enable_bitmapscan = off;
-        SET enable_hashjoin = off;
-        SET enable_mergejoin = off;
-        SET jit = off;
-        """
+    static let settings =
+        ConnectionSettings.repeatable + ConnectionSettings.limits(idle: 10, lock: 2, statement: 10)
+        + ConnectionSettings.lookups
 
     private let configuration: ProjectorConfiguration
     private let session: Postgres.Session

@@ -7,19 +7,9 @@ import TransparencyLog
 /// The sealer's store in production: log, hashes and checkpoints in one Postgres database.
 struct PostgresSealerStore: SealerStore {
     /// Settings of the connection: each statement looks few keys up or reads a stretch in order.
-    private static let settings = """
-        SET idle_in_transaction_session_timeout = '10s';
-        SET lock_timeout = '5s';
-        SET statement_timeout = '10s';
-        SET plan_cache_mode = force_generic_plan;
-        SET enable_seqscan = off;
-        SET enable_bitmapscan = off;
-        SET enable_hashjoin = off;
-        SET enable_mergejoin = off;
-        SET jit = off;
-        SELECT set_config('synchronous_commit', 'on', false)
-         WHERE current_setting('synchronous_commit') IN ('off', 'local');
-        """
+    private static let settings =
+        ConnectionSettings.limits(idle: 10, lock: 5, statement: 10) + ConnectionSettings.lookups
+        + ConnectionSettings.durable
 
     private let session: Postgres.Session
     /// Whom leases are given to: this store, and no other of any process.

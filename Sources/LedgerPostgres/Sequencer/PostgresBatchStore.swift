@@ -34,20 +34,9 @@ final class PostgresBatchStore: BatchStore {
     /// A plan made while a table is young stays when it has grown, so the statements leave the planner
     /// no choice: no scans, no joins of whole tables, and each key looked up by itself
     /// (`LATERAL ... OFFSET 0` is not flattened into a join that could be turned around).
-    static let settings = """
-        SET idle_in_transaction_session_timeout = '2s';
-        SET lock_timeout = '5s';
-        SET statement_timeout = '5s';
-        SET plan_cache_mode = force_generic_plan;
-        SET enable_seqscan = off;
-        SET enable_hashjoin = off;
-        SET enable_mergejoin = off;
-        SET enable_memoize = off;
-        SET enable_bitmapscan = off;
-        SET jit = off;
-        SELECT set_config('synchronous_commit', 'on', false)
-         WHERE current_setting('synchronous_commit') IN ('off', 'local');
-        """
+    static let settings =
+        ConnectionSettings.limits(idle: 2, lock: 5, statement: 5) + ConnectionSettings.lookups
+        + "SET enable_memoize = off;\n" + ConnectionSettings.durable
 
     var taskExecutor: (any TaskExecutor)? { session.taskExecutor }
     var deliveryExecutor: (any TaskExecutor)? { delivery }

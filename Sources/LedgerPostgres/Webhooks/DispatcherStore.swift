@@ -84,19 +84,9 @@ enum DispatcherFault: Error, CustomStringConvertible {
 /// The rows of dispatchers, on one connection.
 struct DispatcherStore: Sendable {
     /// Settings of the connection: each statement looks few keys up or reads a stretch in order.
-    private static let settings = """
-        SET idle_in_transaction_session_timeout = '10s';
-        SET lock_timeout = '5s';
-        SET statement_timeout = '10s';
-        SET plan_cache_mode = force_generic_plan;
-        SET enable_seqscan = off;
-        SET enable_bitmapscan = off;
-        SET enable_hashjoin = off;
-        SET enable_mergejoin = off;
-        SET jit = off;
-        SELECT set_config('synchronous_commit', 'on', false)
-         WHERE current_setting('synchronous_commit') IN ('off', 'local');
-        """
+    private static let settings =
+        ConnectionSettings.limits(idle: 10, lock: 5, statement: 10) + ConnectionSettings.lookups
+        + ConnectionSettings.durable
 
     private let session: Postgres.Session
     private let keyring: WrappingKeyring

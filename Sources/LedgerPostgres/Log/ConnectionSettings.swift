@@ -1,0 +1,36 @@
+/// Statements with which a connection begins, to be joined.
+enum ConnectionSettings {
+    /// Every statement looks few keys up or reads a stretch in order.
+    ///
+    /// A plan made while a table is young stays when it has grown, so the planner is left no choice: no
+    /// scans, no joins of whole tables.
+    static let lookups = """
+        SET plan_cache_mode = force_generic_plan;
+        SET enable_seqscan = off;
+        SET enable_bitmapscan = off;
+        SET enable_hashjoin = off;
+        SET enable_mergejoin = off;
+        SET jit = off;
+
+        """
+
+    /// What was acknowledged survives a crash, whatever the database's default is.
+    static let durable = """
+        SELECT set_config('synchronous_commit', 'on', false)
+         WHERE current_setting('synchronous_commit') IN ('off', 'local');
+
+        """
+
+    /// Losing the last commits in a crash is harmless: they are made again.
+    static let repeatable = "SET synchronous_commit = off;\n"
+
+    /// How many seconds a transaction may stand still, wait for a lock, and work on one statement.
+    static func limits(idle: Int, lock: Int, statement: Int) -> String {
+        """
+        SET idle_in_transaction_session_timeout = '\(idle)s';
+        SET lock_timeout = '\(lock)s';
+        SET statement_timeout = '\(statement)s';
+
+        """
+    }
+}
