@@ -18,7 +18,11 @@ struct EventFeed: Sendable {
     /// Writes events until the client is gone, the server stops, or the key is no longer good.
     func run(into stream: HTTPStream) async {
         var query = query
-        var silence = Silence(limit: streams.pace.heartbeat)
+        var silence = Interval(limit: streams.pace.heartbeat)
+        /// What the client comes back with.
+        var told = query.after
+        /// Between two positions that it is told without an event.
+        var mark = Interval(limit: streams.pace.poll)
         guard await stream.write(Array("retry: \(Self.retryMilliseconds)\n\n".utf8)) else { return }
         while true {
             guard await isAlive(stream, &silence) else { return }
@@ -36,14 +40,16 @@ struct EventFeed: Sendable {
                 // A slow reader may take longer for a page than its key is good.
                 guard await isAlive(stream, &silence), await stream.write(Self.text(of: event))
                 else { return }
-                query.after = event.position
+                told = event.position
             }
-            if let cursor = page.cursor, cursor != query.after?.value {
+            query.after = page.cursor.map { LogPosition($0) } ?? query.after
+            if let last = query.after, last != told, mark.isOver {
                 // No event to a client, but what it comes back with: who waits for rare events does not
                 // have everything before them looked through again.
-                let place = await place(at: LogPosition(cursor))
+                let place = await place(at: last)
                 guard await stream.write(Array("id: \(place)\n\n".utf8)) else { return }
-                query.after = LogPosition(cursor)
+                told = last
+                mark.begin()
             }
             if !page.hasMore {
                 guard await rest(streams.pace.gather) else { return }
@@ -56,9 +62,9 @@ struct EventFeed: Sendable {
     /// After a while, writes a comment and looks at the key again; false when the stream is to end.
     ///
     /// A key that can't be asked about is still good.
-    private func isAlive(_ stream: HTTPStream, _ silence: inout Silence) async -> Bool {
+    private func isAlive(_ stream: HTTPStream, _ silence: inout Interval) async -> Bool {
         guard silence.isOver else { return true }
-        silence.end()
+        silence.begin()
         guard (try? await visit.isStillWelcome()) ?? true else { return false }
         return await stream.write(Array(":\n\n".utf8))
     }
@@ -92,8 +98,8 @@ struct EventFeed: Sendable {
     }
 }
 
-/// How long a stream has been silent.
-private struct Silence {
+/// A stretch of time that comes again.
+private struct Interval {
     let limit: Duration
     private var start = ContinuousClock.now
 
@@ -106,7 +112,7 @@ private struct Silence {
 
     var isOver: Bool { rest == .zero }
 
-    mutating func end() {
+    mutating func begin() {
         start = .now
     }
 }
