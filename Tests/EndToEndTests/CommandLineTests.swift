@@ -31,11 +31,7 @@ import Testing
         ["keys", "api"], ["keys", "api", "lend"], ["access-log", "--from", "yesterday"],
     ])
     func `a usage error is one clear line`(arguments: [String]) async throws {
-        let tool = CommandLineTool(environment: ["DATABASE_URL": "postgresql://x@127.0.0.1:1/x"])
-        let outcome = try await tool.run(arguments)
-        #expect(outcome.status == 64)
-        #expect(outcome.errors.split(separator: "\n").count == 1)
-        #expect(outcome.output.isEmpty)
+        try await expectUsageError(arguments)
     }
 
     @Test(arguments: [

@@ -9,10 +9,7 @@ import Testing
         ["conflicts", "--format", "csv"],
     ])
     func `a usage error is one clear line`(arguments: [String]) async throws {
-        let tool = CommandLineTool(environment: ["DATABASE_URL": "postgresql://x@127.0.0.1:1/x"])
-        let outcome = try await tool.run(arguments)
-        #expect(outcome.status == 64 && outcome.output.isEmpty)
-        #expect(outcome.errors.split(separator: "\n").count == 1)
+        try await expectUsageError(arguments)
     }
 
     @Test func `a conflict is seen as it begins, and as it ends`() async throws {

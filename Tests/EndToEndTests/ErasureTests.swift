@@ -113,10 +113,7 @@ import Testing
         ["hold", "lift", someID],
     ])
     func `a usage error is one clear line`(arguments: [String]) async throws {
-        let tool = CommandLineTool(environment: ["DATABASE_URL": "postgresql://x@127.0.0.1:1/x"])
-        let outcome = try await tool.run(arguments)
-        #expect(outcome.status == 64)
-        #expect(outcome.errors.split(separator: "\n").count == 1)
+        try await expectUsageError(arguments)
     }
 
     private static let someID = "01234567-89ab-7cde-8f01-23456789abcd"

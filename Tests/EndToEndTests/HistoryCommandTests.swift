@@ -26,11 +26,7 @@ import Testing
         ["replay", "--from", "0", "--disclose"], ["replay", "--account", someID, "--disclose"],
     ])
     func `a usage error is one clear line`(arguments: [String]) async throws {
-        let tool = CommandLineTool(environment: ["DATABASE_URL": "postgresql://x@127.0.0.1:1/x"])
-        let outcome = try await tool.run(arguments)
-        #expect(outcome.status == 64)
-        #expect(outcome.errors.split(separator: "\n").count == 1)
-        #expect(outcome.output.isEmpty)
+        try await expectUsageError(arguments)
     }
 
     @Test func `personal data is shown for a reason, and not before it is written down`()

@@ -26,11 +26,7 @@ import Testing
         ["unmerge", someID, "--case", String(repeating: "c", count: 129), "--reason", "r"],
     ])
     func `a usage error is one clear line`(arguments: [String]) async throws {
-        let tool = CommandLineTool(environment: ["DATABASE_URL": "postgresql://x@127.0.0.1:1/x"])
-        let outcome = try await tool.run(arguments)
-        #expect(outcome.status == 64)
-        #expect(outcome.errors.split(separator: "\n").count == 1)
-        #expect(outcome.output.isEmpty)
+        try await expectUsageError(arguments)
     }
 
     /// Ada with Apple and Google, and an account of hers with another Google identity and, so that it is not

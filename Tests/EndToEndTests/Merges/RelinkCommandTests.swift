@@ -11,11 +11,7 @@ import Testing
         ["relink", someID, someID, "--reason", "r"], ["relink", someID, someID, "--case", "c"],
     ])
     func `a usage error is one clear line`(arguments: [String]) async throws {
-        let tool = CommandLineTool(environment: ["DATABASE_URL": "postgresql://x@127.0.0.1:1/x"])
-        let outcome = try await tool.run(arguments)
-        #expect(outcome.status == 64)
-        #expect(outcome.errors.split(separator: "\n").count == 1)
-        #expect(outcome.output.isEmpty)
+        try await expectUsageError(arguments)
     }
 
     @Test func `an unlink is shown, taken back, told in every history, and verified`() async throws

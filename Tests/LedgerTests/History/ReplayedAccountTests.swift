@@ -6,25 +6,23 @@ import Testing
 @Suite struct ReplayedAccountTests {
     @Test(arguments: ModelHistoryTests.seeds)
     func `at every position every account is what the whole log says`(seed: UInt64) throws {
-        var state = LedgerState(tenant: .default)
         var replayed: [AccountID: ReplayedAccount] = [:]
-        for (recorded, leaf) in try Self.history(seed: seed, commands: 250) {
-            try state.apply(recorded, leaf: leaf)
-            for reference in recorded.accounts {
+        for step in try RandomLog(seed: seed, commands: 250).steps {
+            for reference in step.recorded.accounts {
                 var account =
                     replayed[reference.id] ?? ReplayedAccount(reference.id, in: .default)
                 #expect(account.expects(reference))
-                try account.apply(recorded, leaf: leaf)
+                try account.apply(step.recorded, leaf: step.leaf)
                 replayed[reference.id] = account
             }
-            #expect(Set(replayed.keys) == Set(state.accounts.keys))
-            for account in replayed.values { expect(account, like: state) }
+            #expect(Set(replayed.keys) == Set(step.state.accounts.keys))
+            for account in replayed.values { expect(account, like: step.state) }
         }
         #expect(replayed.count > 3, "the history is about more than a few accounts")
     }
 
     @Test func `an event that cannot follow leaves the account as it was`() throws {
-        let events = try Self.history(seed: 1, commands: 250)
+        let events = try RandomLog(seed: 1, commands: 250).steps
         let id = try #require(events.first { !$0.recorded.accounts.isEmpty }?.recorded.accounts[0])
         let own = events.filter { $0.recorded.accounts.contains { $0.id == id.id } }
         for missing in own.indices.dropLast() {
@@ -46,7 +44,7 @@ import Testing
 
     @Test(arguments: ModelHistoryTests.seeds.prefix(8))
     func `a difference added to the earlier moment is the later one`(seed: UInt64) throws {
-        let events = try Self.history(seed: seed, commands: 120)
+        let events = try RandomLog(seed: seed, commands: 120).steps
         for id in Set(events.flatMap { $0.recorded.accounts.map(\.id) }) {
             var moments = [ReplayedAccount(id, in: .default)]
             for event in events where event.recorded.accounts.contains(where: { $0.id == id }) {
@@ -85,33 +83,5 @@ import Testing
         #expect(account.sessions == live.sorted { $0.openedPosition < $1.openedPosition })
         #expect(account.erased?.position == known?.erasedPosition)
         #expect(account.holds == known?.holds ?? [])
-    }
-
-    /// The events of a random history with their leaf hashes, in order.
-    private static func history(
-        seed: UInt64, commands count: Int
-    ) throws -> [(recorded: RecordedEvent, leaf: Digest)] {
-        var commands = RandomCommands(seed: seed)
-        var state = DecisionState(ledger: LedgerState(tenant: .default))
-        var generator = SeededGenerator(seed: seed)
-        var events: [(recorded: RecordedEvent, leaf: Digest)] = []
-        for step in 0..<count {
-            let command = commands.next()
-            let now = Timestamp(seconds: 1_790_000_000 + Int64(step))
-            let decision = command.decide(
-                given: state, at: now, under: SequencerFixture.roomyPolicy)
-            let bytes = generator.bytes(256)
-            let recorder = Recorder(
-                leafHash: leafHash, digest: sha256, random: { Array(bytes.prefix($0)) })
-            for recording in try recorder.record(decision, of: command, into: &state, at: now) {
-                events.append(
-                    (
-                        recorded: try EntryEncoding.decode(recording.entry),
-                        leaf: leafHash(recording.entry)
-                    ))
-            }
-            commands.learn(decision.result)
-        }
-        return events
     }
 }
