@@ -62,6 +62,42 @@ import Testing
         }
     }
 
+    @Test func `a tenant that a restore took away as a whole is missed`() async throws {
+        try await Deployment.with { deployment in
+            let settings = [
+                "LEDGER_SEALER_STATE": deployment.path("sealer"), "LEDGER_ORIGIN": Self.origin,
+            ]
+            let tool = CommandLineTool(
+                environment: deployment.tool.environment.merging(settings) { $1 })
+            let server = try await deployment.serve()
+            var ada = Device(server.client)
+            try await ada.signIn(deployment.apple, as: "ada")
+            try await server.stop()
+            #expect(try await tool.run(["seal", "--once"]).status == 0)
+            try await run(Self.backUp, on: deployment)
+            #expect(try await tool.run(["tenant", "create", "acme"]).status == 0)
+            #expect(try await tool.run(["seal", "--once"]).status == 0)
+            try await run(Self.restore, on: deployment)
+
+            let verified = try await tool.run(["verify"])
+            #expect(verified.status == 1, "\(verified.output)")
+            #expect(verified.output.contains("acme"), "\(verified.output)")
+            let refused = try await tool.run(["seal", "--once"])
+            #expect(refused.status == 1 && refused.errors.contains("tenant acme"))
+            for arguments in [["restore-check"], ["restore-check", "--accept"]] {
+                let found = try await tool.run(arguments)
+                #expect(found.status == 1)
+                #expect(found.output.contains("tenant acme: not in the database"))
+            }
+            #expect(try await tool.run(["tenant", "create", "acme"]).status == 0)
+            let accepted = try await tool.run(["restore-check", "--accept"])
+            #expect(accepted.status == 0, "\(accepted.output)\(accepted.errors)")
+            #expect(try await tool.run(["seal", "--once"]).status == 0)
+            let whole = try await tool.run(["verify"])
+            #expect(whole.status == 0, "\(whole.output)\(whole.errors)")
+        }
+    }
+
     private func run(_ sql: String, on deployment: Deployment) async throws {
         let session = Session(url: deployment.superuserURL, applicationName: "restore test")
         try await session.run { try $0.execute(sql) }

@@ -43,14 +43,15 @@ package struct LogSealing: Sendable {
     /// cancelled.
     ///
     /// Calls `beat` before each log, as a sign of life. Those that `isRefused` names are not signed, and
-    /// searched for erasures all the same.
+    /// searched for erasures all the same; those of `left` are for others to seal.
     /// - Throws: what the store throws when it cannot be reached; then everything is looked at afresh.
     package mutating func round(
-        isRefused: (TenantID) -> Bool = { _ in false }, beat: () -> Void = {}
+        without left: [TenantID] = [], isRefused: (TenantID) -> Bool = { _ in false },
+        beat: () -> Void = {}
     ) async throws -> Round {
         var round = Round()
         do {
-            round.logs = try await store.logs()
+            round.logs = try await store.logs(without: left)
             for log in round.logs {
                 guard !Task.isCancelled else { break }
                 guard log.isHeld else {

@@ -24,10 +24,11 @@ struct PostgresSealerStore: SealerStore {
         ) { try $0.execute(Self.settings) }
     }
 
-    func logs() async throws -> [SealerLog] {
+    func logs(without left: [TenantID]) async throws -> [SealerLog] {
         let takesLeases = renewal.isDue()
         let calls =
-            (takesLeases ? [SealerRows.takeLeasesCall(for: holder)] : [])
+            (left.isEmpty ? [] : [SealerRows.leaveCall(by: holder, left)])
+            + (takesLeases ? [SealerRows.takeLeasesCall(for: holder, without: left)] : [])
             + [SealerRows.logsCall(for: holder)]
         let logs = try await session.run { connection in
             guard let result = try connection.pipeline(calls).last else {

@@ -78,12 +78,18 @@ package final class Sealer: Sendable {
     private func seal() async {
         var sealing = LogSealing(store: store, record: record, limits: configuration.limits)
         var pace = SealingPace(pause: configuration.pause, poll: configuration.poll)
+        var recordLook = ContinuousClock.now
         while !Task.isCancelled {
             let start = ContinuousClock.now
             let rest: SealingPace.Rest
             do {
-                let round = try await sealing.round(isRefused: board.isResting, beat: board.beat)
+                let round = try await sealing.round(
+                    without: board.left, isRefused: board.isResting, beat: board.beat)
                 for (tenant, refusal) in board.note(round) { onRefusal(tenant, refusal) }
+                if ContinuousClock.now >= recordLook {
+                    lookAtRecord()
+                    recordLook = .now + configuration.recordLook
+                }
                 for (tenant, what) in round.faults.sorted(by: { $0.key < $1.key }) {
                     onFault("the log of tenant \(tenant) could not be sealed: \(what)")
                 }
@@ -98,15 +104,35 @@ package final class Sealer: Sendable {
         }
     }
 
+    /// Sees from the record how far other processes have signed, and whether a log that was signed is gone.
+    ///
+    /// Not from the leases, nor from what is published: who owns the database can hold the one, and make
+    /// up the other.
+    private func lookAtRecord() {
+        do {
+            for tenant in board.watched {
+                let last = try record.standing(of: tenant, mayBegin: false).last
+                board.noteSigned(elsewhere: last?.checkpoint.size ?? 0, of: tenant)
+            }
+            for tenant in try record.signedTenants() where !board.knows(tenant) {
+                let last = try record.standing(of: tenant, mayBegin: false).last
+                refuse(tenant, .logWentBack(size: 0, signed: last?.checkpoint.size ?? 0))
+            }
+        } catch {
+            onFault("the sealer's record can't be read: \(error)")
+        }
+    }
+
     // MARK: - The audit
 
     /// The audit takes this many times longer to rest than it has worked.
     private static let auditRestFactor = 19
 
-    /// Goes through the logs whose lease this process has, one after the other, at its ease.
+    /// Goes through the logs, one after the other, at its ease: also through those that others seal, so
+    /// that what it has found does not go with a lease.
     private func audit() async {
         while !Task.isCancelled {
-            for status in board.statuses where status.isHeld && !Task.isCancelled {
+            for status in board.statuses where !Task.isCancelled {
                 do {
                     try await audit(status.tenant)
                 } catch is CancellationError {
@@ -120,8 +146,7 @@ package final class Sealer: Sendable {
             }
             // A log that is refused is signed again as soon as an audit has found everything in place.
             let rest = board.hasRefusal ? configuration.refusalPause : configuration.auditRest
-            _ = try? await Task.sleep(
-                for: board.statuses.contains { $0.isHeld } ? rest : configuration.poll)
+            _ = try? await Task.sleep(for: board.statuses.isEmpty ? configuration.poll : rest)
         }
     }
 

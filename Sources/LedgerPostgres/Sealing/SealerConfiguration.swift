@@ -13,6 +13,8 @@ package struct SealerConfiguration: Sendable {
     package var refusalPause = Duration.seconds(5)
     /// How long a log may have something to sign, and nothing of it be signed, before that is trouble.
     package var behindMax = Duration.seconds(30)
+    /// The least time between two looks at what other processes have written down.
+    package var recordLook = Duration.seconds(3)
     /// The least time between two pages of the audit.
     package var auditPause = Duration.milliseconds(250)
     /// How long the audit rests after it has gone through all logs.

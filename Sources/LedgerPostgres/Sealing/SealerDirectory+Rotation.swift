@@ -37,7 +37,7 @@ extension SealerDirectory {
     package func keys() throws(SealerRecordFault) -> [Key] {
         try explaining {
             var keys: [Key] = []
-            for tenant in (try root.names() ?? []).sorted().compactMap({ TenantID($0) }) {
+            for tenant in try tenants() {
                 let directory = root.directory(tenant.description)
                 for name in (try directory.names() ?? []).sorted() {
                     let isKey =

@@ -28,6 +28,15 @@ package struct SealerDirectory: SealerRecord {
         self.base = base
     }
 
+    package func signedTenants() throws(SealerRecordFault) -> [TenantID] {
+        try explaining { try tenants().filter { try lastSigned(of: $0) != nil } }
+    }
+
+    /// The tenants of which anything is kept, in order.
+    func tenants() throws(SealerRecordFault) -> [TenantID] {
+        try explaining { (try root.names() ?? []).compactMap { TenantID($0) }.sorted() }
+    }
+
     package func standing(
         of tenant: TenantID, mayBegin: Bool
     ) throws(SealerRecordFault) -> SealerStanding {

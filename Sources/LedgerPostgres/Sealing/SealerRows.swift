@@ -11,8 +11,9 @@ enum SealerRows {
         INSERT INTO sealer_leases AS l (tenant_id, holder, expires_at)
         SELECT h.tenant_id, $1, clock_timestamp() + make_interval(secs => $2::int)
         FROM ledger_head h LEFT JOIN sealer_leases k ON k.tenant_id = h.tenant_id
-        WHERE k.tenant_id IS NULL OR k.holder = $1 OR k.expires_at < clock_timestamp()
-            OR k.expires_at > clock_timestamp() + make_interval(secs => $2::int)
+        WHERE (k.tenant_id IS NULL OR k.holder = $1 OR k.expires_at < clock_timestamp()
+                OR k.expires_at > clock_timestamp() + make_interval(secs => $2::int))
+            AND h.tenant_id <> ALL ($3::text[])
         ORDER BY h.tenant_id
         ON CONFLICT (tenant_id) DO UPDATE
         SET holder = excluded.holder, expires_at = excluded.expires_at
@@ -28,6 +29,9 @@ enum SealerRows {
         """)
     private static let release = Statement(
         "sealer_release", "DELETE FROM sealer_leases WHERE holder = $1")
+    private static let leave = Statement(
+        "sealer_leave",
+        "DELETE FROM sealer_leases WHERE holder = $1 AND tenant_id = ANY ($2::text[])")
     private static let holdLease = Statement(
         "sealer_hold_lease",
         """
@@ -114,8 +118,19 @@ enum SealerRows {
         WHERE tenant_id = $1 AND origin = $2 AND size = $3 AND root = $4 AND note = $5
         """)
 
-    static func takeLeasesCall(for holder: EntityID<SealerLease>) -> Call {
-        Call(takeLeases, [.uuid(holder.bits), .int4(SealerLease.seconds)])
+    static func takeLeasesCall(
+        for holder: EntityID<SealerLease>, without left: [TenantID]
+    ) -> Call {
+        Call(
+            takeLeases,
+            [
+                .uuid(holder.bits), .int4(SealerLease.seconds),
+                .texts(left.map(\.description)),
+            ])
+    }
+
+    static func leaveCall(by holder: EntityID<SealerLease>, _ left: [TenantID]) -> Call {
+        Call(leave, [.uuid(holder.bits), .texts(left.map(\.description))])
     }
 
     static func logsCall(for holder: EntityID<SealerLease>) -> Call {

@@ -8,8 +8,9 @@ package import TransparencyLog
 /// Any other error means that the store cannot be reached, and that what was asked of it may have been
 /// done or not.
 package protocol SealerStore: Sendable {
-    /// Every tenant's log; takes the leases that nobody holds and renews those that are held.
-    func logs() async throws -> [SealerLog]
+    /// Every tenant's log; takes the leases that nobody holds and renews those that are held, but for
+    /// those of `left`, which are given away.
+    func logs(without left: [TenantID]) async throws -> [SealerLog]
 
     /// How long the log of a tenant is now, and what is stored beside it.
     func standing(of tenant: TenantID) async throws -> SealedStanding

@@ -28,11 +28,6 @@ final class SealingBoard: Sendable {
         ) {
             size = log.size
             isHeld = log.isHeld
-            guard log.isHeld else {
-                // Whoever holds it now judges it.
-                (refusal, isOfAudit, retry, behindSince) = (nil, false, nil, nil)
-                return
-            }
             let before = signed
             if let size = round.signed[log.tenant] {
                 signed = size
@@ -45,6 +40,17 @@ final class SealingBoard: Sendable {
                 retry = now + pause
             }
             if round.faults[log.tenant] != nil { retry = now + pause }
+            wait(before: before, now: now)
+        }
+
+        /// Takes in what another sealer has signed.
+        mutating func note(signedElsewhere size: Int64, now: Instant) {
+            let before = signed
+            signed = max(signed, size)
+            wait(before: before, now: now)
+        }
+
+        private mutating func wait(before: Int64, now: Instant) {
             guard signed < size else { return behindSince = nil }
             behindSince = signed > before ? now : behindSince ?? now
         }
@@ -108,6 +114,32 @@ final class SealingBoard: Sendable {
         state.withLock { $0.places.values.contains { $0.refusal != nil } }
     }
 
+    /// The logs that this process can't seal for reasons of its own, while they rest: another one may.
+    var left: [TenantID] {
+        let now = now()
+        return state.withLock(\.places).filter { _, place in
+            guard case .recordUnfit = place.refusal else { return false }
+            return place.isResting(at: now)
+        }.keys.sorted()
+    }
+
+    /// The logs that this process does not seal, and that have grown since anybody was seen to sign them.
+    var watched: [TenantID] {
+        state.withLock(\.places).filter { !$0.value.isHeld && $0.value.signed < $0.value.size }
+            .keys.sorted()
+    }
+
+    /// Notes how far another process has signed a log.
+    func noteSigned(elsewhere size: Int64, of tenant: TenantID) {
+        let now = now()
+        state.withLock { $0.places[tenant]?.note(signedElsewhere: size, now: now) }
+    }
+
+    /// Whether a log is in the database, as far as was seen.
+    func knows(_ tenant: TenantID) -> Bool {
+        state.withLock { $0.places[tenant] != nil }
+    }
+
     /// Whether a log is to be left alone for now.
     func isResting(_ tenant: TenantID) -> Bool {
         let now = now()
@@ -136,13 +168,14 @@ final class SealingBoard: Sendable {
     }
 
     /// Notes that an audit has found everything in place up to a size: a log that is refused is tried
-    /// again, and only when that works it is refused no more.
+    /// again, and only when that works it is refused no more. Where another process has it, that one tries.
     func noteAudit(of tenant: TenantID, size: Int64) {
         state.withLock { state in
-            state.places[tenant]?.audited = size
-            guard state.places[tenant]?.isOfAudit == true else { return }
-            state.places[tenant]?.isOfAudit = false
-            state.places[tenant]?.retry = nil
+            guard var place = state.places[tenant] else { return }
+            place.audited = size
+            if place.isOfAudit { (place.isOfAudit, place.retry) = (false, nil) }
+            if !place.isHeld { place.refusal = nil }
+            state.places[tenant] = place
         }
     }
 

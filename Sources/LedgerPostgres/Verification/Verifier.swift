@@ -70,7 +70,7 @@ package struct Verifier: Sendable {
         try await session.run { connection in
             var report = VerificationReport()
             report.opensDisclosures = self.disclosures != nil
-            let names = try tenant.map { [$0.description] } ?? Self.tenants(on: connection)
+            let names = try tenant.map { [$0.description] } ?? self.tenants(on: connection)
             for name in names {
                 report.tenants += 1
                 guard let tenant = TenantID(name) else {
@@ -143,10 +143,11 @@ package struct Verifier: Sendable {
         await session.close()
     }
 
-    /// Every tenant that any table names, found by one index probe a tenant and table.
-    private static func tenants(on connection: Connection) throws(PostgresError) -> [String] {
-        var names: Set<String> = []
-        for table in tables {
+    /// Every tenant that any table names, found by one index probe a tenant and table, or of which
+    /// something was signed.
+    private func tenants(on connection: Connection) throws(PostgresError) -> [String] {
+        var names = Set(trust.records.keys.map(\.description))
+        for table in Self.tables {
             let result = try connection.query(
                 Statement(
                     "verify_tenants_\(table)",

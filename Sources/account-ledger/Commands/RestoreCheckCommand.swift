@@ -43,7 +43,9 @@ enum RestoreCheckCommand {
         }
         let tenants =
             if let only { [only] } else { try await Tenants(url: url).list().map(\.tenant) }
-        var isWhole = true
+        let gone = only == nil ? try gone(from: tenants, directory) : []
+        var isWhole = gone.isEmpty
+        Terminal.print(gone.joined())
         for tenant in tenants {
             let report = try check(tenant, directory, url: url)
             Terminal.print(text(of: report))
@@ -63,11 +65,30 @@ enum RestoreCheckCommand {
                 throw Fault("tenant \(tenant) still differs: \(text(of: after))")
             }
         }
-        if !isWhole {
+        if !isWhole, !arguments.has("accept") {
             Terminal.complain(
                 "nothing was changed: \(Syntax.program) restore-check --accept takes the loss")
         }
         return isWhole ? .success : .fault
+    }
+
+    /// What there is to say of tenants whose logs were signed, and which the database does not have.
+    private static func gone(
+        from tenants: [TenantID], _ directory: SealerDirectory
+    ) throws(Fault) -> [String] {
+        do {
+            return try directory.signedTenants().filter { !tenants.contains($0) }.map { tenant in
+                let signed = try directory.lastSigned(of: tenant)?.checkpoint
+                return """
+                    tenant \(tenant): not in the database
+                      LOST: \(signed?.size ?? 0) events were signed\(signed.map { " as \($0.origin)" } ?? "")
+                      after \(Syntax.program) tenant create \(tenant), --accept takes the loss
+
+                    """
+            }
+        } catch {
+            throw Fault("\(Setting.sealerState.name): \(error)")
+        }
     }
 
     private static func check(

@@ -41,7 +41,7 @@ enum SealCommand {
         log.write(.info, "sealing")
         let exit: ExitCode
         if arguments.has("once") {
-            exit = try await sealOnce(sealer, url: url)
+            exit = try await sealOnce(sealer, directory, url: url)
         } else {
             var received = signals.makeAsyncIterator()
             _ = await received.next()
@@ -54,8 +54,15 @@ enum SealCommand {
     }
 
     /// Waits until every log is signed up to where it ended at first, by whomever.
-    private static func sealOnce(_ sealer: Sealer, url: String) async throws -> ExitCode {
-        let wanted = try await Tenants(url: url).list().filter { $0.events > 0 }
+    private static func sealOnce(
+        _ sealer: Sealer, _ directory: SealerDirectory, url: String
+    ) async throws -> ExitCode {
+        let tenants = try await Tenants(url: url).list()
+        for tenant in try directory.signedTenants()
+        where !tenants.contains(where: { $0.tenant == tenant }) {
+            throw Fault("tenant \(tenant) was sealed, and the database does not have it")
+        }
+        let wanted = tenants.filter { $0.events > 0 }
         let reads = ProofReads(url: url) { _ in }
         let deadline = ContinuousClock.now + patience
         for (tenant, size) in wanted {

@@ -40,7 +40,8 @@ enum VerifyCommand {
         let tenants =
             if let tenant { [tenant] } else { try OpenedTenants.read(url: url).facts.keys.sorted() }
         let trust = try VerifyTrust.read(
-            arguments, environment, keys: verifiers ?? [], tenants: tenants)
+            arguments, environment, keys: verifiers ?? [], tenants: tenants,
+            isOfAll: tenant == nil)
         let guards = try SchemaCheck.withConnection(to: url) {
             try AppendOnlyGuards.inspect($0, login: nil).sentence
         }

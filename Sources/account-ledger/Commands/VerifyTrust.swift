@@ -10,13 +10,15 @@ enum VerifyTrust {
     /// To be called before the database is looked at: what was signed by then has to be in it.
     static func read(
         _ arguments: Arguments, _ environment: Environment, keys: [NoteVerifier],
-        tenants: [TenantID]
+        tenants: [TenantID], isOfAll: Bool
     ) throws -> SealTrust {
         var trust = SealTrust()
         trust.verifiers = keys
         if let directory = try SealingSetup.directory(environment, mode: try environment.mode) {
             do {
-                for tenant in tenants {
+                // A log that is gone as a whole is named by the directory alone.
+                let signed = isOfAll ? try directory.signedTenants() : []
+                for tenant in Set(tenants + signed) {
                     trust.records[tenant] = try directory.lastSigned(of: tenant)?.checkpoint
                 }
             } catch {

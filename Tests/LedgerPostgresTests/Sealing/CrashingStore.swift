@@ -50,8 +50,8 @@ struct CrashingStore: SealerStore {
     let store: any SealerStore
     let crash: Crash
 
-    func logs() async throws -> [SealerLog] {
-        try await crash.pass { try await store.logs() }
+    func logs(without left: [TenantID]) async throws -> [SealerLog] {
+        try await crash.pass { try await store.logs(without: left) }
     }
 
     func standing(of tenant: TenantID) async throws -> SealedStanding {
@@ -93,6 +93,10 @@ struct CrashingStore: SealerStore {
 struct CrashingRecord: SealerRecord {
     let record: any SealerRecord
     let crash: Crash
+
+    func signedTenants() throws(SealerRecordFault) -> [TenantID] {
+        try ending { try record.signedTenants() }
+    }
 
     func standing(
         of tenant: TenantID, mayBegin: Bool

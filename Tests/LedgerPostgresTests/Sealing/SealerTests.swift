@@ -2,6 +2,7 @@ import Ledger
 import LedgerTestSupport
 import Synchronization
 import Testing
+import TransparencyLog
 
 @testable import LedgerPostgres
 
@@ -17,15 +18,41 @@ import Testing
         }
     }
 
-    private func sealer(_ fixture: SealingFixture, _ alarms: Alarms) -> Sealer {
+    /// A record on a disk that is full.
+    private struct FullRecord: SealerRecord {
+        let record: any SealerRecord
+
+        func signedTenants() throws(SealerRecordFault) -> [TenantID] {
+            try record.signedTenants()
+        }
+
+        func standing(
+            of tenant: TenantID, mayBegin: Bool
+        ) throws(SealerRecordFault) -> SealerStanding {
+            try record.standing(of: tenant, mayBegin: mayBegin)
+        }
+
+        func write(
+            _ signed: LastSigned, after previous: Checkpoint?, of tenant: TenantID
+        ) throws(SealerRecordFault) {
+            throw .damaged("no space left")
+        }
+
+        func add(_ erasures: [SeenErasure], of tenant: TenantID) throws(SealerRecordFault) {}
+    }
+
+    private func sealer(
+        _ fixture: SealingFixture, _ alarms: Alarms, record: (any SealerRecord)? = nil
+    ) -> Sealer {
         var configuration = SealerConfiguration(url: fixture.database.runtimeURL)
         configuration.pause = .milliseconds(5)
         configuration.poll = .milliseconds(20)
         configuration.refusalPause = .milliseconds(50)
         configuration.auditPause = .zero
+        configuration.recordLook = .milliseconds(20)
         configuration.auditRest = .milliseconds(50)
         return Sealer(
-            configuration: configuration, record: fixture.record,
+            configuration: configuration, record: record ?? fixture.record,
             onRefusal: { alarms.add($1) })
     }
 
@@ -94,6 +121,76 @@ import Testing
                 "UPDATE events e SET entry = a.entry FROM aside a WHERE e.position = a.position")
             try await eventually("size 19 is signed") { signed(sealer) == 19 }
             #expect(alarms.refusals.count == 1)
+            running.cancel()
+            await running.value
+        }
+    }
+
+    @Test func `who takes the lease does not silence what was found`() async throws {
+        try await SealingFixture.with { fixture, ledger in
+            let sealer = sealer(fixture, Alarms())
+            let running = Task { await sealer.run() }
+            var story = Story(ledger.sequencer)
+            try await story.people(0..<4)
+            sealer.wake()
+            try await eventually("size 13 is signed") { signed(sealer) == 13 }
+            try await fixture.tamper(
+                """
+                UPDATE events SET entry = convert_to(replace(convert_from(entry, 'UTF8'),
+                    '"provider":"apple"', '"provider":"zpple"'), 'UTF8') WHERE position = 5
+                """)
+            try await eventually("the change is found") {
+                sealer.statuses.first?.refusal != nil
+            }
+            // As whoever holds the serving login may do, again and again.
+            try await fixture.database.asSuperuser.execute(
+                """
+                CREATE FUNCTION taken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                    NEW.holder := '00000000-0000-7000-8000-000000000001'; RETURN NEW; END $$;
+                CREATE TRIGGER taken BEFORE INSERT OR UPDATE ON sealer_leases
+                    FOR EACH ROW EXECUTE FUNCTION taken();
+                UPDATE sealer_leases SET expires_at = expires_at
+                """)
+            try await eventually("the lease is gone") { sealer.statuses.first?.isHeld == false }
+            #expect(sealer.statuses.first?.refusal != nil)
+            running.cancel()
+            await running.value
+        }
+    }
+
+    @Test func `a sealer that cannot write its record leaves the log to another one`() async throws
+    {
+        try await SealingFixture.with { fixture, ledger in
+            var story = Story(ledger.sequencer)
+            try await story.people(0..<2)
+            let full = sealer(fixture, Alarms(), record: FullRecord(record: fixture.record))
+            let first = Task { await full.run() }
+            try await eventually("the record is found full") {
+                full.statuses.first?.refusal != nil
+            }
+            let sealer = sealer(fixture, Alarms())
+            let second = Task { await sealer.run() }
+            try await eventually("size 7 is signed") { signed(sealer) == 7 }
+            try await eventually("the first sees that it is signed") { signed(full) == 7 }
+            for running in [first, second] {
+                running.cancel()
+                await running.value
+            }
+        }
+    }
+
+    @Test func `a log that is gone as a whole is missed`() async throws {
+        try await SealingFixture.with { fixture, ledger in
+            var story = Story(ledger.sequencer)
+            try await story.people(0..<2)
+            try await fixture.sealOnce()
+            try await fixture.tamper("DELETE FROM ledger_head; DELETE FROM sealer_leases")
+            let alarms = Alarms()
+            let sealer = sealer(fixture, alarms)
+            let running = Task { await sealer.run() }
+            try await eventually("the log is missed") {
+                alarms.refusals == [.logWentBack(size: 0, signed: 7)]
+            }
             running.cancel()
             await running.value
         }

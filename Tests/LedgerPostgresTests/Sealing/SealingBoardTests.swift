@@ -59,10 +59,24 @@ import Testing
         #expect(isStuck)
         note(size: 20, signed: 20)
         #expect(!isStuck)
-        note(size: 30)
+    }
+
+    @Test func `a log that somebody else has, and does not seal, is stuck as well`() {
+        note(size: 10, isHeld: false)
+        #expect(board.watched == [.default])
+        board.noteSigned(elsewhere: 10, of: .default)
+        #expect(board.watched.isEmpty)
         clock.advance(31)
-        note(size: 30, isHeld: false)
-        #expect(!isStuck, "somebody else seals it")
+        note(size: 12, isHeld: false)
+        clock.advance(20)
+        board.noteSigned(elsewhere: 11, of: .default)
+        clock.advance(20)
+        note(size: 12, isHeld: false)
+        #expect(!isStuck, "it comes on")
+        clock.advance(11)
+        #expect(isStuck)
+        board.noteSigned(elsewhere: 12, of: .default)
+        #expect(!isStuck)
     }
 
     @Test func `a sealer that can look at no log is not current`() {
@@ -100,12 +114,24 @@ import Testing
         #expect(refusal == found && board.isResting(.default))
     }
 
-    @Test func `a refusal goes with the lease`() {
+    @Test func `a refusal stays when the lease goes, until an audit has found everything in place`()
+    {
         note(refusal: .hashesDamaged)
         note(isHeld: false)
+        #expect(refusal == .hashesDamaged)
+        board.noteAudit(of: .default, size: 10)
         #expect(refusal == nil && !board.isResting(.default))
-        note(signed: 10)
-        #expect(refusal == nil)
+    }
+
+    @Test func `a log that only this process can't seal is left to others for a while`() {
+        note(refusal: .recordUnfit("x"))
+        #expect(board.left == [.default])
+        note(isHeld: false)
+        #expect(board.left == [.default] && refusal == .recordUnfit("x"))
+        clock.advance(6)
+        #expect(board.left.isEmpty)
+        note(refusal: .hashesDamaged)
+        #expect(board.left.isEmpty)
     }
 
     @Test func `a log that was not tried keeps its refusal`() {

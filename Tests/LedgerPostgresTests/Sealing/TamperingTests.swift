@@ -295,7 +295,9 @@ private struct FlippingStore: SealerStore {
                 + " WHERE first_index = \(index)")
     }
 
-    func logs() async throws -> [SealerLog] { try await store.logs() }
+    func logs(without left: [TenantID]) async throws -> [SealerLog] {
+        try await store.logs(without: left)
+    }
 
     func standing(of tenant: TenantID) async throws -> SealedStanding {
         try await store.standing(of: tenant)

@@ -11,12 +11,16 @@ struct MemorySealerStore: SealerStore {
     private var seals: MemorySeals { world.seals }
     private var now: Timestamp { world.database.now }
 
-    func logs() async throws -> [SealerLog] {
+    func logs(without left: [TenantID]) async throws -> [SealerLog] {
         try await travel("looks for events to seal")
         return world.tenants.map { tenant in
             let now = now
             let longest = now.adding(microseconds: MemorySeals.leaseMicroseconds)
             seals.change(tenant) { shelf in
+                if left.contains(tenant) {
+                    if shelf.holder == process.number { shelf.holder = nil }
+                    return
+                }
                 let isFree =
                     shelf.holder == nil || shelf.holder == process.number
                     || shelf.expiresAt < now || shelf.expiresAt > longest

@@ -81,6 +81,10 @@ final class MemorySeals: Sendable {
 struct MemorySealerRecord: SealerRecord {
     let world: World
 
+    func signedTenants() throws(SealerRecordFault) -> [TenantID] {
+        world.tenants.filter { world.seals.shelf($0).last != nil }.sorted()
+    }
+
     func standing(
         of tenant: TenantID, mayBegin: Bool
     ) throws(SealerRecordFault) -> SealerStanding {
