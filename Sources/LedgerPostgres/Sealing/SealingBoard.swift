@@ -167,8 +167,10 @@ final class SealingBoard: Sendable {
         }
     }
 
-    /// Notes that an audit has found everything in place up to a size: a log that is refused is tried
-    /// again, and only when that works it is refused no more. Where another process has it, that one tries.
+    /// Notes that an audit has found everything in place up to a size.
+    ///
+    /// A log that is refused is tried again, and only when that works it is refused no more. Where another
+    /// process has it, that one tries.
     func noteAudit(of tenant: TenantID, size: Int64) {
         state.withLock { state in
             guard var place = state.places[tenant] else { return }

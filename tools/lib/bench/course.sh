@@ -172,8 +172,10 @@ run_rounds() {
 run_round() {
     attempt preparing prepare_round append_per_second
     ((attempt_status == 0)) || return 0
-    if is_any_wanted link sign-in unlink refresh; then
-        attempt bare_sql_per_second measure_bare_sql
+    local began_stolen began_all
+    read -r began_stolen began_all < <(processor_ticks)
+    if is_wanted link; then
+        attempt bare_sql_per_second measure_bare_sql bare_sql 0
     fi
     # Reads and unlinks are of people with two identities.
     if is_any_wanted link account unlink tenants; then
@@ -190,12 +192,17 @@ run_round() {
         attempt account measure_account
         attempt select_per_second measure_select
     fi
+    # The first is minutes old by now, and the machine may have become another one.
+    if is_any_wanted sign-in unlink refresh; then
+        attempt bare_sql_later_per_second measure_bare_sql bare_sql_later 1
+    fi
     attempt_if_wanted unlink measure_unlink
     attempt_if_wanted sign-in measure_sign_in
     attempt_if_wanted refresh measure_refresh
     attempt_if_wanted tenants measure_tenants
     attempt_if_wanted projection measure_drain
     attempt_if_wanted sealing measure_sealing
+    record_stolen "$began_stolen" "$began_all"
 }
 
 # What is measured after the rounds, on the log that they have left.

@@ -14,6 +14,19 @@ cpu_of() {
     printf '%s\n' "$((ticks * 1000000 / $(getconf CLK_TCK)))"
 }
 
+# Prints the processors' ticks that a hypervisor gave to others, and all ticks.
+processor_ticks() {
+    awk '$1 == "cpu" { for (n = 2; n <= 9; n++) all += $n; print $9, all }' /proc/stat
+}
+
+# Records how much of the processors was given to others since: record_stolen STOLEN ALL.
+record_stolen() {
+    local stolen all
+    read -r stolen all < <(processor_ticks)
+    record stolen_percent \
+        "$(awk -v s="$((stolen - $1))" -v a="$((all - $2))" 'BEGIN { printf "%.1f", a ? 100 * s / a : 0 }')"
+}
+
 cpu_of_server() {
     cpu_of "$server_process"
 }

@@ -48,7 +48,7 @@ timed() {
 # user_providers, in turns. It is sealed before, with a checkpoint every few thousand events, so that
 # `verify` has all of the tree and its signatures to check.
 measure_replay() {
-    local run accounts began checkpoints
+    local run accounts began checkpoints allowed bundle="$scratch/bundle.tar"
     # Another database than the server's, so another sealer's directory.
     local -x LEDGER_SEALER_STATE="$scratch/sealer-of-replay"
     make_long_log replayed "$replayed_events" reading
@@ -57,14 +57,14 @@ measure_replay() {
     say "The log has $checkpoints checkpoints"
     ((checkpoints > 0)) || fail "nothing of the log is signed"
     accounts=$(ask_database 'SELECT count(*) FROM accounts')
-    record verify_allowed_mib \
-        "$(awk -v n="$accounts" 'BEGIN { printf "%.1f", 64 + n * 256 / 1048576 }')"
+    allowed=$(awk -v n="$accounts" 'BEGIN { printf "%.1f", 64 + n * 256 / 1048576 }')
     ask_database CHECKPOINT
     # What is read for the first time is not in memory yet.
     ask_database 'COPY events TO STDOUT' >/dev/null
     for ((run = 1; run <= rounds; run++)); do
         began=$EPOCHREALTIME
         ask_database 'COPY events TO STDOUT' >/dev/null
+        record verify_allowed_mib "$allowed"
         record copy_seconds \
             "$(awk -v b="$began" -v e="$EPOCHREALTIME" 'BEGIN { printf "%.3f", e - b }')"
         if is_wanted replay; then
@@ -73,19 +73,11 @@ measure_replay() {
         if is_wanted rebuild; then
             measure_reading rebuild rebuild user_providers
         fi
-    done
-    if is_wanted export; then
-        measure_export
-    fi
-}
-
-# Writes the log into a bundle and verifies that, in turns.
-measure_export() {
-    local run bundle="$scratch/bundle.tar"
-    for ((run = 1; run <= rounds; run++)); do
-        measure_reading export export --all --output "$bundle"
-        measure_reading offline verify --offline "$bundle"
-        rm "$bundle"
+        if is_wanted export; then
+            measure_reading export export --all --output "$bundle"
+            measure_reading offline verify --offline "$bundle"
+            rm "$bundle"
+        fi
     done
 }
 

@@ -28,12 +28,12 @@ def rows: [
       figure: "link_alone_p50_us", yardstick: "single-row INSERT, 1 client, latency",
       by: "insert_alone_p50_us", at_most: 4 },
     { id: "sign-in", work: "POST /v1/auth/sign-in of known identities", unit: "/s",
-      figure: "sign_in_per_second", yardstick: "bare SQL link", by: "bare_sql_per_second",
+      figure: "sign_in_per_second", yardstick: "bare SQL link", by: "bare_sql_later_per_second",
       at_least: 1 },
     { id: "unlink", work: "DELETE /v1/auth/link", unit: "/s", figure: "unlink_per_second",
-      yardstick: "bare SQL link", by: "bare_sql_per_second", at_least: 1 },
+      yardstick: "bare SQL link", by: "bare_sql_later_per_second", at_least: 1 },
     { id: "refresh", work: "POST /v1/auth/refresh", unit: "/s", figure: "refresh_per_second",
-      yardstick: "bare SQL link", by: "bare_sql_per_second", at_least: 2 },
+      yardstick: "bare SQL link", by: "bare_sql_later_per_second", at_least: 2 },
     { id: "account", work: "GET /v1/account, \($connections) connections", unit: "/s",
       figure: "account_per_second", yardstick: "SELECT by key", by: "select_per_second",
       at_least: 0.6 },
@@ -74,14 +74,22 @@ def rows: [
 
 def wanted: .id as $id | $only == "" or ($only | split(",") | index($id) != null);
 
-# The ratio is that of the medians; without a yardstick the worst run counts.
+# A ratio is of two figures of the same run, and the median of these counts; without a yardstick the
+# worst run does.
+def ratios($ours; $theirs):
+    if ($ours | length) == ($theirs | length)
+    then [$ours, $theirs] | transpose | map(select(.[1] > 0) | .[0] / .[1])
+    else [] end;
+
 def measured($figures; $failures):
     .figure as $figure | .by as $by | .id as $id
     | side($figures; $figure) as $ours
     | (if $by then side($figures; $by) else null end) as $theirs
-    | (if $ours and $theirs and $theirs.median > 0 then $ours.median / $theirs.median else null end) as $ratio
+    | side({ ratios: ratios($figures[$figure] // []; $figures[$by // ""] // []) }; "ratios") as $ratios
+    | $ratios.median as $ratio
     | { id, work, unit, ours: $ours, yardstick: (if $by then { name: .yardstick } + $theirs else null end),
-        ratio: ($ratio | if . then . * 1000 | round / 1000 else null end),
+        ratio: (if $ratio then $ratio * 1000 | round / 1000 else null end),
+        ratios: (if $ratios then [$ratios.lowest, $ratios.highest | . * 1000 | round / 1000] else null end),
         asked: (if .at_least then "at least \(.at_least)" elif .more_than then "over \(.more_than)"
             elif .at_most then "at most \(.at_most)" elif .below then "below \(.below) \(.unit)"
             else null end),

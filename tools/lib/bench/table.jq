@@ -15,11 +15,13 @@ def cost($name): .figures[$name] // [] | sort | if length == 0 then null else .[
       else
         "| \(.work) | \(.ours.median | number) \(.unit) | \(.ours | spread) | \($yardstick.name // "") | \(
             if $yardstick.median then "\($yardstick.median | number) \(.unit)" else "" end) | \(
-            .ratio | number) | \(.asked // "") | \(
+            .ratio | number)\(if .ratios and .ratios[0] != .ratios[1] then " (\(.ratios[0] | number) to \(.ratios[1] | number))" else "" end) | \(.asked // "") | \(
             if .failure then .failure elif .reached == null then "" elif .reached then "yes" else "no" end) |"
       end),
 "",
 (if cost("link_server_cpu_us") then
     "Processor time of a link: server \(cost("link_server_cpu_us")) us, Postgres \(cost("link_postgres_cpu_us")) us, load \(cost("link_loader_cpu_us") | number) us; projection included."
  else empty end),
+(.figures.stolen_percent // [] | if length == 0 then empty else
+    "The hypervisor gave \(min) to \(max) % of the processors' time to others, by round." end),
 "\(.requests_per_run) requests a run; \(.cores) cores of \(.processor), which also ran the load; \(.postgres); commit \(.commit)."

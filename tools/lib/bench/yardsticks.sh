@@ -43,22 +43,23 @@ figures_of_transactions() {
         }'
 }
 
-# Links the state-based way, as bare SQL transactions, as many as the ledger's own links.
+# Links the state-based way, as bare SQL transactions, as many as the ledger's own links:
+# measure_bare_sql NAME TIME_IN_ROUND, from 0 on.
 measure_bare_sql() {
-    local each=$((links / connections)) rate p50 p99
-    psql_as_owner "$cluster" "$database" --set=run="$round" \
+    local name=$1 each=$((links / connections)) run=$((round * 10 + $2)) rate p50 p99
+    psql_as_owner "$cluster" "$database" --set=run="$run" \
         --set=clients="$connections" --set=links_each="$each" \
         --file="$bench_files/state_based_users.sql" >/dev/null
     settle
-    run_pgbench --client="$connections" --jobs=2 --transactions="$each" --define=run="$round" \
+    run_pgbench --client="$connections" --jobs=2 --transactions="$each" --define=run="$run" \
         --define=n=0 --file="$bench_files/state_based_link.sql" --log --log-prefix=pgbench.log >/dev/null
     take_pgbench_log >"$scratch/transactions"
     read -r rate p50 p99 < <(figures_of_transactions "$scratch/transactions" "$warm_up") ||
         fail "pgbench did too little to be measured"
-    record bare_sql_per_second "$rate"
-    record bare_sql_p50_us "$p50"
-    record bare_sql_p99_us "$p99"
-    say_figures bare_sql "$rate" "$p50" "$p99"
+    record "${name}_per_second" "$rate"
+    record "${name}_p50_us" "$p50"
+    record "${name}_p99_us" "$p99"
+    say_figures "$name" "$rate" "$p50" "$p99"
 }
 
 # Makes the scripts whose row is one of the log's own: a link's event.
