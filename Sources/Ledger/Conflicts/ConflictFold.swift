@@ -61,8 +61,12 @@ package struct ConflictFold: Sendable {
         }
     }
 
-    /// In the order of their first attempts.
+    /// In the order of their first attempts, unless some were forgotten.
     package private(set) var conflicts: [Conflict] = []
+    /// The places of those that no event can change any more, and that are not forgotten yet.
+    private var finished: [Int] = []
+    /// The places of those that were forgotten.
+    private var free: [Int] = []
     /// The places of those that events have changed or begun.
     private var changed: Set<Int> = []
     private var places = ConflictPlaces()
@@ -76,6 +80,23 @@ package struct ConflictFold: Sendable {
 
     /// The conflicts that events have changed or begun, in the order of their first attempts.
     package var changes: [Conflict] { changed.sorted().map { conflicts[$0] } }
+
+    /// The conflicts that events can still change.
+    package var followed: some Sequence<Conflict> { conflicts.lazy.filter(\.isFollowed) }
+
+    /// Forgets the conflicts that no event can change any more: who folds a whole log then needs no more
+    /// memory than those take that it can.
+    ///
+    /// - Returns: those that are forgotten.
+    package mutating func forgetFinished() -> [Conflict] {
+        guard !finished.isEmpty else { return [] }
+        for place in finished { places.forget(conflicts[place], in: conflicts) }
+        let forgotten = finished.map { conflicts[$0] }
+        changed.subtract(finished)
+        free += finished
+        finished = []
+        return forgotten
+    }
 
     /// Takes the next event in.
     ///
@@ -107,7 +128,7 @@ package struct ConflictFold: Sendable {
                 && conflict.identity == fact.identity
         }
         guard let place = open.last else {
-            changed.insert(conflicts.count)
+            changed.insert(free.last ?? conflicts.count)
             return add(
                 Conflict(
                     callers: [fact.account], reason: fact.reason, provider: fact.provider,
@@ -234,7 +255,10 @@ package struct ConflictFold: Sendable {
         guard old != conflict else { return }
         changed.insert(place)
         conflicts[place] = conflict
-        guard conflict.isFollowed else { return }
+        guard conflict.isFollowed else {
+            if old.isFollowed { finished.append(place) }
+            return
+        }
         if conflict.callerNow != old.callerNow { places.add(place, to: conflict.callerNow) }
         if let holder = conflict.holderNow, holder != old.holderNow {
             places.add(place, to: holder)
@@ -245,8 +269,12 @@ package struct ConflictFold: Sendable {
     }
 
     private mutating func add(_ conflict: Conflict) {
-        let place = conflicts.count
-        conflicts.append(conflict)
+        let place = free.popLast() ?? conflicts.count
+        if place < conflicts.count {
+            conflicts[place] = conflict
+        } else {
+            conflicts.append(conflict)
+        }
         guard conflict.isFollowed else { return }
         for account in conflict.callers { places.add(place, to: account) }
         if let holder = conflict.holderNow { places.add(place, to: holder) }

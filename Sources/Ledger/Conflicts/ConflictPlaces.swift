@@ -41,6 +41,14 @@ struct ConflictPlaces {
         return places.sorted()
     }
 
+    /// Takes out what is known of a conflict that nothing can change any more.
+    mutating func forget(_ conflict: Conflict, in conflicts: [Conflict]) {
+        _ = places(
+            of: conflict.callers + [conflict.holder, conflict.holderNow].compactMap(\.self),
+            Set([conflict.identity].compactMap(\.self)), merge: conflict.resolution?.mark.event,
+            in: conflicts)
+    }
+
     private mutating func collect(
         _ name: UInt64, _ conflicts: [Conflict], into places: inout Set<Int>
     ) {

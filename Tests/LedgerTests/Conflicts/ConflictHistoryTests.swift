@@ -44,8 +44,30 @@ import Testing
         }
     }
 
+    @Test(arguments: seeds)
+    func `who forgets what is over needs room for the rest alone, and finds the same`(
+        seed: UInt64
+    ) throws {
+        let log = try RandomLog(seed: seed, commands: 260)
+        var whole = ConflictFold()
+        var fold = ConflictFold()
+        var forgotten: Set<Conflict> = []
+        var followedMax = 0
+        for step in log.steps {
+            try whole.apply(step.recorded)
+            try fold.apply(step.recorded)
+            let finished = fold.forgetFinished()
+            #expect(finished.allSatisfy { !$0.isFollowed && forgotten.insert($0).inserted })
+            let followed = Set(fold.followed)
+            followedMax = max(followedMax, followed.count)
+            #expect(forgotten.union(followed) == Set(whole.conflicts))
+        }
+        #expect(fold.conflicts.count <= followedMax + 1)
+        #expect(!forgotten.isEmpty || whole.conflicts.allSatisfy(\.isFollowed))
+    }
+
     @Test func `a conflict takes little room`() {
-        // verify keeps all conflicts of a tenant, and its memory has a bound.
+        // verify keeps those of a tenant that events can still change, and its memory has a bound.
         #expect(MemoryLayout<Conflict>.stride <= 208)
     }
 

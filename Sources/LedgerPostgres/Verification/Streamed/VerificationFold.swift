@@ -96,6 +96,7 @@ struct VerificationFold {
         guard conflictTables.isEmpty || (try? conflicts.apply(recorded)) != nil else {
             return false
         }
+        for conflict in conflicts.forgetFinished() { add(conflict, to: conflictTables) }
         note(event)
         for session in state.endedSessions {
             summer.end(session, at: recorded.position, &expected)
@@ -201,12 +202,18 @@ struct VerificationFold {
     /// Says what `conflicts` must hold once the fold stands at its checkpoint.
     private mutating func addConflictsAtCheckpoint() {
         let next = state.nextPosition
-        for (table, _) in conflictTables.filter({ $0.checkpoint == next }) {
-            for conflict in conflicts.conflicts {
-                expected.projections[table]?.add(summer.hash(conflict))
-            }
-        }
+        let reached = conflictTables.filter { $0.checkpoint == next }
+        guard !reached.isEmpty else { return }
+        for conflict in conflicts.followed { add(conflict, to: reached) }
         conflictTables.removeAll { $0.checkpoint == next }
+    }
+
+    private mutating func add(
+        _ conflict: Conflict, to tables: [(table: ProjectionTable, checkpoint: LogPosition)]
+    ) {
+        guard !tables.isEmpty else { return }
+        let hash = summer.hash(conflict)
+        for (table, _) in tables { expected.projections[table]?.add(hash) }
     }
 
     private mutating func eachIdentity(
