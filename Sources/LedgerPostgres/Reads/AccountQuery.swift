@@ -6,20 +6,23 @@ import Postgres
 /// One statement has one snapshot, so the rows are those of the checkpoint that it reads; also when
 /// another table is swapped in, because the statement keeps the view as it is until it has read.
 enum AccountQuery {
-    // The checkpoint of each tenant is looked up once, and before anything else: `MATERIALIZED`.
+    // The checkpoint of each tenant is looked up once, and before anything else: `MATERIALIZED`. Where it is
+    // at the log's end, every account is folded, and no account's last position is looked up.
     private static let statement = Statement(
         "read_accounts",
         """
         WITH checkpoints AS MATERIALIZED (
-            SELECT t.tenant_id, p.position
+            SELECT t.tenant_id, p.position, p.position >= h.next_position AS is_whole
             FROM unnest($4::text[]) AS t (tenant_id)
             CROSS JOIN projection_tables g
             CROSS JOIN LATERAL (
                 SELECT position FROM projections
                 WHERE tenant_id = t.tenant_id AND name = g.name AND generation = g.generation
                 OFFSET 0) p
+            CROSS JOIN LATERAL (
+                SELECT next_position FROM ledger_head WHERE tenant_id = t.tenant_id OFFSET 0) h
             WHERE g.name = 'user_providers' AND g.state = 'served')
-        SELECT k.n, coalesce(p.position > a.last_position, false),
+        SELECT k.n, coalesce(p.is_whole OR p.position > a.last_position, false),
                u.identity_id, u.provider, u.email, u.linked_at, u.linked_position
         FROM unnest($1::text[], $2::uuid[], $3::uuid[]) WITH ORDINALITY
              AS k (tenant_id, session_id, account_id, n)
@@ -27,11 +30,12 @@ enum AccountQuery {
             SELECT * FROM sessions
             WHERE tenant_id = k.tenant_id AND session_id = k.session_id
             OFFSET 0) s
-        CROSS JOIN LATERAL (
+        LEFT JOIN checkpoints p ON p.tenant_id = k.tenant_id
+        LEFT JOIN LATERAL (
             SELECT last_position FROM accounts
             WHERE tenant_id = k.tenant_id AND account_id = k.account_id
-            OFFSET 0) a
-        LEFT JOIN checkpoints p ON p.tenant_id = k.tenant_id
+                AND NOT coalesce(p.is_whole, false)
+            OFFSET 0) a ON true
         LEFT JOIN LATERAL (
             SELECT * FROM user_providers
             WHERE tenant_id = k.tenant_id AND user_id = k.account_id

@@ -114,9 +114,12 @@ package final class Sealer: Sendable {
                 let last = try record.standing(of: tenant, mayBegin: false).last
                 board.noteSigned(elsewhere: last?.checkpoint.size ?? 0, of: tenant)
             }
-            for tenant in try record.signedTenants() where !board.knows(tenant) {
-                let last = try record.standing(of: tenant, mayBegin: false).last
-                refuse(tenant, .logWentBack(size: 0, signed: last?.checkpoint.size ?? 0))
+            for tenant in try record.tenants() where !board.knows(tenant) {
+                // One of which nothing was signed is not missed.
+                guard let last = try? record.standing(of: tenant, mayBegin: false).last else {
+                    continue
+                }
+                refuse(tenant, .logWentBack(size: 0, signed: last.checkpoint.size))
             }
         } catch {
             onFault("the sealer's record can't be read: \(error)")

@@ -28,13 +28,13 @@ package struct SealerDirectory: SealerRecord {
         self.base = base
     }
 
-    package func signedTenants() throws(SealerRecordFault) -> [TenantID] {
-        try explaining { try tenants().filter { try lastSigned(of: $0) != nil } }
+    package func tenants() throws(SealerRecordFault) -> [TenantID] {
+        try explaining { (try root.names() ?? []).compactMap { TenantID($0) }.sorted() }
     }
 
-    /// The tenants of which anything is kept, in order.
-    func tenants() throws(SealerRecordFault) -> [TenantID] {
-        try explaining { (try root.names() ?? []).compactMap { TenantID($0) }.sorted() }
+    /// The tenants of whose logs something was signed, in order.
+    package func signedTenants() throws(SealerRecordFault) -> [TenantID] {
+        try explaining { try tenants().filter { try lastSigned(of: $0) != nil } }
     }
 
     package func standing(

@@ -6,8 +6,8 @@ package import TransparencyLog
 /// A database that was set back, or changed by whoever owns it, can't take this along. In production a
 /// directory; memory in a simulation.
 package protocol SealerRecord: Sendable {
-    /// The tenants of whose logs something was signed, in order.
-    func signedTenants() throws(SealerRecordFault) -> [TenantID]
+    /// The tenants of which anything is kept, in order.
+    func tenants() throws(SealerRecordFault) -> [TenantID]
 
     /// What is kept of a tenant's log.
     ///

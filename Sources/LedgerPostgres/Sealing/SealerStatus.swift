@@ -7,7 +7,7 @@ package struct SealerStatus: Hashable, Sendable {
     package let size: Int64
     /// Whether this process seals the log; another one may.
     package let isHeld: Bool
-    /// The size that this process signed last; 0 when none.
+    /// The size that this process signed last, or another one as its record was last seen; 0 when none.
     package let signed: Int64
     /// The size up to which the whole log was last held against everything signed; nil before the first
     /// time.

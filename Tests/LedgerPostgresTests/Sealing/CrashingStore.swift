@@ -94,8 +94,8 @@ struct CrashingRecord: SealerRecord {
     let record: any SealerRecord
     let crash: Crash
 
-    func signedTenants() throws(SealerRecordFault) -> [TenantID] {
-        try ending { try record.signedTenants() }
+    func tenants() throws(SealerRecordFault) -> [TenantID] {
+        try ending { try record.tenants() }
     }
 
     func standing(

@@ -81,8 +81,8 @@ final class MemorySeals: Sendable {
 struct MemorySealerRecord: SealerRecord {
     let world: World
 
-    func signedTenants() throws(SealerRecordFault) -> [TenantID] {
-        world.tenants.filter { world.seals.shelf($0).last != nil }.sorted()
+    func tenants() throws(SealerRecordFault) -> [TenantID] {
+        world.tenants.filter { world.seals.shelf($0).signer != nil }.sorted()
     }
 
     func standing(
