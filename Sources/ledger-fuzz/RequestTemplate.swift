@@ -111,7 +111,8 @@ enum RequestTemplates {
         request("GET /v1/log/checkpoint", key, ""),
         request("GET /v1/log/checkpoints?from=0&to=9&limit=2", key, ""),
         request(
-            "GET /v1/log/inclusion?position=0&size=1", key + "Accept: text/plain, */*;q=0.1\n", ""),
+            "GET /v1/log/inclusion?position=0&size=1",
+            key + "Accept: text/plain;x=\"a,b\";q=0.9, */*;q=0.1\n", ""),
         request("GET /v1/log/consistency?old=1&size=2", key, ""),
         request("GET /v1/log/keys", key, ""),
         request("GET /v1/accounts/<ACCOUNT>?as_of=2", key, ""),
