@@ -1,5 +1,5 @@
 -- What is missing of each append-only level, in words; no row for a level means that it holds.
--- $1: the login that serves. $2, $3: the bodies of the guard functions of level 1 and level 3.
+-- $1: the logins that serve. $2, $3: the bodies of the guard functions of level 1 and level 3.
 -- $4, $5: names and bodies of the functions that destroy.
 -- :append_only, :erasable and :guarded are the lists of GuardedTables.swift.
 WITH guarded AS (
@@ -27,9 +27,9 @@ WITH guarded AS (
     JOIN wanted w ON w.place = log.name AND t.tgname = w.name AND t.tgtype = w.type
     WHERE t.tgenabled = 'A' AND t.tgqual IS NULL AND t.tgattr = ''::int2vector
 ), login AS (
-    SELECT r.oid, r.rolname, r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname = $1
+    SELECT r.oid, r.rolname, r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname = ANY ($1::text[])
 ), serving AS (
-    SELECT l.oid FROM login l WHERE NOT l.rolsuper
+    SELECT l.oid, l.rolname FROM login l WHERE NOT l.rolsuper
 ), grants AS (
     SELECT log.name, log.is_evidence, a.grantee, a.privilege_type
     FROM log, aclexplode(log.relacl) a
@@ -72,26 +72,27 @@ UNION ALL
 SELECT DISTINCT 1, format('%s inherits from %s', i.inhrelid::regclass, i.inhparent::regclass)
 FROM pg_catalog.pg_inherits i JOIN log ON log.oid IN (i.inhparent, i.inhrelid)
 UNION ALL
-SELECT 2, format('there is no login %s', $1)
-WHERE NOT EXISTS (SELECT FROM login)
+SELECT 2, format('there is no login %s', n.name)
+FROM unnest($1::text[]) n (name) WHERE n.name NOT IN (SELECT l.rolname FROM login l)
 UNION ALL
 SELECT 2, format('the login %s is a superuser', l.rolname)
 FROM login l WHERE l.rolsuper
 UNION ALL
-SELECT 2, format('the login %s may act as %s, which owns the log or its guards', $1, o.rolname)
+SELECT 2, format('the login %s may act as %s, which owns the log or its guards', s.rolname,
+    o.rolname)
 FROM serving s JOIN pg_catalog.pg_roles o ON o.oid IN (SELECT oid FROM owner)
 WHERE pg_has_role(s.oid, o.oid, 'MEMBER')
 UNION ALL
-SELECT 2, format('the login %s may act as %s, which can make itself anybody', $1, r.rolname)
+SELECT 2, format('the login %s may act as %s, which can make itself anybody', s.rolname, r.rolname)
 FROM serving s JOIN pg_catalog.pg_roles r ON r.rolsuper OR r.rolcreaterole
     OR r.rolname IN ('pg_write_server_files', 'pg_execute_server_program')
 WHERE pg_has_role(s.oid, r.oid, 'MEMBER')
 UNION ALL
-SELECT 2, format('the login %s may act as %s, which writes all tables', $1, r.rolname)
+SELECT 2, format('the login %s may act as %s, which writes all tables', s.rolname, r.rolname)
 FROM serving s JOIN pg_catalog.pg_roles r ON r.rolname = 'pg_write_all_data'
 WHERE pg_has_role(s.oid, r.oid, 'MEMBER')
 UNION ALL
-SELECT 2, format('the login %s may create or drop objects in the schema public', $1)
+SELECT 2, format('the login %s may create or drop objects in the schema public', s.rolname)
 FROM serving s JOIN pg_catalog.pg_namespace n ON n.nspname = 'public'
 WHERE has_schema_privilege(s.oid, n.oid, 'CREATE') OR pg_has_role(s.oid, n.nspowner, 'MEMBER')
 UNION ALL

@@ -12,20 +12,13 @@ package enum AppendOnlyLevel: Int, Sendable, Hashable, Comparable {
     /// Event triggers refuse it to the owner as well.
     case eventTriggers = 3
 
-    /// Reads the level off the catalogue; see ``AppendOnlyGuards/inspect(_:login:)``.
-    package static func current(
-        _ connection: Connection, login: String? = nil
-    ) throws(PostgresError) -> AppendOnlyLevel {
-        try AppendOnlyGuards.inspect(connection, login: login).level
-    }
-
     /// Orders by strength.
     package static func < (left: AppendOnlyLevel, right: AppendOnlyLevel) -> Bool {
         left.rawValue < right.rawValue
     }
 }
 
-/// What the catalogue says about the guards of the log, as seen from the login that serves.
+/// What the catalogue says about the guards of the log, as seen from logins that serve.
 ///
 /// The log is `events` and what lies beside it: the tables that `GuardedTables` lists.
 package struct AppendOnlyGuards: Sendable, Hashable {
@@ -49,7 +42,10 @@ package struct AppendOnlyGuards: Sendable, Hashable {
     }
 
     /// One line about the level and what keeps it from being higher.
-    package var sentence: String {
+    package var sentence: String { sentence(about: "the serving login") }
+
+    /// The same, with other words for the logins that were inspected.
+    func sentence(about logins: String) -> String {
         let next = findings.filter { $0.level.rawValue == level.rawValue + 1 }.map(\.text)
         let shown = next.prefix(Self.findingsShownMax).joined(separator: "; ")
         let more = next.count - Self.findingsShownMax
@@ -59,7 +55,7 @@ package struct AppendOnlyGuards: Sendable, Hashable {
         case .unguarded: "\(start): the log is not guarded: \(reason)"
         case .triggers: "\(start): triggers refuse changes of the log, but \(reason)"
         case .separateRoles:
-            "\(start): the serving login cannot change the log, but its owner could: \(reason)"
+            "\(start): \(logins) cannot change the log, but its owner could: \(reason)"
         case .eventTriggers:
             "\(start): event triggers refuse changes of the log to its owner as well,"
                 + " and only a superuser can lift them"
@@ -70,18 +66,16 @@ package struct AppendOnlyGuards: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - connection: Any connection to the database.
-    ///   - login: The role that serves; nil for the one that this connection logged in as.
-    /// - Returns: What is missing, for that login.
+    ///   - logins: The roles that serve.
+    /// - Returns: What is missing, for the weakest of them.
     /// - Throws: `PostgresError` when the catalogue cannot be read.
     package static func inspect(
-        _ connection: Connection, login: String? = nil
+        _ connection: Connection, logins: [String]
     ) throws(PostgresError) -> AppendOnlyGuards {
-        let serving =
-            if let login { login } else { try connection.query(sessionUser).text(0, 0) }
         let rows = try connection.query(
             query,
             [
-                .text(serving),
+                .texts(logins),
                 .text(body(of: MigrationScripts.guardTriggers, tag: "$refuse$")),
                 .text(body(of: MigrationScripts.guardEventTriggers, tag: "$guard$")),
                 .texts(GuardedFunction.all.map(\.name)),
@@ -97,7 +91,6 @@ package struct AppendOnlyGuards: Sendable, Hashable {
     }
 
     private static let query = Statement("append_only_findings", MigrationScripts.guardFindings)
-    private static let sessionUser = Statement("session_user", "SELECT session_user::text")
 
     /// The body of the one function that a script quotes with this tag.
     private static func body(of script: String, tag: String) -> String {

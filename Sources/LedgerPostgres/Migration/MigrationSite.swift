@@ -130,7 +130,7 @@ struct MigrationSite {
     }
 
     private func unguarded() throws -> [String] {
-        try AppendOnlyGuards.inspect(connection, login: servingLogin)
+        try AppendOnlyGuards.inspect(connection, logins: [servingLogin])
             .findings.filter { $0.level == .triggers }.map(\.text)
     }
 

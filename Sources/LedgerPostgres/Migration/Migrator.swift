@@ -54,7 +54,7 @@ package struct Migrator: Sendable {
         return MigrationReport(
             applied: pending.map(\.version), version: migrations.count, repaired: repaired,
             dropped: try site.dropUnfinishedTables(),
-            guards: try AppendOnlyGuards.inspect(owner, login: login))
+            guards: try AppendOnlyGuards.inspect(owner, logins: [login]))
     }
 
     private func pendingMigrations(in connection: Connection) throws -> [Migration] {

@@ -42,9 +42,7 @@ enum VerifyCommand {
         let trust = try VerifyTrust.read(
             arguments, environment, keys: verifiers ?? [], tenants: tenants,
             isOfAll: tenant == nil)
-        let guards = try SchemaCheck.withConnection(to: url) {
-            try AppendOnlyGuards.inspect($0, login: nil).sentence
-        }
+        let guards = try SchemaCheck.withConnection(to: url) { try AppendOnlySurvey($0).text }
         let verifier = Verifier(
             url: url, keyring: keys?.wrapping, searchKey: keys?.searching.search, trust: trust)
         let isTold = arguments.has("progress") || Terminal.isWatched
@@ -56,7 +54,7 @@ enum VerifyCommand {
         }
         await verifier.close()
         Terminal.print(
-            text(of: report) + "\(guards)\n" + summary(report).joined(separator: ", ") + "\n"
+            text(of: report) + guards + summary(report).joined(separator: ", ") + "\n"
                 + verdict(report))
         return report.holds ? .success : .fault
     }

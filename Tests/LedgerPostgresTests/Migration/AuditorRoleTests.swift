@@ -16,7 +16,7 @@ import Testing
                     ownerURL: fixture.database.ownerURL, keyring: SequencerFixture.keyring)
                 for projection in ProjectionName.allCases { _ = try await rebuild.run(projection) }
                 await rebuild.close()
-                try await withAuditor(of: fixture.database) { url in
+                try await fixture.database.withAuditor { url in
                     let whole = try await verify(url)
                     #expect(whole.holds && !whole.isSearched, "\(whole.findings)")
                     #expect(whole.counts[.checkpoints] == 1)
@@ -74,28 +74,31 @@ import Testing
         await verifier.close()
         return report
     }
+}
 
-    private func withAuditor(
-        of database: ScratchDatabase, _ body: (String) async throws -> Void
-    ) async throws {
-        let login = "\(database.name)_reader"
-        let group = LedgerRoles(database: database.name).auditor
-        try await database.asSuperuser.execute(
-            """
-            CREATE ROLE "\(group)" NOLOGIN;
-            CREATE ROLE "\(login)" LOGIN PASSWORD 'reader' IN ROLE "\(group)"
-            """)
-        // Only who may make roles, or finds them, gives the groups their rights.
-        _ = try await database.migrate()
-        let url = try TestCluster.url(replacing: [
-            "dbname": database.name, "user": login, "password": "reader",
-        ])
+extension ScratchDatabase {
+    /// Lends a login of the auditors' group, which is made if it is not there.
+    func withAuditor(_ body: (String) async throws -> Void) async throws {
+        let login = "\(name)_reader"
+        let group = LedgerRoles(database: name).auditor
+        let found = try await asSuperuser.texts(
+            "SELECT rolname::text FROM pg_roles WHERE rolname = '\(group)'")
+        if found.isEmpty {
+            try await asSuperuser.execute("CREATE ROLE \"\(group)\" NOLOGIN")
+            // Only who may make roles, or finds them, gives the groups their rights.
+            _ = try await migrate()
+        }
+        try await asSuperuser.execute(
+            "CREATE ROLE \"\(login)\" LOGIN PASSWORD 'reader' IN ROLE \"\(group)\"")
         do {
-            try await body(url)
+            try await body(
+                try TestCluster.url(replacing: [
+                    "dbname": name, "user": login, "password": "reader",
+                ]))
         } catch {
-            try await database.asSuperuser.execute("DROP ROLE \"\(login)\"")
+            try await asSuperuser.execute("DROP ROLE \"\(login)\"")
             throw error
         }
-        try await database.asSuperuser.execute("DROP ROLE \"\(login)\"")
+        try await asSuperuser.execute("DROP ROLE \"\(login)\"")
     }
 }

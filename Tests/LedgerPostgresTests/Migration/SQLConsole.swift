@@ -44,7 +44,7 @@ struct SQLConsole: Sendable {
     }
 
     func guards(login: String) async throws -> AppendOnlyGuards {
-        try await session.run { try AppendOnlyGuards.inspect($0, login: login) }
+        try await session.run { try AppendOnlyGuards.inspect($0, logins: [login]) }
     }
 
     /// Migrates on this console's thread, which is not the cooperative pool's.
