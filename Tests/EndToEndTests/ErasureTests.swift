@@ -106,6 +106,40 @@ import Testing
         }
     }
 
+    @Test func `what was recorded while a merge stood is said to be the survivor's`() async throws {
+        try await Deployment.with { deployment in
+            let server = try await deployment.serve()
+            var (ada, bob, again) = (
+                Device(server.client), Device(server.client), Device(server.client)
+            )
+            try await ada.signIn(deployment.apple, as: "ada-s", email: "ada@private.example")
+            try await bob.signIn(deployment.google, as: "bob-s", email: "bob@private.example")
+            let why = ["--reason", "one person", "--case", "T-7"]
+            let merged = try await deployment.tool.run(["merge", ada.userID, bob.userID] + why)
+            let event = try #require(
+                merged.output.firstMatch(of: /unmerge ([0-9a-f-]{36})/), "\(merged.errors)")
+            try await again.signIn(deployment.google, as: "bob-s", email: "b@private.example")
+            #expect(again.userID == ada.userID)
+            let undone = try await deployment.tool.run(["unmerge", String(event.output.1)] + why)
+            #expect(undone.status == 0, "\(undone.errors)")
+
+            for (account, what) in [
+                (bob.userID, "goes with the erasure of \(ada.userID)\n"),
+                (ada.userID, "nothing of it is left\n"),
+            ] {
+                let said = try await eventually("what is left of \(account) to go") {
+                    let erased = try await deployment.tool.run(
+                        ["erase", account, "--reason", "case 4711"])
+                    #expect(erased.status == 0, "\(erased.errors)")
+                    return erased.output.contains("what is left of it") ? nil : erased.output
+                }
+                #expect(said.hasSuffix(what), "\(said)")
+            }
+            try await server.stop()
+            #expect(try await deployment.tool.run(["verify"]).status == 0)
+        }
+    }
+
     @Test(arguments: [
         ["erase"], ["erase", "x", "--reason", "r"], ["erase", someID],
         ["erase", someID, "--reason", "r", "--basis", "restored"],

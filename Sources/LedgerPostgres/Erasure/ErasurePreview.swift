@@ -88,4 +88,36 @@ package enum ErasurePreview: Sendable {
             left, [.text(tenant.description), .uuids(accounts.map(\.bits))])
         return try row.int8(0, 0) == Int64(accounts.count)
     }
+
+    // The first account of an AccountsUnmerged is the survivor, which may have been absorbed in its turn.
+    private static let formerSurvivors = Statement(
+        "erasure_former_survivors",
+        """
+        WITH RECURSIVE survivor AS (
+            SELECT k.account_id FROM unnest($2::uuid[]) AS k (account_id)
+            UNION
+            SELECT e.account_id FROM survivor s
+            JOIN account_audit a ON a.tenant_id = $1 AND a.account_id = s.account_id
+                AND a.type = 'AccountsUnmerged'
+            JOIN events e ON e.tenant_id = $1 AND e.position = a.position)
+        SELECT s.account_id FROM survivor s
+        WHERE s.account_id <> ALL ($2::uuid[]) AND NOT EXISTS (
+            SELECT FROM erasures x
+            WHERE x.tenant_id = $1 AND x.account_id = s.account_id)
+        ORDER BY s.account_id
+        """)
+
+    /// The accounts that had absorbed any of these, gave it back, and were not erased: what was recorded in
+    /// between is about them.
+    ///
+    /// - Throws: `PostgresError`.
+    package static func formerSurvivors(
+        of accounts: [AccountID], in tenant: TenantID, on connection: Connection
+    ) throws(PostgresError) -> [AccountID] {
+        let rows = try connection.query(
+            formerSurvivors, [.text(tenant.description), .uuids(accounts.map(\.bits))])
+        var found: [AccountID] = []
+        for row in 0..<rows.rowCount { found.append(AccountID(bits: try rows.uuid(row, 0))) }
+        return found
+    }
 }

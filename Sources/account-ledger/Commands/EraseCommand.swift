@@ -70,15 +70,28 @@ enum EraseCommand {
             // Another process may be at it, and another account may stand in its way: only what is
             // noted of these is believed.
             _ = try? await worker.round()
-            let isDone = try SchemaCheck.withConnection(to: url) {
-                try ErasurePreview.areDestroyed(accounts, of: tenant, on: $0)
+            let outcome: String? = try SchemaCheck.withConnection(to: url) {
+                guard try ErasurePreview.areDestroyed(accounts, of: tenant, on: $0) else {
+                    return nil
+                }
+                return ended(
+                    besides: try ErasurePreview.formerSurvivors(of: accounts, in: tenant, on: $0))
             }
-            if isDone { return "nothing of it is left" }
+            if let outcome { return outcome }
             guard ContinuousClock.now < deadline else { break }
             try await Task.sleep(for: .milliseconds(100))
         }
         return "what is left of it, which no key opens any more or the read models have to fold"
             + " first, goes as soon as serve has come to it"
+    }
+
+    /// What to say of an erasure that is done.
+    private static func ended(besides formerSurvivors: [AccountID]) -> String {
+        guard !formerSurvivors.isEmpty else { return "nothing of it is left" }
+        return
+            "what was its own is gone; a merge of it was taken back, and what was recorded while that"
+            + " stood goes with the erasure of "
+            + formerSurvivors.map(\.description).joined(separator: ", ")
     }
 
     private static func covering(_ accounts: [AccountID]) -> String {
