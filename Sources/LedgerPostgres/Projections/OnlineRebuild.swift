@@ -65,7 +65,8 @@ package struct OnlineRebuild: Sendable {
     package func run(_ projection: ProjectionName) async throws -> OnlineRebuildReport {
         try await checkKeys()
         return try await locked(projection) { lock in
-            let tables = try await lock.run { try TableMaking.clear(projection, on: $0) }
+            let tables = try await lock.run { try TableMaking.find(projection, on: $0) }
+            for table in tables.leftovers { try await discard(table, lock: lock) }
             try onStep(.begun)
             let old = tables.served
             let new: ProjectionTable
@@ -84,11 +85,9 @@ package struct OnlineRebuild: Sendable {
                 try onStep(.swapped)
                 return OnlineRebuildReport(
                     served: new, previous: old, comparedRows: comparison.rows,
-                    differences: comparison.differences)
+                    differences: comparison.differences, uncompared: comparison.uncompared)
             } catch let fault as OnlineRebuildFault {
-                // The new table would be folded into for nobody.
-                _ = try await lock.run { try TableExchange.drop(new, on: $0) }
-                throw fault
+                throw await reject(new, lock: lock, after: fault)
             }
         }
     }
@@ -118,13 +117,7 @@ package struct OnlineRebuild: Sendable {
             let previous = try await lock.run { try ProjectionTables.all(on: $0) }
                 .first { $0.table.projection == projection && $0.state == .previous }
             guard let previous else { throw OnlineRebuildFault.noPrevious(projection) }
-            let deadline = ContinuousClock.now + Self.lockPatience
-            while try await !lock.run({ try TableExchange.drop(previous.table, on: $0) }) {
-                guard ContinuousClock.now < deadline else {
-                    throw OnlineRebuildFault.isLocked(previous.table.description)
-                }
-                try await Task.sleep(for: Self.pause)
-            }
+            try await insist(on: previous.table, lock: lock, TableExchange.drop)
             return previous.table
         }
     }
@@ -140,8 +133,7 @@ package struct OnlineRebuild: Sendable {
                 try TableMaking.load(new, beside: old, with: disclosures, on: connection)
             }
         } catch let fault as OnlineRebuildFault {
-            _ = try await lock.run { try TableExchange.drop(new, on: $0) }
-            throw fault
+            throw await reject(new, lock: lock, after: fault)
         }
         try onStep(.loaded)
         try await lock.run { try TableMaking.index(new, like: old, on: $0) }
@@ -150,15 +142,53 @@ package struct OnlineRebuild: Sendable {
         return new
     }
 
-    /// Folds, beside any server, until the new table stands where the old one does.
+    /// Takes a table away that is not going to be shown, and gives the fault to end with.
+    private func reject(
+        _ table: ProjectionTable, lock: RebuildLock, after fault: OnlineRebuildFault
+    ) async -> OnlineRebuildFault {
+        // Then the table is for whoever has the lock now.
+        if case .lockLost = fault { return fault }
+        do {
+            try await discard(table, lock: lock)
+            return fault
+        } catch {
+            return .left(table, after: fault, because: "\(error)")
+        }
+    }
+
+    /// Drops a table that is of no use; should that fail, nobody folds into it at least.
+    ///
+    /// - Throws: `OnlineRebuildFault.isLocked`.
+    private func discard(_ table: ProjectionTable, lock: RebuildLock) async throws {
+        try await insist(on: table, lock: lock, TableExchange.retire)
+        try await insist(on: table, lock: lock, TableExchange.drop)
+    }
+
+    /// Tries until nothing holds what is in the way.
+    ///
+    /// - Throws: `OnlineRebuildFault.isLocked` when that takes too long.
+    private func insist(
+        on table: ProjectionTable, lock: RebuildLock,
+        _ attempt: @Sendable (ProjectionTable, Connection) throws -> Bool
+    ) async throws {
+        let deadline = ContinuousClock.now + Self.lockPatience
+        while try await !lock.run({ try attempt(table, $0) }) {
+            guard ContinuousClock.now < deadline else {
+                throw OnlineRebuildFault.isLocked(table.description)
+            }
+            try await Task.sleep(for: Self.pause)
+        }
+    }
+
+    /// Folds, beside any server, until the new table is as far and as whole as the old one, but for a page.
     private func catchUp(_ old: ProjectionTable, _ new: ProjectionTable) async throws {
         let deadline = ContinuousClock.now + Self.patience
         while true {
             let round = try await folder.round()
             let lag = try await session.step { try TableExchange.lag(old, new, on: $0) }
             guard let lag else { return }
-            if lag.isStopped || ContinuousClock.now > deadline {
-                throw OnlineRebuildFault.staysBehind(lag.table, lag.tenant, reason: lag.reason)
+            if lag.isFinal || ContinuousClock.now > deadline {
+                throw OnlineRebuildFault.staysBehind(new, lag.tenant, reason: lag.reason)
             }
             if !round.hasFolded { try await Task.sleep(for: Self.pause) }
         }
@@ -183,7 +213,7 @@ package struct OnlineRebuild: Sendable {
             guard ContinuousClock.now < deadline else {
                 throw OnlineRebuildFault.staysBehind(new, apart, reason: "the time is over")
             }
-            _ = try await folder.round()
+            try await catchUp(old, new)
         }
     }
 
@@ -195,7 +225,7 @@ package struct OnlineRebuild: Sendable {
         while true {
             switch try await lock.run({ try TableExchange.exchange(old, new, on: $0) }) {
             case .done: return
-            case .apart: _ = try await folder.round()
+            case .behind: try await catchUp(old, new)
             // Readers of the view wait behind us for as long as we try: seldom, and not for long.
             case .locked: try await Task.sleep(for: Self.pause * 50)
             }

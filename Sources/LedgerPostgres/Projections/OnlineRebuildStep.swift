@@ -21,14 +21,15 @@ package enum OnlineRebuildStep: String, Sendable, CaseIterable {
 }
 
 /// Why tables were not exchanged; what is served is what was served before.
-package enum OnlineRebuildFault: Error, Sendable, CustomStringConvertible {
+package indirect enum OnlineRebuildFault: Error, Sendable, CustomStringConvertible {
     /// Another process rebuilds the same projection.
     case isRunning(ProjectionName)
     /// The table before the served one has to be dropped first.
     case previousIsKept(ProjectionTable)
     /// There is no table to go back to, or to drop.
     case noPrevious(ProjectionName)
-    /// A table stays behind the other, because it has stopped or nobody can fold into it.
+    /// A table does not come as far as the one that it would replace: it has stopped before, or nobody can
+    /// fold into it.
     case staysBehind(ProjectionTable, TenantID, reason: String)
     /// An event of the log cannot be folded.
     case unfoldable(TenantID, LogDamage)
@@ -36,10 +37,12 @@ package enum OnlineRebuildFault: Error, Sendable, CustomStringConvertible {
     case differs(TableDifference)
     /// The key directory lacks a key that accounts' keys are wrapped with.
     case keyIsMissing(String)
-    /// Something reads the view or the table without an end.
+    /// Something holds the view or the table without an end.
     case isLocked(String)
     /// The lock against other rebuilds was lost with its connection.
     case lockLost
+    /// A rebuild ended with a fault, and its table could not be dropped.
+    case left(ProjectionTable, after: OnlineRebuildFault, because: String)
 
     package var description: String {
         switch self {
@@ -58,8 +61,11 @@ package enum OnlineRebuildFault: Error, Sendable, CustomStringConvertible {
                 + " is not what the log says; rebuild \(difference.new.projection) repairs it in"
                 + " place. Nothing was changed"
         case .keyIsMissing(let id): "the key directory lacks the encryption key \(id)"
-        case .isLocked(let name): "\(name) is being read without an end; try again later"
+        case .isLocked(let name): "\(name) is in use without an end; try again later"
         case .lockLost: "the connection was lost; start the rebuild again"
+        case .left(let table, let fault, let reason):
+            "\(fault). \(table) could not be dropped: \(reason). The next rebuild"
+                + " \(table.projection) --online drops it or, where it is of use, goes on with it"
         }
     }
 }
@@ -91,4 +97,6 @@ package struct OnlineRebuildReport: Sendable {
     package let comparedRows: Int64
     /// Differences that another version of the fold explains.
     package let differences: [TableDifference]
+    /// Tenants for which the former table has stopped before the new one; they were not compared.
+    package let uncompared: [TenantID]
 }

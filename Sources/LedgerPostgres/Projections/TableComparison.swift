@@ -14,6 +14,8 @@ struct TableComparison: Sendable {
     /// Rows of the new table that were compared.
     private(set) var rows: Int64 = 0
     private(set) var differences: [TableDifference] = []
+    /// Tenants whose old table has stopped before the new one: there is nothing to compare.
+    private(set) var uncompared: [TenantID] = []
     private var settled: Set<TenantID> = []
     /// Tenants whose tables stood apart in the last snapshot.
     private(set) var apart: Set<TenantID> = []
@@ -33,6 +35,7 @@ struct TableComparison: Sendable {
     /// What one snapshot showed.
     private struct Found {
         var apart: [TenantID] = []
+        var past: [TenantID] = []
         var rows: Int64 = 0
         var equal: [TenantID] = []
         var different: [TableDifference] = []
@@ -46,13 +49,19 @@ struct TableComparison: Sendable {
         let found = try connection.transaction(Self.begin) {
             let places = try TableExchange.places(old, new, on: connection)
                 .filter { !settled.contains($0.tenant) }
-            let apart = places.filter { $0.old != $0.new || $0.failure != nil }
+            let comparable = places.filter { $0.isComparable }
             var found = Found()
-            found.apart = apart.map(\.tenant)
-            guard apart.count < places.count else { return found }
+            for place in places where !place.isComparable {
+                if place.isPastComparison {
+                    found.past.append(place.tenant)
+                } else {
+                    found.apart.append(place.tenant)
+                }
+            }
+            guard !comparable.isEmpty else { return found }
             let olds = try Self.sums(of: old, on: connection)
             let news = try Self.sums(of: new, on: connection)
-            for place in places where place.old == place.new && place.failure == nil {
+            for place in comparable {
                 let name = place.tenant.description
                 let sum = news[name] ?? Sum()
                 found.rows += sum.count
@@ -67,7 +76,8 @@ struct TableComparison: Sendable {
         }
         apart = Set(found.apart)
         rows += found.rows
-        self.settled.formUnion(found.equal)
+        uncompared += found.past
+        self.settled.formUnion(found.equal + found.past)
         differences += found.different
     }
 

@@ -6,11 +6,10 @@ enum TableExchange {
     /// How long a lock on a view or a table is waited for; who comes after us waits as long.
     private static let lockWait = "SET LOCAL lock_timeout = '50ms'"
 
-    private static let positions = Statement(
-        "exchange_positions",
+    private static let standings = Statement(
+        "exchange_standings",
         """
-        SELECT h.tenant_id, coalesce(o.position, 0), coalesce(n.position, 0),
-            coalesce(n.failure, o.failure), n.failure IS NOT NULL
+        SELECT h.tenant_id, coalesce(o.position, 0), o.failure, coalesce(n.position, 0), n.failure
         FROM ledger_head h
         LEFT JOIN projections o ON o.tenant_id = h.tenant_id AND o.name = $1 AND o.generation = $2
         LEFT JOIN projections n ON n.tenant_id = h.tenant_id AND n.name = $1 AND n.generation = $3
@@ -35,72 +34,46 @@ enum TableExchange {
         WHERE attrelid = to_regclass($1::text) AND attnum > 0 AND NOT attisdropped
         """)
 
-    /// Where two tables stand for one tenant.
-    struct Place: Sendable {
-        let tenant: TenantID
-        let old: LogPosition
-        let new: LogPosition
-        let failure: String?
-        let newHasFailed: Bool
-    }
-
+    /// Where two tables stand for each tenant.
     static func places(
         _ old: ProjectionTable, _ new: ProjectionTable, on connection: Connection
-    ) throws(PostgresError) -> [Place] {
-        let result = try connection.query(positions, keys(old, new))
-        var places: [Place] = []
+    ) throws(PostgresError) -> [TablePlace] {
+        let result = try connection.query(standings, keys(old, new))
+        var places: [TablePlace] = []
         for row in 0..<result.rowCount {
             guard let tenant = TenantID(try result.text(row, 0)) else { continue }
             places.append(
-                Place(
+                TablePlace(
                     tenant: tenant, old: LogPosition(try result.int8(row, 1)),
-                    new: LogPosition(try result.int8(row, 2)),
-                    failure: try result.optionalText(row, 3),
-                    newHasFailed: try result.bool(row, 4)))
+                    oldFailure: try result.optionalText(row, 2),
+                    new: LogPosition(try result.int8(row, 3)),
+                    newFailure: try result.optionalText(row, 4)))
         }
         return places
     }
 
-    /// A tenant whose tables are far apart.
-    struct Lag: Sendable {
-        let tenant: TenantID
-        let table: ProjectionTable
-        let reason: String
-        let isStopped: Bool
-    }
-
-    /// The first tenant whose new table has not come near the old one; nil when all have.
+    /// What keeps the new table from being shown, first what no waiting mends; nil when nothing does but
+    /// at most a page of events.
     static func lag(
         _ old: ProjectionTable, _ new: ProjectionTable, on connection: Connection
-    ) throws(PostgresError) -> Lag? {
-        for place in try places(old, new, on: connection) {
-            if let failure = place.failure {
-                return Lag(
-                    tenant: place.tenant, table: place.newHasFailed ? new : old,
-                    reason: "it has stopped at \(failure)", isStopped: true)
-            }
-            if place.old.value - place.new.value > Int64(LogPage.eventsMax) {
-                return Lag(
-                    tenant: place.tenant, table: new,
-                    reason: "\(place.new) against \(place.old)", isStopped: false)
-            }
-        }
-        return nil
+    ) throws(PostgresError) -> TablePlace.Lag? {
+        let lags = try places(old, new, on: connection).compactMap { $0.lag }
+        return lags.first { $0.isFinal } ?? lags.first
     }
 
     /// What became of an attempt to exchange.
     enum Outcome: Sendable {
         case done
-        /// Some tenant's tables stand at different positions.
-        case apart
+        /// Some tenant's new table is not as far or as whole as the old one.
+        case behind
         /// Something holds the view or a checkpoint.
         case locked
     }
 
-    /// Shows the new table instead of the old one, if both stand at the same positions.
+    /// Shows the new table instead of the old one, if it is as far and as whole for every tenant.
     ///
-    /// The locks on the checkpoints keep every projector away until the commit, so readers see one
-    /// table or the other at the same position.
+    /// The locks on the checkpoints keep every projector away until the commit, so what readers see never
+    /// goes back.
     static func exchange(
         _ old: ProjectionTable, _ new: ProjectionTable, on connection: Connection
     ) throws -> Outcome {
@@ -111,10 +84,8 @@ enum TableExchange {
                 _ = try connection.pipeline([
                     Call(holdTables, [.text(view)]), Call(hold, keys(old, new)),
                 ])
-                let areTogether = try places(old, new, on: connection).allSatisfy {
-                    $0.old == $0.new && $0.failure == nil
-                }
-                guard areTogether else { return .apart }
+                let isFit = try places(old, new, on: connection).allSatisfy { $0.isFit }
+                guard isFit else { return .behind }
                 let columns = try connection.query(columns, [.text(view)]).text(0, 0)
                 try connection.execute(
                     """
@@ -133,21 +104,34 @@ enum TableExchange {
         }
     }
 
+    /// Takes a table that is not shown out of use: nobody folds into it, no rebuild goes on with it, and
+    /// the next one, or `migrate`, drops it; false when something holds its row.
+    static func retire(_ table: ProjectionTable, on connection: Connection) throws -> Bool {
+        try withoutWaiting(
+            """
+            UPDATE projection_tables SET state = 'building'
+                WHERE name = '\(table.projection)' AND generation = \(table.generation);
+            """, on: connection)
+    }
+
     /// Drops a table with its checkpoints; false when something still reads or folds it.
-    @discardableResult
     static func drop(_ table: ProjectionTable, on connection: Connection) throws -> Bool {
+        try withoutWaiting(
+            """
+            DELETE FROM projection_tables
+                WHERE name = '\(table.projection)' AND generation = \(table.generation);
+            DELETE FROM projections
+                WHERE name = '\(table.projection)' AND generation = \(table.generation);
+            DROP TABLE IF EXISTS \(table);
+            """, on: connection)
+    }
+
+    /// Executes a script in one transaction; false, with nothing done, when a lock can't be had at once.
+    private static func withoutWaiting(
+        _ script: String, on connection: Connection
+    ) throws -> Bool {
         do {
-            try connection.transaction {
-                try connection.execute(
-                    """
-                    \(lockWait);
-                    DELETE FROM projection_tables
-                        WHERE name = '\(table.projection)' AND generation = \(table.generation);
-                    DELETE FROM projections
-                        WHERE name = '\(table.projection)' AND generation = \(table.generation);
-                    DROP TABLE IF EXISTS \(table);
-                    """)
-            }
+            try connection.transaction { try connection.execute("\(lockWait);\n\(script)") }
             return true
         } catch let error as PostgresError where error.state == .lockNotAvailable {
             return false

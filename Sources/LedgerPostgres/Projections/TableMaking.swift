@@ -3,11 +3,13 @@ import Postgres
 
 /// Makes the next table of a projection and fills it, up to the moment when projectors take over.
 enum TableMaking {
-    /// The tables that a rebuild begins with.
+    /// The tables that a rebuild finds.
     struct Tables: Sendable {
         let served: ProjectionTable
         /// A table that an earlier rebuild finished loading and did not show.
-        let ready: ProjectionTable?
+        var ready: ProjectionTable?
+        /// What earlier rebuilds left that is of no use.
+        var leftovers: [ProjectionTable] = []
     }
 
     private static let heads = Statement(
@@ -20,10 +22,10 @@ enum TableMaking {
         VALUES ($1, $2, $3, $4, $5)
         """)
 
-    /// Drops what a rebuild that ended early left; a table that was ready is used.
+    /// Tells what there is of a projection; a table that is ready can be gone on with.
     ///
     /// - Throws: `OnlineRebuildFault.previousIsKept`.
-    static func clear(_ projection: ProjectionName, on connection: Connection) throws -> Tables {
+    static func find(_ projection: ProjectionName, on connection: Connection) throws -> Tables {
         let tables = try ProjectionTables.all(on: connection)
             .filter { $0.table.projection == projection }
         if let previous = tables.first(where: { $0.state == .previous }) {
@@ -32,15 +34,15 @@ enum TableMaking {
         guard let served = tables.first(where: { $0.state == .served })?.table else {
             throw PostgresError.unexpectedResult("\(projection) has no served table")
         }
-        var ready: ProjectionTable?
+        var found = Tables(served: served)
         for (table, state) in tables where state != .served {
             if state == .ready, table.version == projection.version {
-                ready = table
+                found.ready = table
             } else {
-                try TableExchange.drop(table, on: connection)
+                found.leftovers.append(table)
             }
         }
-        return Tables(served: served, ready: ready)
+        return found
     }
 
     /// Makes the next table, without indexes, for whoever may use the live one.
@@ -88,7 +90,7 @@ enum TableMaking {
 
     /// Loads every tenant's log up to the live table's checkpoint, with a checkpoint of its own.
     ///
-    /// - Throws: `OnlineRebuildFault.unfoldable`.
+    /// - Throws: `OnlineRebuildFault.unfoldable` when it can't come as far as the live table.
     static func load(
         _ new: ProjectionTable, beside old: ProjectionTable, with disclosures: DisclosureReader,
         on connection: Connection
@@ -100,22 +102,22 @@ enum TableMaking {
             let checkpoints = try connection.pipeline([
                 Checkpoints.call([old], of: tenant, .none)
             ])
-            // Where the live table is of a fold that is not known here, there is the head.
-            let target =
-                old.isKnown
-                ? try checkpoints.first.flatMap { result throws(PostgresError) in
+            let reached =
+                try checkpoints.first.flatMap { result throws(PostgresError) in
                     try Checkpoints.checkpoints(result, of: [old]).first?.position
-                } ?? LogPosition(0) : head
+                } ?? LogPosition(0)
             var load = BulkLoad(
                 new.projection, into: new.description, of: tenant, with: disclosures)
-            if let damage = try load.advance(to: target, on: connection) {
+            // Where the live table is of a fold that is not known here, there is the head.
+            let damage = try load.advance(to: old.isKnown ? reached : head, on: connection)
+            if let damage, damage.position < reached {
                 throw OnlineRebuildFault.unfoldable(tenant, damage)
             }
             _ = try connection.query(
                 loaded,
                 [
                     .text(tenant.description), .text(new.projection.rawValue),
-                    .int4(new.generation), .int4(new.version), .int8(target.value),
+                    .int4(new.generation), .int4(new.version), .int8(load.position.value),
                 ])
         }
     }

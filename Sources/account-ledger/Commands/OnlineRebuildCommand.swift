@@ -41,7 +41,10 @@ enum OnlineRebuildCommand {
             let differences = report.differences.map {
                 "meant, because the version is another: \($0)\n"
             }
-            return differences.joined() + """
+            let uncompared = report.uncompared.map {
+                "tenant \($0) was not compared, because \(report.previous) has stopped\n"
+            }
+            return (differences + uncompared).joined() + """
                 \(projection) is \(report.served) now; \(report.comparedRows) rows were compared
                 \(report.previous) is kept up for --roll-back, until --drop-previous
 

@@ -85,7 +85,7 @@ import Testing
     }
 
     /// Runs a reader while the body runs.
-    private static func read<Value: Sendable>(
+    static func read<Value: Sendable>(
         _ database: ScratchDatabase, advances: AdvanceSignal = AdvanceSignal(),
         onBehind: @escaping @Sendable () -> Void = {},
         _ body: (AccountReads) async throws -> Value

@@ -1,0 +1,226 @@
+import Ledger
+import LedgerPostgres
+import LedgerTestSupport
+import Postgres
+import Testing
+
+/// Exchanging tables of which one has stopped: what comes in is at least as far and as whole as what goes
+/// out.
+@Suite struct StoppedTableTests {
+    @Test func `a table that stopped after it was shown can be rolled back, and reads are served`()
+        async throws
+    {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                var story = Story(fixture.sequencer)
+                let ada = try await story.signIn("apple", "ada")
+                try await database.fold()
+                _ = try await database.rebuildOnline(.userProviders)
+                try await database.stop(.userProviders, generation: 2, of: .default)
+                try await story.link(ada, "google", "ada")
+
+                let rebuild = database.onlineRebuild()
+                #expect(try await rebuild.rollBack(.userProviders).generation == 1)
+                await rebuild.close()
+                #expect(try await database.shown(.userProviders) == "user_providers_1")
+                let identities = try await `Account reads`.read(database) { reads in
+                    try await reads.identities(of: ada.caller, in: .default).get()
+                }
+                #expect(identities.map(\.provider.description) == ["apple", "google"])
+            }
+        }
+    }
+
+    @Test func `a table that stopped where the shown one went on does not come back`() async throws
+    {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                var story = Story(fixture.sequencer)
+                let ada = try await story.signIn("apple", "ada")
+                try await database.fold()
+                _ = try await database.rebuildOnline(.userProviders)
+                try await database.stop(.userProviders, generation: 1, of: .default)
+                try await story.link(ada, "google", "ada")
+
+                let rebuild = database.onlineRebuild()
+                let error = await #expect(throws: OnlineRebuildFault.self) {
+                    try await rebuild.rollBack(.userProviders)
+                }
+                await rebuild.close()
+                guard case .staysBehind(let table, let tenant, _) = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+                #expect(table.generation == 1 && tenant == .default)
+                #expect(try await database.shown(.userProviders) == "user_providers_2")
+            }
+        }
+    }
+
+    @Test(arguments: ProjectionName.allCases)
+    func `an event of one tenant that nobody can fold keeps no table from being exchanged`(
+        projection: ProjectionName
+    ) async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                let other = try #require(TenantID("other"))
+                try await fixture.open(other)
+                var here = Story(fixture.sequencer)
+                var there = Story(fixture.sequencer, tenant: other, seed: 2)
+                let ada = try await here.signIn("apple", "ada")
+                _ = try await there.signIn("apple", "bob")
+                try await database.asSuperuser.execute(
+                    """
+                    ALTER EVENT TRIGGER ledger_guard_drop DISABLE;
+                    ALTER EVENT TRIGGER ledger_guard_ddl DISABLE;
+                    ALTER TABLE events DISABLE TRIGGER USER;
+                    UPDATE events SET entry = '\\xdeadbeef' WHERE tenant_id = 'other'
+                        AND position = (SELECT max(position) FROM events WHERE tenant_id = 'other')
+                    """)
+                try await database.fold()
+                let report = try await database.rebuildOnline(projection)
+                #expect(report.served.generation == 2 && report.uncompared == [])
+                try await here.link(ada, "google", "ada")
+                let rebuild = database.onlineRebuild()
+                #expect(try await rebuild.rollBack(projection).generation == 1)
+                await rebuild.close()
+                // Both tables have stopped there, and nowhere else.
+                #expect(
+                    try await database.rows(
+                        """
+                        tenant_id, generation::text]) FROM projections
+                        WHERE name = '\(projection)' AND failure IS NOT NULL ORDER BY generation
+                        """) == ["other|1", "other|2"])
+            }
+        }
+    }
+
+    @Test func `a table that goes on replaces one that has stopped, and is not compared there`()
+        async throws
+    {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                let other = try #require(TenantID("other"))
+                try await fixture.open(other)
+                var here = Story(fixture.sequencer)
+                var there = Story(fixture.sequencer, tenant: other, seed: 2)
+                _ = try await here.signIn("apple", "ada")
+                _ = try await there.signIn("apple", "bob")
+                try await database.fold()
+                try await database.stop(.userProviders, generation: 1, of: other)
+                _ = try await there.signIn("apple", "eve")
+                let report = try await database.rebuildOnline(.userProviders)
+                #expect(report.uncompared == [other])
+                #expect(report.comparedRows == 1, "the other tenant's are")
+                #expect(
+                    try await database.userProviders()
+                        == ["apple|ada|-", "apple|bob|-", "apple|eve|-"])
+            }
+        }
+    }
+
+    @Test func `a rejected table that is held is folded into by nobody and not used again`()
+        async throws
+    {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                var story = Story(fixture.sequencer)
+                let ada = try await story.signIn("apple", "ada", email: "ada@example.com")
+                try await database.fold()
+                let interrupted = database.onlineRebuild { step in
+                    if step == .ready { throw Interrupted() }
+                }
+                await #expect(throws: Interrupted.self) {
+                    try await interrupted.run(.userProviders)
+                }
+                await interrupted.close()
+                let table = try await database.rows(
+                    "'user_providers_2'::regclass::oid::text]) FROM now()")
+                try await database.asSuperuser.execute(
+                    "UPDATE user_providers_1 SET email = 'x@y.z'")
+
+                let holder = Session(url: database.superuserURL, applicationName: "holder")
+                try await holder.step {
+                    try $0.execute(
+                        "BEGIN; SELECT FROM projections WHERE generation = 2 FOR UPDATE")
+                }
+                let error = await #expect(throws: OnlineRebuildFault.self) {
+                    try await database.rebuildOnline(.userProviders)
+                }
+                await holder.close()
+                guard case .left(let left, after: .differs, because: _) = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+                #expect(left.generation == 2)
+                #expect(try await states(database) == ["1|served", "2|building"])
+                try await story.link(ada, "google", "ada")
+                try await database.fold()
+                #expect(
+                    try await database.rows("count(*)::text]) FROM user_providers_2") == ["1"],
+                    "nobody folds into it")
+
+                try await database.asSuperuser.execute(
+                    """
+                    UPDATE user_providers_1 SET email = 'ada@example.com' WHERE provider = 'apple'
+                    """)
+                let report = try await database.rebuildOnline(.userProviders)
+                #expect(report.comparedRows == 2)
+                #expect(
+                    try await database.rows("'user_providers_2'::regclass::oid::text]) FROM now()")
+                        != table, "it is another table")
+                #expect(try await states(database) == ["1|previous", "2|served"])
+            }
+        }
+    }
+
+    @Test func `what an earlier rebuild left and something holds is named`() async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                var story = Story(fixture.sequencer)
+                _ = try await story.signIn("apple", "ada")
+                try await database.fold()
+                let interrupted = database.onlineRebuild { step in
+                    if step == .made { throw Interrupted() }
+                }
+                await #expect(throws: Interrupted.self) {
+                    try await interrupted.run(.userProviders)
+                }
+                await interrupted.close()
+                let holder = Session(url: database.superuserURL, applicationName: "holder")
+                try await holder.step {
+                    try $0.execute("BEGIN; LOCK TABLE user_providers_2 IN ACCESS SHARE MODE")
+                }
+                let error = await #expect(throws: OnlineRebuildFault.self) {
+                    try await database.rebuildOnline(.userProviders)
+                }
+                await holder.close()
+                #expect(error?.description.hasPrefix("user_providers_2 is in use") == true)
+                #expect(try await database.rebuildOnline(.userProviders).served.generation == 2)
+            }
+        }
+    }
+
+    private struct Interrupted: Error {}
+
+    private func states(_ database: ScratchDatabase) async throws -> [String] {
+        try await database.rows(
+            """
+            generation::text, state]) FROM projection_tables
+            WHERE name = 'user_providers' ORDER BY generation
+            """)
+    }
+}
+
+extension ScratchDatabase {
+    /// Lets one table of a tenant stand as if its fold, or Postgres, had refused the next event.
+    fileprivate func stop(
+        _ projection: ProjectionName, generation: Int32, of tenant: TenantID
+    ) async throws {
+        try await asSuperuser.execute(
+            """
+            UPDATE projections SET failure = 'position ' || position || ', fold: it was refused'
+            WHERE tenant_id = '\(tenant)' AND name = '\(projection)' AND generation = \(generation)
+            """)
+    }
+}
