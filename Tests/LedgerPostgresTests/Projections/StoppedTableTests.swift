@@ -69,14 +69,7 @@ import Testing
                 var there = Story(fixture.sequencer, tenant: other, seed: 2)
                 let ada = try await here.signIn("apple", "ada")
                 _ = try await there.signIn("apple", "bob")
-                try await database.asSuperuser.execute(
-                    """
-                    ALTER EVENT TRIGGER ledger_guard_drop DISABLE;
-                    ALTER EVENT TRIGGER ledger_guard_ddl DISABLE;
-                    ALTER TABLE events DISABLE TRIGGER USER;
-                    UPDATE events SET entry = '\\xdeadbeef' WHERE tenant_id = 'other'
-                        AND position = (SELECT max(position) FROM events WHERE tenant_id = 'other')
-                    """)
+                try await database.damageLast(of: other)
                 try await database.fold()
                 let report = try await database.rebuildOnline(projection)
                 #expect(report.served.generation == 2 && report.uncompared == [])
@@ -91,6 +84,53 @@ import Testing
                         tenant_id, generation::text]) FROM projections
                         WHERE name = '\(projection)' AND failure IS NOT NULL ORDER BY generation
                         """) == ["other|1", "other|2"])
+            }
+        }
+    }
+
+    @Test func `what the shown table has folded and no other can is not given up`() async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                var story = Story(fixture.sequencer)
+                _ = try await story.signIn("apple", "ada")
+                try await database.fold()
+                try await database.damageLast(of: .default)
+                let error = await #expect(throws: OnlineRebuildFault.self) {
+                    try await database.rebuildOnline(.userProviders)
+                }
+                guard case .unfoldable(.default, let damage) = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+                #expect(damage.position == LogPosition(3))
+                #expect(try await states(database) == ["1|served"])
+            }
+        }
+    }
+
+    @Test func `a stopped table of an unknown fold is replaced by one that stops there, too`()
+        async throws
+    {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                var story = Story(fixture.sequencer)
+                _ = try await story.signIn("apple", "ada")
+                _ = try await story.signIn("apple", "bob")
+                try await database.damageLast(of: .default)
+                try await database.fold()
+                try await database.asSuperuser.execute(
+                    """
+                    UPDATE projection_tables SET version = 0 WHERE name = 'user_providers';
+                    UPDATE projections SET version = 0 WHERE name = 'user_providers'
+                    """)
+                let report = try await database.rebuildOnline(.userProviders)
+                #expect(report.served.generation == 2 && report.differences == [])
+                #expect(
+                    try await database.rows(
+                        """
+                        count(*)::text, count(DISTINCT position)::text]) FROM projections
+                        WHERE name = 'user_providers' AND failure IS NOT NULL
+                        """) == ["2|1"])
             }
         }
     }
@@ -213,6 +253,18 @@ import Testing
 }
 
 extension ScratchDatabase {
+    /// Makes a tenant's last entry something that is none.
+    fileprivate func damageLast(of tenant: TenantID) async throws {
+        try await asSuperuser.execute(
+            """
+            ALTER EVENT TRIGGER ledger_guard_drop DISABLE;
+            ALTER EVENT TRIGGER ledger_guard_ddl DISABLE;
+            ALTER TABLE events DISABLE TRIGGER USER;
+            UPDATE events SET entry = '\\xdeadbeef' WHERE tenant_id = '\(tenant)'
+                AND position = (SELECT max(position) FROM events WHERE tenant_id = '\(tenant)')
+            """)
+    }
+
     /// Lets one table of a tenant stand as if its fold, or Postgres, had refused the next event.
     fileprivate func stop(
         _ projection: ProjectionName, generation: Int32, of tenant: TenantID
