@@ -39,7 +39,7 @@ package final class AccessGate: Sendable {
         queue = BatchQueue(limit: queueLimit)
         self.onFault = onFault
         session = Postgres.Session(
-            url: url, applicationName: "account-ledger access", connectTimeout: .seconds(2),
+            url: url, applicationName: HolderName.access.rawValue, connectTimeout: .seconds(2),
             statementDeadline: .seconds(6)
         ) { try $0.execute(PostgresBatchStore.settings) }
     }

@@ -48,7 +48,7 @@ package final class ErasureWorker: Sendable {
         onFault: @escaping @Sendable (String) -> Void
     ) {
         session = Postgres.Session(
-            url: url, applicationName: "account-ledger erasure", statementDeadline: .seconds(15)
+            url: url, applicationName: HolderName.erasure.rawValue, statementDeadline: .seconds(15)
         ) { try $0.execute(Self.settings) }
         events = recent
         self.limits = limits

@@ -13,7 +13,7 @@ final class ProjectorLane: Sendable {
     /// together and folded again. Every statement looks few keys up, which the planner should not
     /// take for a scan while tables are young.
     static let settings =
-        ConnectionSettings.repeatable + ConnectionSettings.limits(idle: 10, lock: 2, statement: 10)
+        ConnectionSettings.repeatable + ConnectionSettings.limits(idle: 2, lock: 2, statement: 10)
         + ConnectionSettings.lookups
 
     private let configuration: ProjectorConfiguration
@@ -34,7 +34,7 @@ final class ProjectorLane: Sendable {
         self.configuration = configuration
         self.onFault = onFault
         session = Postgres.Session(
-            url: configuration.url, applicationName: "account-ledger projector",
+            url: configuration.url, applicationName: HolderName.projector.rawValue,
             statementDeadline: .seconds(15)
         ) { try $0.execute(Self.settings) }
         folder = ProjectionFolder(

@@ -37,7 +37,7 @@ package final class Sealer: Sendable {
         board = SealingBoard(
             refusalPause: configuration.refusalPause, behindMax: configuration.behindMax)
         store = PostgresSealerStore(
-            url: configuration.url, applicationName: "account-ledger sealer")
+            url: configuration.url, applicationName: HolderName.sealer.rawValue)
         auditStore = PostgresSealerStore(
             url: configuration.url, applicationName: "account-ledger sealer audit")
     }

@@ -22,7 +22,7 @@ final class PostgresBatchStore: BatchStore {
         signInWindowSeconds: @escaping @Sendable (TenantID) -> Int64
     ) {
         session = Postgres.Session(
-            url: url, applicationName: "account-ledger sequencer", connectTimeout: .seconds(2),
+            url: url, applicationName: HolderName.sequencer.rawValue, connectTimeout: .seconds(2),
             statementDeadline: .seconds(6)
         ) { try $0.execute(Self.settings) }
         self.keyring = keyring

@@ -95,7 +95,7 @@ struct DispatcherStore: Sendable {
     /// Makes a store; nothing is connected yet.
     init(url: String, keyring: WrappingKeyring, leaseSeconds: Int32) {
         session = Postgres.Session(
-            url: url, applicationName: "account-ledger webhooks", statementDeadline: .seconds(15)
+            url: url, applicationName: HolderName.webhooks.rawValue, statementDeadline: .seconds(15)
         ) { try $0.execute(Self.settings) }
         self.keyring = keyring
         self.leaseSeconds = leaseSeconds

@@ -120,7 +120,8 @@ package final class FaultTrial: Sendable {
         return server
     }
 
-    /// One round: work is acknowledged, the fault comes and goes, and work is acknowledged again.
+    /// One round: work is acknowledged, the fault comes and goes, and work is acknowledged and read back
+    /// again.
     ///
     /// - Parameter fault: gives the moment from which nothing is in the way any more.
     /// - Throws: `TestTimeout`, or what the fault throws.
@@ -130,7 +131,7 @@ package final class FaultTrial: Sendable {
             traffic.count.acknowledged >= before + setup.warmUp ? true : nil
         }
         let healed = try await fault()
-        try await eventually("work to be acknowledged again", within: setup.patience) {
+        try await eventually("work to be acknowledged and read again", within: setup.patience) {
             traffic.isServed(since: healed) ? true : nil
         }
         let time = ContinuousClock.now - healed

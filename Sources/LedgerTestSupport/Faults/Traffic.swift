@@ -20,7 +20,9 @@ package final class Traffic: Sendable {
         var commands: [TrafficCommand] = []
         var standing: [Standing] = []
         /// When the last command that was acknowledged had been sent, by the target's address.
-        var newest: [String: ContinuousClock.Instant] = [:]
+        var newestCommand: [String: ContinuousClock.Instant] = [:]
+        /// When the last read that was answered had been sent, by the target's address.
+        var newestRead: [String: ContinuousClock.Instant] = [:]
     }
 
     /// How often a command with an idempotency key is sent at the most.
@@ -57,11 +59,15 @@ package final class Traffic: Sendable {
     var standing: [Standing] { state.withLock(\.standing) }
     var isStopping: Bool { state.withLock(\.isStopping) }
 
-    /// Whether each server has acknowledged a command that was sent after a moment.
+    /// Whether each server has acknowledged a command and answered a read that were sent after a moment.
     package func isServed(since moment: ContinuousClock.Instant) -> Bool {
         state.withLock { state in
             !state.targets.isEmpty
-                && state.targets.allSatisfy { (state.newest[$0.base] ?? moment) > moment }
+                && state.targets.allSatisfy { target in
+                    [state.newestCommand, state.newestRead].allSatisfy {
+                        ($0[target.base] ?? moment) > moment
+                    }
+                }
         }
     }
 
@@ -125,8 +131,12 @@ package final class Traffic: Sendable {
                 let words = "\(answer.status) \(answer.errorCode ?? "")"
                 if !excused.contains(words) { state.count.surprise("\(method) \(path): \(words)") }
             }
-            if answer.status == 200, method != "GET" {
-                state.newest[target.base] = max(state.newest[target.base] ?? start, start)
+            guard answer.status == 200 else { return }
+            let base = target.base
+            if method == "GET" {
+                state.newestRead[base] = max(state.newestRead[base] ?? start, start)
+            } else {
+                state.newestCommand[base] = max(state.newestCommand[base] ?? start, start)
             }
         }
         if answer?.status != 200 { await pause() }

@@ -17,6 +17,7 @@ struct Workers: Sendable {
     let webhooks: WebhookDispatcher
     private let sender = WebhookSender()
     let formerEmails: FormerEmailWorker
+    private let watch: HolderWatch
 
     init(
         _ configuration: ServeConfiguration, keys: Keys,
@@ -77,6 +78,9 @@ struct Workers: Sendable {
         sweeper = Sweeper(url: url) { text in
             log.write(.warning, "sweeper fault", ["detail": .text(text)])
         }
+        watch = HolderWatch(url: url) { text in
+            log.write(.warning, "frozen process", ["detail": .text(text)])
+        }
         self.projector = projector
         self.sealer = sealer
         self.erasure = erasure
@@ -99,6 +103,7 @@ struct Workers: Sendable {
                 sender.stop()
             }
             group.addTask { await formerEmails.run() }
+            group.addTask { await watch.run() }
             defer {
                 sequencer.close()
                 reads.close()
