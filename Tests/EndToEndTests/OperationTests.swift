@@ -29,6 +29,68 @@ import Testing
         }
     }
 
+    @Test func `a database that takes no writes makes it not ready`() async throws {
+        try await Deployment.with { deployment in
+            let server = try await deployment.serve()
+            // Keeps its own session, which may write.
+            let operate = Session(url: deployment.superuserURL, applicationName: "operator")
+            for (value, status) in [("on", 503), ("off", 200)] {
+                try await operate.run { connection in
+                    try connection.execute(
+                        """
+                        DO $$ BEGIN EXECUTE format(
+                            'ALTER DATABASE %I SET default_transaction_read_only = \(value)',
+                            current_database()); END $$;
+                        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                        WHERE datname = current_database()
+                            AND application_name LIKE 'account-ledger %'
+                        """)
+                }
+                try await eventually("readiness to be \(status), and to say why") {
+                    let detail = try await server.admin.call("GET", "/readyz")
+                    let text = String(decoding: detail.body, as: UTF8.self)
+                    let isSaid = text.contains("takes no writes") == (status == 503)
+                    return detail.status == status && isSaid ? true : nil
+                }
+            }
+            await operate.close()
+            let token = deployment.apple.token(subject: "a")
+            try await eventually("commands to be carried out") {
+                try await server.client.call(
+                    "POST", "/v1/auth/sign-in/apple", ["id_token": token]
+                ).status == 200 ? true : nil
+            }
+        }
+    }
+
+    @Test func `a server whose commands all fail is not ready, until nobody has asked for a while`()
+        async throws
+    {
+        try await Deployment.with { deployment in
+            let server = try await deployment.serve()
+            let operate = Session(url: deployment.superuserURL, applicationName: "operator")
+            try await operate.step { connection in
+                try connection.execute("BEGIN; SELECT 1 FROM ledger_head FOR UPDATE")
+            }
+            let token = deployment.apple.token(subject: "a")
+            try await eventually("readiness to notice") {
+                let refused = try await server.client.call(
+                    "POST", "/v1/auth/sign-in/apple", ["id_token": token])
+                #expect(refused.status == 503)
+                return try await server.client.call("GET", "/readyz").status == 503 ? true : nil
+            }
+            // Whoever sends it nothing more learns that it deserves a try.
+            try await eventually("readiness to forget") {
+                try await server.client.call("GET", "/readyz").status == 200 ? true : nil
+            }
+            await operate.close()
+            #expect(
+                try await server.client.call(
+                    "POST", "/v1/auth/sign-in/apple", ["id_token": token]
+                ).status == 200)
+        }
+    }
+
     @Test func `a stop answers what was accepted and leaves nothing half done`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()

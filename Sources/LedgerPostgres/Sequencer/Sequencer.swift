@@ -86,6 +86,11 @@ package final class Sequencer: CommandQueue {
         measures.statistics(queueDepth: queue.depth)
     }
 
+    /// Whether the last batches of some seconds all failed for want of the database.
+    ///
+    /// It is forgotten after five seconds without a batch: only another one can tell.
+    package var isFailing: Bool { measures.isFailing }
+
     package func submit(_ command: Command) async throws(LedgerFault) -> Result<Reply, Refusal> {
         let answer: Answer = await withCheckedContinuation { continuation in
             if !queue.add(Pending(command: command, answer: continuation)) {
@@ -155,6 +160,7 @@ package final class Sequencer: CommandQueue {
         _ batch: [Pending], from fault: BatchFault, _ deliveries: inout DiscardingTaskGroup
     ) async {
         guard fault.isOfOneCommand else {
+            measures.refused()
             return fail(batch, with: .unavailable, because: fault)
         }
         guard batch.count > 1 else {

@@ -28,6 +28,10 @@ package struct SequencerStatistics: Sendable {
 /// Counts what a sequencer does.
 final class SequencerMeasures: Sendable {
     private let state = Mutex(SequencerStatistics())
+    private let streak = Mutex(FailureStreak())
+
+    /// Whether batches have failed for want of the database, one after another, until just now.
+    var isFailing: Bool { streak.withLock { $0.isLasting(at: .now) } }
 
     func statistics(queueDepth: Int) -> SequencerStatistics {
         var statistics = state.withLock(\.self)
@@ -47,10 +51,16 @@ final class SequencerMeasures: Sendable {
             state.commitCounts[bucket] += 1
             state.commitSecondsTotal += seconds
         }
+        streak.withLock { $0.end() }
     }
 
     func failed(commands: Int) {
         state.withLock { $0.failedCommands += commands }
+    }
+
+    /// Counts a batch that failed for want of the database.
+    func refused() {
+        streak.withLock { $0.add(at: .now) }
     }
 
     func split() {

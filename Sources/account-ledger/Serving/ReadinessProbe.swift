@@ -6,25 +6,31 @@ import Postgres
 actor ReadinessProbe {
     private static let answerLasts = Duration.seconds(1)
 
+    // On in a standby as well.
+    private static let isReadOnly = Statement(
+        "is_read_only", "SELECT current_setting('transaction_read_only') = 'on'")
+
     private let session: Session
+    private let sequencer: Sequencer
     private let projector: Projector
     private let sealer: Sealer?
     private var last: (at: ContinuousClock.Instant, readiness: Readiness)?
     private var underWay: Task<Readiness, Never>?
 
-    init(url: String, projector: Projector, sealer: Sealer?) {
+    init(url: String, sequencer: Sequencer, projector: Projector, sealer: Sealer?) {
         session = Session(
             url: url, applicationName: "account-ledger readiness", connectTimeout: .seconds(2),
             statementDeadline: .seconds(2))
+        self.sequencer = sequencer
         self.projector = projector
         self.sealer = sealer
     }
 
-    /// Checks the database, the schema, the projector and the sealer.
+    /// Checks the database, the schema, the sequencer, the projector and the sealer.
     func check() async -> Readiness {
         if let last, ContinuousClock.now - last.at < Self.answerLasts { return last.readiness }
         if let underWay { return await underWay.value }
-        let task = Task { await Self.ask(session, projector, sealer) }
+        let task = Task { await Self.ask(session, sequencer, projector, sealer) }
         underWay = task
         let readiness = await task.value
         underWay = nil
@@ -33,19 +39,28 @@ actor ReadinessProbe {
     }
 
     private static func ask(
-        _ session: Session, _ projector: Projector, _ sealer: Sealer?
+        _ session: Session, _ sequencer: Sequencer, _ projector: Projector, _ sealer: Sealer?
     ) async -> Readiness {
         var checks: [Readiness.Check] = []
         var progress = "no checkpoint can be read"
         do {
-            let status = try await session.run { try Migrator.status(of: $0) }
+            let (status, isReadOnly) = try await session.run {
+                (try Migrator.status(of: $0), try $0.query(Self.isReadOnly).bool(0, 0))
+            }
             let problem = SchemaCheck.problem(status)
-            checks.append(Readiness.Check("database", isReady: true))
+            checks.append(
+                Readiness.Check(
+                    "database", isReady: !isReadOnly, detail: isReadOnly ? "takes no writes" : nil))
             checks.append(Readiness.Check("schema", isReady: problem == nil, detail: problem))
             if problem == nil { progress = ProjectionProgress.line(try await projector.status()) }
         } catch {
             checks.append(Readiness.Check("database", isReady: false, detail: "\(error)"))
         }
+        let isFailing = sequencer.isFailing
+        checks.append(
+            Readiness.Check(
+                "commands", isReady: !isFailing,
+                detail: isFailing ? "the database carries none out" : nil))
         checks.append(
             Readiness.Check("projector", isReady: projector.isAlive(), detail: progress))
         if let sealer {

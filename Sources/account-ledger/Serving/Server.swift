@@ -131,7 +131,8 @@ struct Server: Sendable {
     private func answerRequests() {
         let requests = RequestMetrics()
         let probe = ReadinessProbe(
-            url: configuration.databaseURL, projector: workers.projector, sealer: workers.sealer)
+            url: configuration.databaseURL, sequencer: workers.sequencer,
+            projector: workers.projector, sealer: workers.sealer)
         let contract = API(services(probe: probe, requests: requests))
         let identityProvider = identityProvider
         api.handler.set(

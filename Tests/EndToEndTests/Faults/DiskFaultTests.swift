@@ -9,7 +9,7 @@ extension FaultTests {
             var setup = FaultTrial.Setup()
             setup.clusterEnvironment = switches.environment
             let outcome = try await FaultTrial.run("full disk of Postgres", setup) { trial in
-                _ = try await trial.serve()
+                let server = try await trial.serve()
                 for _ in trial.rounds {
                     try await trial.round {
                         let before = trial.traffic.count.unavailable
@@ -18,11 +18,18 @@ extension FaultTests {
                         try await eventually("the disk to be full", within: .seconds(60)) {
                             trial.traffic.count.unavailable >= before + 20 ? true : nil
                         }
+                        try await eventually("readiness to notice", within: .seconds(60)) {
+                            try await server.client.call("GET", "/readyz").status == 503
+                                ? true : nil
+                        }
                         try switches.end(.diskFull)
                         // Without room for its own log Postgres ends; who runs it starts it again.
                         if !trial.cluster.isRunning { try await trial.cluster.start() }
                         return .now
                     }
+                }
+                try await eventually("the server to be ready again") {
+                    try await server.client.call("GET", "/readyz").status == 200 ? true : nil
                 }
             }
             FaultTests.expectSurvived(outcome)
