@@ -245,12 +245,29 @@ import Testing
         }
     }
 
-    /// A verifier would refuse what these would make.
-    @Test(arguments: [Stray.forged, .ofAnotherSize, .ofAnotherRoot])
-    func `a checkpoint on the way that is none ends the export`(stray: Stray) async throws {
+    /// A verifier would refuse a bundle that has one of these.
+    @Test(arguments: [Stray.forged, .ofAnotherSize])
+    func `a checkpoint on the way that is none is left out`(stray: Stray) async throws {
         try await Deployment.with { deployment in
             let story = try await ExportStory(deployment)
-            _ = try await story.seal(every: 3, adding: stray)
+            let sealed = try await story.seal(every: 3, adding: stray)
+            let path = deployment.path("bundle.tar")
+            let export = try await deployment.tool.run(["export", "--all", "--output", path])
+            #expect(export.status == 0, "\(export.errors)")
+            #expect(export.errors.contains("1 checkpoints that nobody signed are left out"))
+            let offline = try await deployment.tool.run(
+                ["verify", "--offline", path, "--vkey", sealed.vkey])
+            #expect(offline.status == 0, "\(offline.output)\(offline.errors)")
+            #expect(try python(path, sealed.vkey).contains("everything holds"))
+        }
+    }
+
+    @Test func `a signed checkpoint on the way that contradicts the log ends the export`()
+        async throws
+    {
+        try await Deployment.with { deployment in
+            let story = try await ExportStory(deployment)
+            _ = try await story.seal(every: 3, adding: .ofAnotherRoot)
             let path = deployment.path("bundle.tar")
             let export = try await deployment.tool.run(["export", "--all", "--output", path])
             #expect(export.status == 1)

@@ -18,35 +18,34 @@ package struct ExportBasis: Sendable {
     ///
     /// - Throws: `ExportFailure`, or `PostgresError`.
     init(of tenant: TenantID, since: Int64?, on connection: Connection) throws {
-        let stated = try ExportStatements.keys(of: tenant, on: connection)
-        guard let note = try ExportStatements.newest(of: tenant, on: connection) else {
+        // What is no key of the table would make the bundle's list of keys none.
+        verifiers = try ExportStatements.keys(of: tenant, on: connection)
+            .compactMap { NoteVerifier($0) }
+        guard let newest = try Self.newest(of: tenant, on: connection) else {
             throw ExportFailure.nothingSigned
         }
-        let verifiers = stated.compactMap { NoteVerifier($0) }
-        guard
-            let signed = try? SignedNote(parsing: note),
-            let checkpoint = try? Checkpoint.open(signed, verifiers),
-            let signers = try? signed.verify(verifiers).map(\.vkey)
-        else {
-            throw ExportFailure.damaged("the last checkpoint is not one that its key has signed")
-        }
+        note = newest.note
+        checkpoint = try Self.open(note, verifiers)
+        let stated = verifiers.map(\.vkey)
+        let signers = try SignedNote(parsing: note).verify(verifiers).map(\.vkey)
         keys = signers + stated.filter { !signers.contains($0) }
-        self.verifiers = verifiers
-        self.note = note
-        self.checkpoint = checkpoint
         older = try Self.older(
             than: checkpoint, signedBy: verifiers, of: tenant, since: since, on: connection)
     }
 
-    /// Opens the note of an older checkpoint.
-    ///
-    /// - Throws: `ExportFailure` when no key of the log has signed it, or it is another log's.
-    func open(_ note: String) throws(ExportFailure) -> Checkpoint {
-        let opened = try Self.open(note, verifiers)
-        guard opened.origin == checkpoint.origin else {
-            throw .damaged("a checkpoint of \(opened.size) entries is another log's")
+    /// The log's checkpoints by size.
+    func checkpoints(of tenant: TenantID, on connection: Connection) -> SignedCheckpoints {
+        SignedCheckpoints(tenant: tenant, verifiers: verifiers, connection: connection)
+    }
+
+    private static func newest(
+        of tenant: TenantID, on connection: Connection
+    ) throws -> SignedCheckpoint? {
+        do {
+            return try NewestCheckpoint.read(of: tenant, on: connection)
+        } catch let damage as ProofDamage {
+            throw ExportFailure.damaged(damage.what)
         }
-        return opened
     }
 
     private static func open(
@@ -64,23 +63,32 @@ package struct ExportBasis: Sendable {
         than checkpoint: Checkpoint, signedBy verifiers: [NoteVerifier], of tenant: TenantID,
         since: Int64?, on connection: Connection
     ) throws -> [OlderCheckpoint] {
-        var sizes: Set<Int64> = []
+        let signed = SignedCheckpoints(
+            tenant: tenant, verifiers: verifiers, connection: connection)
         var older: [OlderCheckpoint] = []
-        for size in [0, since].compactMap(\.self).sorted() {
-            let note = try ExportStatements.checkpoint(
-                of: tenant, origin: checkpoint.origin, from: size, on: connection)
-            guard let note else { throw ExportFailure.noCheckpoint(size: size) }
-            let found = try open(note, verifiers)
-            guard size == 0 || found.size == size else {
-                throw ExportFailure.noCheckpoint(size: size)
+        for sizes in [1...checkpoint.size] + (since.map { [$0...$0] } ?? []) {
+            guard let row = try first(of: sizes, checkpoint.origin, among: signed) else {
+                throw ExportFailure.noCheckpoint(size: sizes.lowerBound)
             }
-            guard found.size < checkpoint.size, sizes.insert(found.size).inserted else { continue }
+            let found = try open(row.note, verifiers)
+            let isThere = older.contains { isExactly($0.note, row.note) }
+            guard found.size < checkpoint.size, !isThere else { continue }
             older.append(
                 OlderCheckpoint(
-                    note: note,
+                    note: row.note,
                     path: try path(from: found, to: checkpoint, of: tenant, on: connection)))
         }
         return older
+    }
+
+    private static func first(
+        of sizes: ClosedRange<Int64>, _ origin: NoteKeyName, among signed: SignedCheckpoints
+    ) throws -> SignedCheckpoint? {
+        do {
+            return try signed.page(sizes: sizes, limit: 1, origin: origin).signed.first
+        } catch let damage as ProofDamage {
+            throw ExportFailure.damaged(damage.what)
+        }
     }
 
     private static func path(

@@ -40,17 +40,19 @@ package struct Exporter: Sendable {
     /// Hands out every event of the log, up to the basis or to the end of this moment.
     ///
     /// `take` is called on the connection's thread; what it throws ends the export.
+    /// - Returns: how many rows of checkpoints nobody signed; they are left out.
     /// - Throws: `ExportFailure`, `PostgresError`, or what `take` throws.
     package func all(
         in tenant: TenantID, basis: ExportBasis?,
         take: @escaping @Sendable (ExportedPart) throws -> Void
-    ) async throws {
+    ) async throws -> Int {
         try await session.run { connection in
             let end = try ExportStatements.end(of: tenant, on: connection)
             try Self.expect(basis, below: end)
             var reading = LogExport(
                 tenant: tenant, basis: basis, disclosures: self.disclosures, take: take)
             try reading.run(through: basis?.checkpoint.size ?? end, on: connection)
+            return reading.strayCount
         }
     }
 

@@ -11,6 +11,8 @@ struct LogExport {
     private let take: @Sendable (ExportedPart) throws -> Void
     private var tree = CompactRange()
     private var soundSize: Int64 = 0
+    /// Rows of checkpoints that nobody signed and that are left out.
+    private(set) var strayCount = 0
 
     init(
         tenant: TenantID, basis: ExportBasis?, disclosures: DisclosureReader?,
@@ -27,19 +29,30 @@ struct LogExport {
         var start: Int64 = 0
         while start < end {
             let stretch = start..<min(start + Int64(ExportedPart.eventsMax), end)
-            var notes: [String] = []
-            if let basis {
-                notes = try ExportStatements.checkpoints(
-                    of: tenant, origin: basis.checkpoint.origin, above: stretch.lowerBound,
-                    through: stretch.upperBound, on: connection)
-            }
+            let signed = try checkpoints(stretch, on: connection)
             let events = try read(stretch, on: connection)
-            try check(events, notes)
-            try take(ExportedPart(checkpoints: notes, events: events))
+            try check(events, signed)
+            try take(ExportedPart(checkpoints: signed.map(\.note), events: events))
             start = stretch.upperBound
         }
         guard let basis, tree.root != basis.checkpoint.root else { return }
         throw otherRoot(basis.checkpoint.size)
+    }
+
+    /// The checkpoints that end within a stretch.
+    private mutating func checkpoints(
+        _ stretch: Range<Int64>, on connection: Connection
+    ) throws -> [SignedCheckpoint] {
+        guard let basis else { return [] }
+        do {
+            let page = try basis.checkpoints(of: tenant, on: connection).page(
+                sizes: stretch.lowerBound + 1...stretch.upperBound, limit: .max,
+                origin: basis.checkpoint.origin)
+            strayCount += page.strayCount
+            return page.signed
+        } catch let damage as ProofDamage {
+            throw ExportFailure.damaged(damage.what)
+        }
     }
 
     private func read(
@@ -75,23 +88,19 @@ struct LogExport {
         return events
     }
 
-    private mutating func check(_ events: [ExportedEvent], _ notes: [String]) throws {
-        guard let basis else { return }
-        var ahead = try notes.map { try basis.open($0) }[...]
+    private mutating func check(
+        _ events: [ExportedEvent], _ signed: [SignedCheckpoint]
+    ) throws(ExportFailure) {
+        guard basis != nil else { return }
+        var ahead = signed[...]
         for event in events {
             tree.append(.leaf(event.entry))
-            while let next = ahead.first, next.size <= tree.size {
-                guard next.size == tree.size else { throw outOfOrder(next) }
-                guard next.root == tree.root else { throw otherRoot(next.size) }
+            while let next = ahead.first, next.size == tree.size {
+                guard TreeHash(next.root) == tree.root else { throw otherRoot(next.size) }
                 soundSize = next.size
                 ahead.removeFirst()
             }
         }
-        if let next = ahead.first { throw outOfOrder(next) }
-    }
-
-    private func outOfOrder(_ checkpoint: Checkpoint) -> ExportFailure {
-        .damaged("the checkpoint of \(checkpoint.size) entries is kept as one of another size")
     }
 
     private func otherRoot(_ size: Int64) -> ExportFailure {

@@ -33,17 +33,23 @@ struct HistorySnapshot {
 
     /// Reads it in the transaction that is open.
     ///
-    /// - Throws: `LogDamage` when the log is shorter than what was signed, or `PostgresError`.
+    /// - Throws: `LogDamage` when the log is shorter than what was signed, or what is said to be signed is
+    ///   not; `PostgresError`.
     static func read(
         _ tenant: TenantID, deadline: ContinuousClock.Instant? = nil, on connection: Connection
     ) throws -> HistorySnapshot {
         let key = [Parameter.text(tenant.description)]
-        let results = try connection.pipeline([
-            Call(head, key), Call(audited, key), CheckpointRows.latestCall(of: tenant),
-        ])
-        guard results.count == 3 else { throw PostgresError.unexpectedResult("no snapshot") }
+        let results = try connection.pipeline(
+            [Call(head, key), Call(audited, key)] + NewestCheckpoint.calls(of: tenant))
+        guard results.count == 4 else { throw PostgresError.unexpectedResult("no snapshot") }
         let size = results[0].rowCount == 1 ? try results[0].int8(0, 0) : 0
-        let signed = results[2].rowCount == 1 ? try results[2].int8(0, 1) : nil
+        let signed: Int64?
+        do {
+            signed = try NewestCheckpoint.find(results[2], results[3], of: tenant, on: connection)?
+                .size
+        } catch let damage as ProofDamage {
+            throw LogDamage(position: LogPosition(size), fault: damage.what)
+        }
         if let signed, signed > size {
             throw LogDamage(
                 position: LogPosition(size),

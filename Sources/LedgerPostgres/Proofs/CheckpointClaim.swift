@@ -37,4 +37,14 @@ extension SignedCheckpoint {
         CheckpointClaim(origin: origin, size: size, root: TreeHash(root), note: note)
             .fault(verifiers)
     }
+
+    /// Whether a key of these has signed another root at this size of this log: what no row that was made up
+    /// can show.
+    func isSignedOtherwise(_ verifiers: [NoteVerifier]) -> Bool {
+        guard let signed = try? SignedNote(parsing: note),
+            let checkpoint = try? Checkpoint.open(signed, verifiers)
+        else { return false }
+        return checkpoint.size == size && checkpoint.root != TreeHash(root)
+            && isExactly(checkpoint.origin.description, origin)
+    }
 }

@@ -4,22 +4,8 @@ import TransparencyLog
 
 /// The statements that read `checkpoints` and `checkpoint_keys`.
 enum CheckpointRows {
-    private static let columns = "origin, size, root, note, signed_at"
-
-    // A log that was continued after a restore has a new origin, with smaller sizes than the old one
-    // may have reached; the key that came last is the current origin's. Several rows, because the
-    // largest may be one that nobody signed.
-    private static let latest = Statement(
-        "checkpoint_latest",
-        """
-        SELECT c.origin, c.size, c.root, c.note, c.signed_at
-        FROM (SELECT split_part(vkey, '+', 1) COLLATE "C" AS origin, max(added_at) AS added_at
-            FROM checkpoint_keys WHERE tenant_id = $1 GROUP BY 1) k
-        CROSS JOIN LATERAL (
-            SELECT \(columns) FROM checkpoints WHERE tenant_id = $1 AND origin = k.origin
-            ORDER BY size DESC LIMIT 8 OFFSET 0) c
-        ORDER BY k.added_at DESC, k.origin, c.size DESC
-        """)
+    /// What ``checkpoints(_:)`` reads.
+    static let columns = "origin, size, root, note, \(PlausibleTime.sql("signed_at")) AS signed_at"
 
     private static let ofSize = Statement(
         "checkpoint_of_size",
@@ -38,12 +24,10 @@ enum CheckpointRows {
 
     private static let keys = Statement(
         "checkpoint_keys",
-        "SELECT vkey, added_at FROM checkpoint_keys WHERE tenant_id = $1 ORDER BY added_at, vkey")
-
-    /// Asks for the largest checkpoints of each origin, those of the newest origin first.
-    static func latestCall(of tenant: TenantID) -> Call {
-        Call(latest, [.text(tenant.description)])
-    }
+        """
+        SELECT vkey, \(PlausibleTime.sql("added_at")) FROM checkpoint_keys
+        WHERE tenant_id = $1 ORDER BY checkpoint_keys.added_at, vkey
+        """)
 
     /// Asks for the checkpoints of one size, that of the newest origin first.
     static func call(of tenant: TenantID, size: Int64) -> Call {
@@ -95,23 +79,5 @@ enum CheckpointRows {
     /// The keys of rows that hold one.
     static func verifiers(_ result: QueryResult) throws(PostgresError) -> [NoteVerifier] {
         try keys(result).compactMap { NoteVerifier($0.verifierKey) }
-    }
-
-    /// The largest checkpoint of the newest origin that one of these keys has signed; nil when there are
-    /// no rows at all.
-    ///
-    /// - Throws: `ProofDamage` when none of the rows is to be believed.
-    static func latest(
-        _ result: QueryResult, of tenant: TenantID, _ verifiers: [NoteVerifier]
-    ) throws -> SignedCheckpoint? {
-        let rows = try checkpoints(result)
-        guard let first = rows.first else { return nil }
-        let signed = rows.first { $0.origin == first.origin && $0.fault(verifiers) == nil }
-        guard let signed else {
-            let what = first.fault(verifiers) ?? ""
-            throw ProofDamage(
-                what: "the checkpoint of size \(first.size) of tenant \(tenant) \(what)")
-        }
-        return signed
     }
 }

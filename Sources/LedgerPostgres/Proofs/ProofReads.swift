@@ -34,13 +34,7 @@ package struct ProofReads: ProofReader {
     package func latestCheckpoint(
         of tenant: TenantID
     ) async throws(LedgerFault) -> SignedCheckpoint? {
-        try await read { connection in
-            let results = try connection.pipeline([
-                CheckpointRows.latestCall(of: tenant), CheckpointRows.keysCall(of: tenant),
-            ])
-            return try CheckpointRows.latest(
-                results[0], of: tenant, CheckpointRows.verifiers(results[1]))
-        }
+        try await read { try NewestCheckpoint.read(of: tenant, on: $0) }
     }
 
     package func checkpoints(
@@ -48,8 +42,12 @@ package struct ProofReads: ProofReader {
     ) async throws(LedgerFault) -> [SignedCheckpoint] {
         let limit = max(1, min(limit, Self.pageMax))
         return try await read { connection in
-            try Self.checkpoints(
-                CheckpointRows.call(of: tenant, sizes: sizes, limit: limit), on: connection)
+            let call = CheckpointRows.keysCall(of: tenant)
+            let verifiers = try CheckpointRows.verifiers(
+                try connection.query(call.statement, call.parameters))
+            return try SignedCheckpoints(
+                tenant: tenant, verifiers: verifiers, connection: connection
+            ).page(sizes: sizes, limit: limit).signed
         }
     }
 
@@ -85,12 +83,6 @@ package struct ProofReads: ProofReader {
                 return .failure(try error.refusal)
             }
         }
-    }
-
-    private static func checkpoints(
-        _ call: Call, on connection: Connection
-    ) throws(PostgresError) -> [SignedCheckpoint] {
-        try CheckpointRows.checkpoints(try connection.query(call.statement, call.parameters))
     }
 
     private func read<Value: Sendable>(

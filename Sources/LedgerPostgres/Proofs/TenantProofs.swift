@@ -105,13 +105,7 @@ struct TenantProofs {
     }
 
     private func latest() throws(ProofFailure) -> SignedCheckpoint {
-        let results = try pipeline([
-            CheckpointRows.latestCall(of: tenant), CheckpointRows.keysCall(of: tenant),
-        ])
-        let latest = try reading {
-            try CheckpointRows.latest(
-                results[0], of: tenant, CheckpointRows.verifiers(results[1]))
-        }
+        let latest = try reading { try NewestCheckpoint.read(of: tenant, on: connection) }
         guard let latest else { throw .refused(.nothingSigned) }
         return latest
     }

@@ -58,7 +58,7 @@ enum SealerRows {
         FROM (SELECT DISTINCT split_part(vkey, '+', 1) COLLATE "C" AS origin
             FROM checkpoint_keys WHERE tenant_id = $1) k
         CROSS JOIN LATERAL (
-            SELECT origin, size, root, note, signed_at FROM checkpoints
+            SELECT \(CheckpointRows.columns) FROM checkpoints
             WHERE tenant_id = $1 AND origin = k.origin
             ORDER BY size DESC LIMIT 1 OFFSET 0) c
         """)

@@ -23,8 +23,8 @@ enum ExportCommand {
         settings: [.databaseURL, .keys],
         details: """
             A bundle is a tar file with the exact entries up to the last signed checkpoint, the proofs, and
-            VERIFY.md that tells how anybody can check it; none is written when an entry, a hash or a
-            checkpoint in it is not what was signed. jsonl and csv go to the end of the log, are held against
+            VERIFY.md that tells how anybody can check it; none is written when an entry or a hash
+            in it is not what was signed. jsonl and csv go to the end of the log, are held against
             no checkpoint, and csv is not exact. With --account the log is looked through for later events
             than tables name; --disclose then shows what is about this account alone.
             """)
@@ -65,17 +65,22 @@ enum ExportCommand {
                 try LineSink(file, isCSV: format == .csv, isDisclosed: disclosing != nil)
             }
         var later = 0
+        var strays = 0
         if let account {
             later = try await exporter.account(account, in: tenant, basis: basis) {
                 try sink.add($0)
             }
         } else {
-            try await exporter.all(in: tenant, basis: basis) { try sink.add($0) }
+            strays = try await exporter.all(in: tenant, basis: basis) { try sink.add($0) }
         }
         await exporter.close()
         try sink.finish()
         try file.keep()
         Terminal.print(summary(sink, basis, path: path, isOfAccount: account != nil, later: later))
+        if strays > 0 {
+            Terminal.complain(
+                "\(strays) checkpoints that nobody signed are left out: verify names them")
+        }
         return .success
     }
 

@@ -90,11 +90,19 @@ import Testing
         }
     }
 
-    @Test func `a log that is shorter than what was signed gives no answer`() async throws {
+    /// How many rows there are above them that nobody signed.
+    @Test(arguments: [0, 1, 30])
+    func `a log that is shorter than what was signed gives no answer`(strays: Int) async throws {
         try await HistoryFixture.with { history in
-            _ = try await SealingFixture.with(history.database) { sealing in
-                try await sealing.sealOnce()
+            try await SealingFixture.with(history.database) { sealing in
+                for _ in 0..<2 { try await sealing.sealOnce(signedMax: 6) }
+                #expect(try await sealing.checkpoints().map(\.size) == [6, 12])
             }
+            try await history.database.asRuntime.execute(
+                """
+                INSERT INTO checkpoints SELECT tenant_id, origin, 40 + n, root, note, 'infinity'
+                FROM checkpoints, generate_series(1, \(strays)) n WHERE size = 12
+                """)
             let whole = try #require(
                 await reads(history).account(history.ada.account, asOf: nil, in: .default))
             #expect(whole.log == LogExtent(size: 12, signedSize: 12))

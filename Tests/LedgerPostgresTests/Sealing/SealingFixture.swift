@@ -46,11 +46,13 @@ struct SealingFixture: Sendable {
     /// One look at all logs by a sealer that has just started, and gives its lease away at the end.
     @discardableResult
     func sealOnce(
-        url: String? = nil, record: (any SealerRecord)? = nil, pageMax: Int = 2_000
+        url: String? = nil, record: (any SealerRecord)? = nil, pageMax: Int = 2_000,
+        signedMax: Int = 4_000
     ) async throws -> LogSealing.Round {
         let store = store(url: url)
         var limits = SealingLimits()
         limits.pageMax = pageMax
+        limits.signedMax = signedMax
         var sealing = LogSealing(store: store, record: record ?? self.record, limits: limits)
         let round: LogSealing.Round
         do {

@@ -245,6 +245,63 @@ extension TamperingTests {
         }
     }
 
+    /// More than are looked at in a page.
+    @Test func `whatever rows nobody signed, those that were signed are found`() async throws {
+        try await sealed { fixture, _, _ in
+            try await fixture.database.asRuntime.execute(
+                """
+                INSERT INTO checkpoints SELECT tenant_id, origin, n, root, note, 'infinity'
+                FROM checkpoints, generate_series(1, 1200) n
+                WHERE size = 28 AND n NOT IN (10, 19, 28);
+                INSERT INTO checkpoints VALUES
+                    ('default', 'x', 1200, sha256(''), '', '-infinity'),
+                    ('default', 'y', 9223372036854775807, sha256(''), '', now());
+                INSERT INTO checkpoint_keys VALUES ('default', 'y+none', 'infinity')
+                """)
+            let reads = fixture.reads()
+            #expect(try await reads.latestCheckpoint(of: .default)?.size == 28)
+            let all = try await reads.checkpoints(of: .default, sizes: 1...(.max), limit: 1_000)
+            #expect(all.map(\.size) == [10, 19, 28])
+            let some = try await reads.checkpoints(of: .default, sizes: 11...(.max), limit: 1)
+            #expect(some.map(\.size) == [19])
+            _ = try await reads.inclusion(of: LogPosition(3), in: .default, size: nil).get()
+            #expect(try await reads.checkpointKeys(of: .default).count == 2)
+            await reads.close()
+
+            let exporter = Exporter(url: fixture.database.runtimeURL, keyring: nil)
+            let basis = try await exporter.basis(of: .default, since: 19)
+            #expect(basis.checkpoint.size == 28 && basis.older.count == 2)
+            #expect(basis.keys.allSatisfy { NoteVerifier($0) != nil })
+            let strays = try await exporter.all(in: .default, basis: basis) { _ in }
+            #expect(strays == 25)
+            await #expect(throws: ExportFailure.self) {
+                try await exporter.basis(of: .default, since: 18)
+            }
+            await exporter.close()
+        }
+    }
+
+    @Test func `a search among rows that nobody signed ends`() async throws {
+        try await sealed { fixture, _, _ in
+            try await fixture.database.asRuntime.execute(
+                """
+                INSERT INTO checkpoints SELECT tenant_id, origin, 100 + n, root, '', signed_at
+                FROM checkpoints, generate_series(1, \(NewestCheckpoint.strayMax + 600)) n
+                WHERE size = 28
+                """)
+            let reads = fixture.reads()
+            await #expect(throws: LedgerFault.internalFailure) {
+                try await reads.latestCheckpoint(of: .default)
+            }
+            await #expect(throws: LedgerFault.internalFailure) {
+                try await reads.checkpoints(of: .default, sizes: 29...(.max), limit: 1)
+            }
+            #expect(
+                try await reads.checkpoints(of: .default, sizes: 1...28, limit: 9).count == 3)
+            await reads.close()
+        }
+    }
+
     @Test func `a checkpoint is not published behind another one of its size`() async throws {
         try await sealed { fixture, story, _ in
             let store = fixture.store()

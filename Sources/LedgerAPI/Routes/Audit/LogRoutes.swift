@@ -20,7 +20,7 @@ struct LogCheckpointRoute: Route {
     }
 }
 
-/// `GET /v1/log/checkpoints`: every checkpoint that was ever signed, by size.
+/// `GET /v1/log/checkpoints`: every checkpoint that was ever signed, by size; not what nobody signed.
 struct LogCheckpointsRoute: Route {
     static let method = "GET"
     static let path = "/v1/log/checkpoints"
@@ -38,7 +38,7 @@ struct LogCheckpointsRoute: Route {
                 of: call.tenant, sizes: from...to, limit: limit)
             return .json(CheckpointsAnswer(checkpoints: checkpoints, limit: limit, to: to))
         } catch {
-            throw .faulted(error)
+            throw .ofProof(error)
         }
     }
 }

@@ -1,0 +1,86 @@
+import Ledger
+import Postgres
+import TransparencyLog
+
+/// Finds the checkpoint that was signed last: the largest of the newest origin that a key of the log has
+/// signed, whatever rows there are besides.
+///
+/// Who may add rows can add larger ones, and sign none.
+enum NewestCheckpoint {
+    /// Rows that nobody signed which are passed over before the search is given up.
+    static let strayMax = 10_000
+    /// Rows of an origin that are read at first: nearly always the first one is signed.
+    private static let fewRows = 8
+    private static let pageRows = 500
+
+    // A log that was continued after a restore has a new origin, with smaller sizes than the old one
+    // may have reached; the key that came last is the current origin's.
+    private static let few = Statement(
+        "checkpoint_latest",
+        """
+        SELECT c.origin, c.size, c.root, c.note, c.signed_at
+        FROM (SELECT split_part(vkey, '+', 1) COLLATE "C" AS origin, max(added_at) AS added_at
+            FROM checkpoint_keys WHERE tenant_id = $1 GROUP BY 1) k
+        CROSS JOIN LATERAL (
+            SELECT \(CheckpointRows.columns) FROM checkpoints
+            WHERE tenant_id = $1 AND origin = k.origin
+            ORDER BY size DESC LIMIT \(fewRows) OFFSET 0) c
+        ORDER BY k.added_at DESC, k.origin, c.size DESC
+        """)
+
+    private static let below = Statement(
+        "checkpoints_below",
+        """
+        SELECT \(CheckpointRows.columns) FROM checkpoints
+        WHERE tenant_id = $1 AND origin = $2 AND size < $3 ORDER BY size DESC LIMIT \(pageRows)
+        """)
+
+    /// Asks for the two answers that ``find(_:_:of:on:)`` begins with.
+    static func calls(of tenant: TenantID) -> [Call] {
+        [Call(few, [.text(tenant.description)]), CheckpointRows.keysCall(of: tenant)]
+    }
+
+    /// Asks for them and finds it.
+    ///
+    /// - Throws: as ``find(_:_:of:on:)``.
+    static func read(of tenant: TenantID, on connection: Connection) throws -> SignedCheckpoint? {
+        let results = try connection.pipeline(calls(of: tenant))
+        guard results.count == 2 else { throw PostgresError.unexpectedResult("no checkpoints") }
+        return try find(results[0], results[1], of: tenant, on: connection)
+    }
+
+    /// Finds it among the largest few rows of each origin, or else below them.
+    ///
+    /// - Parameters:
+    ///   - few: the answer to the first of ``calls(of:)``.
+    ///   - keys: the answer to the second.
+    ///   - tenant: whose log.
+    ///   - connection: in a transaction or not.
+    /// - Returns: nil when there are no rows at all.
+    /// - Throws: `ProofDamage` when none of the rows is to be believed; `PostgresError`.
+    static func find(
+        _ few: QueryResult, _ keys: QueryResult, of tenant: TenantID, on connection: Connection
+    ) throws -> SignedCheckpoint? {
+        let verifiers = try CheckpointRows.verifiers(keys)
+        var rest = try CheckpointRows.checkpoints(few)[...]
+        guard let first = rest.first else { return nil }
+        var strayCount = 0
+        while let origin = rest.first?.origin {
+            var page = Array(rest.prefix { isExactly($0.origin, origin) })
+            rest = rest.dropFirst(page.count)
+            var isWhole = page.count < fewRows
+            while true {
+                if let signed = page.first(where: { $0.fault(verifiers) == nil }) { return signed }
+                strayCount += page.count
+                guard !isWhole, strayCount < strayMax, let last = page.last else { break }
+                let more = try connection.query(
+                    below, [.text(tenant.description), .text(origin), .int8(last.size)])
+                page = try CheckpointRows.checkpoints(more)
+                isWhole = page.count < pageRows
+            }
+        }
+        throw ProofDamage(
+            what: "the checkpoint of size \(first.size) of tenant \(tenant) "
+                + (first.fault(verifiers) ?? "") + ", and so are those below it")
+    }
+}
