@@ -52,7 +52,7 @@ struct EntryBytes {
         return index + 1..<place
     }
 
-    /// Moves behind a 64-bit number in quotes, in its only form.
+    /// Moves behind a number in quotes, in its only form; no entry counts further than a log can be long.
     mutating func integer() -> Int64? {
         guard let text = text(), !text.isEmpty, text.count <= 19,
             text.count == 1 || bytes[text.lowerBound] != UInt8(ascii: "0")
@@ -63,7 +63,7 @@ struct EntryBytes {
             guard digit < 10 else { return nil }
             value = value * 10 + UInt64(digit)
         }
-        return Int64(exactly: value)
+        return value <= UInt64(LogPosition.endMax) ? Int64(value) : nil
     }
 
     /// Moves behind an identifier in quotes, in its lower-case form.

@@ -66,7 +66,7 @@ struct LogSearch {
     /// - Throws: `LogDamage` when events are missing, or `PostgresError`.
     mutating func positions(on connection: Connection) throws -> [Int64]? {
         guard next < end else { return nil }
-        let stop = min(next + Self.windowEvents, end)
+        let stop = end - next > Self.windowEvents ? next + Self.windowEvents : end
         let window: [Parameter] = [.text(tenant.description), .int8(next), .int8(stop)]
         let result =
             others.isEmpty

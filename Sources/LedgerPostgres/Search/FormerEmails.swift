@@ -28,8 +28,9 @@ struct FormerEmails: Sendable {
         fileprivate let linkedAt: Int64
     }
 
-    private static let columns =
-        "identity_id, last_account_id, linked_position, linked_at, provider"
+    private static let columns = """
+        identity_id, last_account_id, linked_position, \(PlausibleTime.sql("linked_at")), provider
+        """
 
     private static let pending = Statement(
         "former_emails_pending",

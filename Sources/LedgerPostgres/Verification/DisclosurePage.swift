@@ -27,7 +27,8 @@ struct DisclosurePage {
         let results = try connection.pipeline([
             DisclosureReader.call(
                 from: LogPosition(first),
-                count: count.overflow ? .max : Int(count.partialValue) &+ 1, in: tenant)
+                count: count.overflow ? .max : Int(LogPosition(count.partialValue).next.value),
+                in: tenant)
         ])
         guard let result = results.first else { throw .unexpectedResult("no page") }
         rest = try DisclosureReader.rows(result)[...]

@@ -71,8 +71,9 @@ extension ReplayReading {
     /// Reads what the log itself names after the last event, a window of positions at a time.
     private mutating func searchTail(for account: AccountID, on connection: Connection) throws {
         let last = try connection.query(Self.end, [.text(tenant.description)]).int8(0, 0)
-        let first = (history?.lastPosition ?? -1) + 1
-        var search = LogSearch(for: account, in: tenant, at: first..<max(first, last + 1))
+        let first = LogPosition(history?.lastPosition ?? -1).next.value
+        let end = max(first, LogPosition(last).next.value)
+        var search = LogSearch(for: account, in: tenant, at: first..<end)
         while let positions = try search.positions(on: connection) {
             var rest = positions[...]
             while !rest.isEmpty {

@@ -5,7 +5,7 @@ extension TenantVerification {
     private static let extent = Statement(
         "verify_access_extent",
         """
-        SELECT count(*), coalesce(max(position) + 1, 0),
+        SELECT count(*), coalesce(max(position), -1),
             coalesce((SELECT next_position FROM access_heads WHERE tenant_id = $1), 0)
         FROM access_log WHERE tenant_id = $1
         """)
@@ -27,7 +27,7 @@ extension TenantVerification {
         let key = [Parameter.text(tenant.description)]
         let row = try connection.query(Self.extent, key)
         let count = try row.int8(0, 0)
-        let end = try row.int8(0, 1)
+        let end = LogPosition(try row.int8(0, 1)).next.value
         let head = try row.int8(0, 2)
         report.count(.accessLog, count)
         if count != end {

@@ -13,17 +13,21 @@ struct UnreadableSearch {
         ("user_providers", .userProviders), ("account_audit", .accountAudit),
         ("conflicts", .conflicts),
         ("merkle_nodes", .nodes), ("checkpoints", .checkpoints),
-        ("checkpoint_keys", .checkpoints),
+        ("checkpoint_keys", .checkpoints), ("access_log", .accessLog),
+        ("access_heads", .accessLog),
     ]
 
     private let tenant: TenantID
     private let connection: Connection
     private(set) var findings: [VerificationFinding] = []
 
-    /// Whether an error says that something can't be read, and not that the database is away.
+    /// Whether an error says that something can't be read or reckoned with, and not that the database is
+    /// away.
     static func isAbout(_ error: PostgresError) -> Bool {
-        // What is broken inside, and files that are not there or can't be read.
-        error.state.map { ["XX", "58"].contains($0.conditionClass) } ?? false
+        if case .unexpectedResult = error { return true }
+        // What is broken inside, files that are not there or can't be read, values that are out of range or
+        // too long for what is asked of them.
+        return error.state.map { ["XX", "58", "22", "54"].contains($0.conditionClass) } ?? false
     }
 
     init(_ tenant: TenantID, on connection: Connection) {
@@ -42,7 +46,7 @@ struct UnreadableSearch {
             }
             add(nil, table.check, "a row of \(table.name) can't be read: \(fault)")
         }
-        if findings.isEmpty { add(nil, .positions, "a row can't be read: \(error)") }
+        if findings.isEmpty { add(nil, .positions, "something can't be verified: \(error)") }
     }
 
     /// Names the first event that can't be read.
@@ -54,16 +58,34 @@ struct UnreadableSearch {
                     "unreadable_end",
                     "SELECT coalesce(max(position), -1) FROM events WHERE tenant_id = $1"),
                 [.text(tenant.description)])
-            end = try last.int8(0, 0).addingReportingOverflow(1).partialValue
+            end = LogPosition(try last.int8(0, 0)).next.value
         } catch {
             guard Self.isAbout(error) else { throw error }
             return add(nil, .entries, "the end of the log can't be read: \(error)")
         }
         var start: Int64 = 0
         while start < end {
-            let next = min(end, start + Self.stretchEvents)
+            let next = end - start > Self.stretchEvents ? start + Self.stretchEvents : end
             if try fault(start..<next) != nil { return try narrow(start..<next) }
-            start = next
+            start = try firstEvent(from: next)
+        }
+    }
+
+    /// Where the log goes on behind a gap, which may be longer than anything; here when that can't be read.
+    private func firstEvent(from position: Int64) throws(PostgresError) -> Int64 {
+        do throws(PostgresError) {
+            let first = try connection.query(
+                Statement(
+                    "unreadable_next",
+                    """
+                    SELECT coalesce(min(position), $2) FROM events
+                    WHERE tenant_id = $1 AND position >= $2
+                    """),
+                [.text(tenant.description), .int8(position)])
+            return try first.int8(0, 0)
+        } catch {
+            guard Self.isAbout(error) else { throw error }
+            return position
         }
     }
 
@@ -96,6 +118,8 @@ struct UnreadableSearch {
                 [.text(tenant.description)] + bounds)
             return nil
         } catch {
+            // Who may not read whole rows has to do without.
+            if error.state == .insufficientPrivilege { return nil }
             guard Self.isAbout(error) else { throw error }
             return error.description
         }

@@ -4,7 +4,7 @@ import Postgres
 /// Checks that the log is sound and that everything kept beside it is what the log says.
 ///
 /// Folds the whole log of each tenant with the pure model, in one snapshot, while the ledger goes
-/// on. Damage is reported and never ends the verification: only the database being away does.
+/// on. Damage is reported and never ends the verification: only the database being away or refusing does.
 /// A first pass only finds out whether everything holds; where it does not, a second one, slower
 /// and in more memory, says what is wrong.
 package struct Verifier: Sendable {
@@ -81,7 +81,7 @@ package struct Verifier: Sendable {
                     continue
                 }
                 do {
-                    report = try self.verify(tenant, report, progress, on: connection)
+                    try self.verify(tenant, &report, progress, on: connection)
                 } catch let error as PostgresError {
                     guard UnreadableSearch.isAbout(error) else { throw error }
                     var search = UnreadableSearch(tenant, on: connection)
@@ -94,25 +94,45 @@ package struct Verifier: Sendable {
         }
     }
 
-    /// Verifies a tenant in one snapshot.
+    /// Verifies a tenant in one snapshot; what was found stays in the report when something is thrown.
+    ///
+    /// A value that ends the first pass has the second one, in a snapshot of its own, say what it finds before
+    /// it comes by it as well.
     private func verify(
-        _ tenant: TenantID, _ report: VerificationReport,
+        _ tenant: TenantID, _ report: inout VerificationReport,
         _ progress: @escaping @Sendable (VerificationProgress) -> Void, on connection: Connection
-    ) throws -> VerificationReport {
-        try connection.transaction(Self.begin) {
-            try Self.keepTables(on: connection)
-            if var whole = try streamed(tenant, progress).run(report, on: connection) {
-                try formerEmails?.check(tenant, &whole, on: connection)
-                return whole
+    ) throws {
+        var isSearching = false
+        do {
+            try connection.transaction(Self.begin) {
+                try Self.keepTables(on: connection)
+                if let whole = try streamed(tenant, progress).run(report, on: connection) {
+                    report = whole
+                    try formerEmails?.check(tenant, &report, on: connection)
+                } else {
+                    isSearching = true
+                    try search(tenant, &report, progress, on: connection)
+                }
             }
-            var verification = TenantVerification(
-                tenant, report: report, disclosures: disclosures, trust: trust,
-                progress: progress)
-            verification.report.isSearched = true
-            try verification.run(on: connection)
-            try formerEmails?.check(tenant, &verification.report, on: connection)
-            return verification.report
+        } catch let error as PostgresError where UnreadableSearch.isAbout(error) && !isSearching {
+            try connection.transaction(Self.begin) {
+                try Self.keepTables(on: connection)
+                try search(tenant, &report, progress, on: connection)
+            }
         }
+    }
+
+    /// The second pass, which says what is wrong.
+    private func search(
+        _ tenant: TenantID, _ report: inout VerificationReport,
+        _ progress: @escaping @Sendable (VerificationProgress) -> Void, on connection: Connection
+    ) throws {
+        var verification = TenantVerification(
+            tenant, report: report, disclosures: disclosures, trust: trust, progress: progress)
+        verification.report.isSearched = true
+        defer { report = verification.report }
+        try verification.run(on: connection)
+        try formerEmails?.check(tenant, &verification.report, on: connection)
     }
 
     /// Keeps the tables of read models from being dropped while they are compared.

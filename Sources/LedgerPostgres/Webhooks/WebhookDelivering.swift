@@ -261,7 +261,7 @@ struct WebhookDelivering: Sendable {
                     break
                 }
             }
-            next = LogPosition(next.value + 1)
+            next = next.next
         }
         state.hasMore = !isStopped && !page.isEmpty && page.count == room.limit
         if next != state.next { changes.moved = (from: state.next, to: next) }

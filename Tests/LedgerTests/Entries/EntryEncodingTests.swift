@@ -38,6 +38,23 @@ import Testing
         #expect(EntryEncoding.encode(recorded) == golden)
     }
 
+    @Test func `a number that no log can come to is none`() throws {
+        let recorded = Examples.recorded(.accountsUnmerged)
+        let text = String(decoding: EntryEncoding.encode(recorded), as: UTF8.self)
+        for name in ["\"linked_position\":\"12\"", "\"position\":\"1041\"", "\"seq\":\"3\""] {
+            let key = try #require(name.split(separator: ":").first)
+            for (number, isRead) in [
+                (LogPosition.endMax, true), (LogPosition.endMax + 1, false), (.max, false),
+            ] {
+                let changed = text.replacing(name, with: "\(key):\"\(number)\"")
+                #expect(changed != text)
+                let read = try? EntryEncoding.decode(Array(changed.utf8))
+                #expect((read != nil) == isRead, "\(key) \(number)")
+            }
+        }
+        #expect(LogPosition(.max).next == LogPosition(.max))
+    }
+
     @Test(arguments: Event.Name.allCases)
     func `an entry is canonical JSON`(name: Event.Name) throws {
         let entry = EntryEncoding.encode(Examples.recorded(name))

@@ -128,7 +128,9 @@ extension QueryResult {
     /// A position or a sequence; damage when no log can have come that far.
     func count(_ row: Int, _ column: Int) throws -> Int64 {
         let value = try int8(row, column)
-        guard (0...1 << 62).contains(value) else { throw BatchFault.damaged("a position") }
+        guard (0...LogPosition.endMax).contains(value) else {
+            throw BatchFault.damaged("a position")
+        }
         return value
     }
 

@@ -53,7 +53,9 @@ struct StreamedVerification {
             tenant: tenant, disclosures: disclosures,
             erased: try ErasedAccounts(of: tenant, on: connection), key: key, seals: seals)
         let tables = first.tables.filter(\.isKnown)
-        let pieces = pieces(through: head.nextPosition.value, tables)
+        let pieces = VerificationPieces(
+            through: head.nextPosition.value, step: layout.stretchEvents,
+            TableScan.all(projections: tables))
         var fold = VerificationFold(
             tenant, size: head.nextPosition.value, report: first.report,
             checkpoints: tables.map { ($0, first.checkpoints[$0] ?? LogPosition(0)) },
@@ -70,21 +72,12 @@ struct StreamedVerification {
         return fold.report
     }
 
-    private func pieces(
-        through end: Int64, _ tables: [ProjectionTable]
-    ) -> [VerificationPiece] {
-        let step = max(1, layout.stretchEvents)
-        return stride(from: 0, to: end, by: Int(step)).map { start in
-            .stretch(Int64(start)..<min(end, Int64(start) + step))
-        } + TableScan.all(projections: tables).map { .table($0) }
-    }
-
     /// Folds pieces as they come; false at the first that is unsound.
     private static func consume(
-        _ pieces: [VerificationPiece], into fold: inout VerificationFold,
+        _ pieces: VerificationPieces, into fold: inout VerificationFold,
         _ take: (Int) throws -> VerifiedPiece
     ) throws -> Bool {
-        for index in pieces.indices {
+        for index in 0..<pieces.count {
             switch try take(index) {
             case .stretch(let stretch):
                 guard fold.take(stretch) else { return false }
@@ -99,7 +92,7 @@ struct StreamedVerification {
 
     /// Has the pieces read over connections that see the snapshot of this one.
     private func share(
-        _ pieces: [VerificationPiece], _ reader: PieceReader, into fold: inout VerificationFold,
+        _ pieces: VerificationPieces, _ reader: PieceReader, into fold: inout VerificationFold,
         on connection: Connection
     ) throws -> Bool {
         let snapshot = try connection.query(

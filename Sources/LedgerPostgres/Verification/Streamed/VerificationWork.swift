@@ -9,6 +9,32 @@ enum VerificationPiece: Sendable {
     case table(TableScan)
 }
 
+/// What a verification is divided into: stretches of the log in their order, then tables.
+///
+/// Reckoned and not listed, since a head may be said to be very far away.
+struct VerificationPieces: Sendable {
+    private let end: Int64
+    private let step: Int64
+    private let tables: [TableScan]
+    private let stretchCount: Int
+
+    /// Divides the events before a position into stretches of so many.
+    init(through end: Int64, step: Int64, _ tables: [TableScan]) {
+        self.end = max(0, end)
+        self.step = max(1, step)
+        self.tables = tables
+        stretchCount = Int(self.end / self.step) + (self.end % self.step == 0 ? 0 : 1)
+    }
+
+    var count: Int { stretchCount + tables.count }
+
+    subscript(index: Int) -> VerificationPiece {
+        guard index < stretchCount else { return .table(tables[index - stretchCount]) }
+        let start = Int64(index) * step
+        return .stretch(start..<(end - start > step ? start + step : end))
+    }
+}
+
 /// What a piece came to.
 enum VerifiedPiece: Sendable {
     case stretch(LogStretch)
@@ -56,14 +82,14 @@ final class VerificationWork: Sendable {
         var isClosed = false
     }
 
-    private let pieces: [VerificationPiece]
+    private let pieces: VerificationPieces
     private let state = Mutex(State())
     /// Counts the pieces that may be begun.
     private let room: DispatchSemaphore
     /// Counts the pieces that are done.
     private let done = DispatchSemaphore(value: 0)
 
-    init(_ pieces: [VerificationPiece], ahead: Int) {
+    init(_ pieces: VerificationPieces, ahead: Int) {
         self.pieces = pieces
         room = DispatchSemaphore(value: 0)
         for _ in 0..<ahead { room.signal() }

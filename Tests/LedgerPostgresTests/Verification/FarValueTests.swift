@@ -1,0 +1,189 @@
+import Cryptography
+import Ledger
+import LedgerTestSupport
+import Postgres
+import Testing
+
+@testable import LedgerPostgres
+
+/// Values that a column can hold and no ledger has: the login that serves writes them, and whoever checks
+/// says so and goes on.
+@Suite(.timeLimit(.minutes(10))) struct FarValueTests {
+    struct Value: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let sql: String
+        let check: VerificationCheck
+        let says: String
+    }
+
+    static let all = [
+        Value(
+            testDescription: "a head as far away as there is room",
+            sql: "UPDATE ledger_head SET next_position = 1::bigint << 62", check: .head,
+            says: "the head is at 4611686018427387904, the log ends at 12"),
+        Value(
+            testDescription: "an event at the last position that there is",
+            sql: ScratchDatabase.insertEvent(.max), check: .positions,
+            says: "the events up to position 9223372036854775806 are missing"),
+        Value(
+            testDescription: "an event and a head far away",
+            sql: """
+                \(ScratchDatabase.insertEvent(1 << 62 - 1));
+                UPDATE ledger_head SET next_position = 1::bigint << 62
+                """, check: .positions, says: "are missing"),
+        Value(
+            testDescription: "a look at the last position that there is",
+            sql: """
+                INSERT INTO access_log (tenant_id, position, accessed_at, principal, role, action,
+                    details, disclosed, outcome)
+                VALUES ('default', 9223372036854775807, now(), 'operator', 'admin', 'x', '{}', false,
+                    'allowed')
+                """, check: .accessLog, says: "the row at its position 0 is missing"),
+        Value(
+            testDescription: "a link at the last position that there is",
+            sql: """
+                UPDATE identities SET linked_position = 9223372036854775807
+                WHERE account_id IS NULL
+                """, check: .identities, says: "linked_position"),
+        Value(
+            testDescription: "the same, whose e-mail nobody looked for",
+            sql: """
+                UPDATE identities SET linked_position = 9223372036854775807, former_email = NULL
+                WHERE account_id IS NULL
+                """, check: .identities, says: "linked_position"),
+        Value(
+            testDescription: "a link that was never made",
+            sql: """
+                UPDATE identities SET linked_at = 'infinity', former_email = ''
+                WHERE account_id IS NULL
+                """, check: .identities, says: "a row cannot be read"),
+        Value(
+            testDescription: "a link that was never made, whose e-mail nobody looked for",
+            sql: """
+                UPDATE identities SET linked_at = '-infinity', former_email = NULL
+                WHERE account_id IS NULL
+                """, check: .identities, says: "a row cannot be read"),
+        Value(
+            testDescription: "a session of the last position that there is",
+            sql: "UPDATE sessions SET opened_position = 9223372036854775807", check: .sessions,
+            says: "opened_position"),
+        Value(
+            testDescription: "a stored hash at the last index that there is",
+            sql: "INSERT INTO merkle_nodes VALUES ('default', 9223372036854775807, sha256(''))",
+            check: .nodes, says: "not those of a whole tree"),
+        Value(
+            testDescription: "a checkpoint of the last size that there is",
+            sql: """
+                INSERT INTO checkpoints VALUES ('default', 'x', 9223372036854775807, sha256(''), '',
+                    'infinity');
+                INSERT INTO checkpoint_keys VALUES ('default', 'x', 'infinity')
+                """, check: .checkpoints, says: "is no signed checkpoint"),
+        Value(
+            testDescription: "read models at the last position that there is",
+            sql: "UPDATE projections SET position = 9223372036854775807", check: .projections,
+            says: "is outside the log"),
+    ]
+
+    /// The log in one stretch, and in several over several connections.
+    @Test(arguments: all, [Int64(2_000), 5])
+    func `a value that no ledger has is found, and nothing ends by it`(
+        value: Value, stretchEvents: Int64
+    ) async throws {
+        try await HistoryFixture.with { history in
+            let database = history.database
+            try await database.lookForFormerEmails()
+            try await database.asRuntime.execute(value.sql)
+            let verifier = Verifier(
+                url: database.runtimeURL, keyring: SequencerFixture.keyring,
+                searchKey: ScratchDatabase.searchKey, stretchEvents: stretchEvents)
+            let report = try await verifier.run()
+            await verifier.close()
+            let found = report.findings.contains {
+                $0.check == value.check && $0.text.contains(value.says)
+            }
+            #expect(!report.holds && found, "\(report.findings)")
+            // Whoever else reads what was written does not end either.
+            try await database.lookForFormerEmails()
+            _ = try await database.search("g@example.com")
+            let replay = Replay(url: database.runtimeURL, keyring: SequencerFixture.keyring)
+            let replayed = try await replay.account(history.ada.account, in: .default) { _ in }
+            #expect(replayed?.events == 7)
+            await replay.close()
+            let exporter = Exporter(url: database.runtimeURL, keyring: nil)
+            let isLogFar = value.check == .head || value.check == .positions
+            do {
+                _ = try await exporter.all(in: .default, basis: nil) { _ in }
+                #expect(!isLogFar)
+            } catch is ExportFailure {
+                #expect(isLogFar)
+            }
+            await exporter.close()
+        }
+    }
+
+    /// An entry that decodes but for the number.
+    @Test func `an entry that names a place no log has is damage to everybody`() async throws {
+        try await MergeFixture.with { fixture in
+            let database = fixture.database
+            let merge = try await fixture.merge()
+            try await fixture.undo(merge)
+            try await fixture.check()
+            try await database.asSuperuser.execute(
+                """
+                ALTER EVENT TRIGGER ledger_guard_ddl DISABLE;
+                ALTER TABLE events DISABLE TRIGGER USER;
+                UPDATE events SET entry = convert_to(regexp_replace(convert_from(entry, 'UTF8'),
+                    '"linked_position":"[0-9]+"', '"linked_position":"9223372036854775807"', 'g'),
+                    'UTF8')
+                WHERE type = 'AccountsUnmerged';
+                UPDATE projections SET position =
+                    (SELECT position FROM events WHERE type = 'AccountsUnmerged')
+                """)
+            let report = try await fixture.report()
+            #expect(report.findings.contains { $0.check == .entries }, "\(report.findings)")
+            // The projector stops there, and the process goes on.
+            try await database.fold()
+            let stopped = try await database.asSuperuser.texts(
+                "SELECT failure FROM projections WHERE failure IS NOT NULL")
+            #expect(stopped.count == ProjectionName.allCases.count, "\(stopped)")
+        }
+    }
+
+    /// What nobody has thought of: an error about a value, in a table that two tenants have.
+    @Test func `an error about a value ends the verification of its tenant alone`() async throws {
+        let acme = tenant("acme")
+        try await ScratchDatabase.with(owner: .plain) { database in
+            try await SequencerFixture.with(database) { fixture in
+                try await fixture.open(acme)
+                for tenant in [TenantID.default, acme] {
+                    var story = Story(fixture.sequencer, tenant: tenant)
+                    _ = try await story.signIn("apple", "ada", email: "a@b.c")
+                }
+                try await database.fold()
+                try await database.asSuperuser.execute(
+                    """
+                    UPDATE projections SET failure = 'x' WHERE name = 'account_audit';
+                    INSERT INTO access_heads VALUES ('acme', 7, now());
+                    ALTER TABLE access_heads RENAME TO kept;
+                    CREATE VIEW access_heads AS SELECT tenant_id, last_accessed_at,
+                        next_position / (next_position - 7) AS next_position FROM kept;
+                    GRANT SELECT ON access_heads TO PUBLIC
+                    """)
+                let verifier = Verifier(url: database.runtimeURL, keyring: SequencerFixture.keyring)
+                let report = try await verifier.run()
+                await verifier.close()
+                #expect(report.tenants == 2)
+                for name in ["acme", "default"] {
+                    #expect(
+                        report.findings.contains {
+                            $0.tenant == name && $0.check == .projections
+                        }, "\(report.findings)")
+                }
+                #expect(
+                    report.findings.contains {
+                        $0.tenant == "acme" && $0.text.contains("division by zero")
+                    }, "\(report.findings)")
+            }
+        }
+    }
+}
