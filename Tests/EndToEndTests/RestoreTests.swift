@@ -98,6 +98,46 @@ import Testing
         }
     }
 
+    @Test func `a made-up checkpoint stops the sealer, and the log goes on under another name`()
+        async throws
+    {
+        try await Deployment.with { deployment in
+            let settings = [
+                "LEDGER_SEALER_STATE": deployment.path("sealer"), "LEDGER_ORIGIN": Self.origin,
+            ]
+            let tool = CommandLineTool(
+                environment: deployment.tool.environment.merging(settings) { $1 })
+            let server = try await deployment.serve()
+            var ada = Device(server.client)
+            try await ada.signIn(deployment.apple, as: "ada")
+            try await server.stop()
+            #expect(try await tool.run(["seal", "--once"]).status == 0)
+            try await run(
+                """
+                INSERT INTO checkpoints SELECT tenant_id, origin, size + n, root, note, 'infinity'
+                FROM checkpoints, unnest('{-1, 1}'::int[]) n
+                """, on: deployment)
+            #expect(try await tool.run(["seal", "--once"]).status == 1)
+            let bundle = deployment.path("bundle.tar")
+            let export = try await tool.run(["export", "--all", "--output", bundle])
+            #expect(export.status == 0, "\(export.errors)")
+            #expect(export.errors.contains("1 checkpoints that nobody signed are left out"))
+            let offline = try await tool.run(["verify", "--offline", bundle])
+            #expect(offline.status == 0, "\(offline.output)\(offline.errors)")
+
+            let found = try await tool.run(["restore-check"])
+            #expect(found.status == 1 && found.output.contains("LOST: the log's name"))
+            let accepted = try await tool.run(["restore-check", "--accept"])
+            #expect(accepted.status == 0, "\(accepted.output)\(accepted.errors)")
+            #expect(accepted.output.contains("goes on as \(Self.origin)/default/2"))
+            #expect(try await tool.run(["restore-check"]).status == 0)
+            let sealed = try await tool.run(["seal", "--once"])
+            #expect(sealed.status == 0, "\(sealed.errors)")
+            let verified = try await tool.run(["verify"])
+            #expect(verified.status == 1 && verified.output.contains("does not say what its row"))
+        }
+    }
+
     private func run(_ sql: String, on deployment: Deployment) async throws {
         let session = Session(url: deployment.superuserURL, applicationName: "restore test")
         try await session.run { try $0.execute(sql) }

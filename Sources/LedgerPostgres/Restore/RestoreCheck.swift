@@ -77,16 +77,21 @@ package struct RestoreCheck {
         var recordedAt: LogPosition?
         if let signed {
             loss = try self.loss(signed.checkpoint, size: size, on: connection)
+            if loss == nil, try hasStrays(on: connection) { loss = .name }
             if loss != nil {
                 recordedAt = try recorded(signed.checkpoint, origin: next, on: connection)
             }
-        } else if let former = try directory.lastSignedBefore(of: tenant),
-            try recorded(former.checkpoint, origin: number, on: connection) == nil
-        {
-            // The log has its name from a restore that it does not state: it was restored again.
-            signed = former
-            next = number
-            loss = try self.loss(former.checkpoint, size: size, on: connection) ?? .statement
+        } else if let former = try directory.lastSignedBefore(of: tenant) {
+            if try recorded(former.checkpoint, origin: number, on: connection) == nil {
+                // The log has its name from a restore that it does not state: it was restored again.
+                signed = former
+                next = number
+                loss = try self.loss(former.checkpoint, size: size, on: connection) ?? .statement
+            } else if try hasStrays(on: connection) {
+                signed = former
+                loss = .name
+                recordedAt = try recorded(former.checkpoint, origin: next, on: connection)
+            }
         }
         return RestoreReport(
             tenant: tenant, size: size, signed: signed, nextOrigin: next, loss: loss,
@@ -107,6 +112,27 @@ package struct RestoreCheck {
     ) throws -> RestoreReport.Loss? {
         guard size >= signed.size else { return .end }
         return try root(of: signed.size, on: connection) == signed.root ? nil : .contents
+    }
+
+    /// Whether checkpoints stand under the log's present name that its keys have not signed.
+    private func hasStrays(on connection: Connection) throws -> Bool {
+        let standing = try directory.standing(of: tenant, mayBegin: false)
+        let checkpoints = SignedCheckpoints(
+            tenant: tenant, verifiers: standing.verifiers, connection: connection)
+        var first: Int64 = 1
+        do {
+            while true {
+                let page = try checkpoints.page(
+                    sizes: first...(.max), limit: ProofReads.pageMax, origin: standing.origin)
+                if page.strayCount > 0 { return true }
+                guard page.signed.count >= ProofReads.pageMax, let last = page.signed.last,
+                    last.size < .max
+                else { return false }
+                first = last.size + 1
+            }
+        } catch is ProofDamage {
+            return true
+        }
     }
 
     /// The root of the first events, from their stored bytes; nil when one of them is missing.

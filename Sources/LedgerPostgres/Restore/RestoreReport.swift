@@ -11,6 +11,9 @@ package struct RestoreReport: Sendable {
         case contents
         /// All of it is there, but not the statement why the log goes on under another name.
         case statement
+        /// All of it is there, but so are checkpoints under the log's name that nobody signed: its sealer
+        /// signs nothing more.
+        case name
     }
 
     /// An API key that somebody may come with.
@@ -34,7 +37,7 @@ package struct RestoreReport: Sendable {
     /// The number of events in the database.
     package let size: Int64
     /// What was signed last under the log's present name, or under the one before it where the log does
-    /// not state that it was cut off there; nil when nothing was.
+    /// not state that it was cut off there, or the present one is lost; nil when nothing was.
     package let signed: LastSigned?
     /// The number of the name that the log goes on under after a loss: 2 after the first one and so on.
     package let nextOrigin: Int64

@@ -7,18 +7,26 @@ extension SealerDirectory {
     ///
     /// Nothing that was signed is contradicted by it, because the old name signs nothing more. Its last
     /// note stays as `last-signed.N` beside its key. To be called while no sealer works on the tenant, and
-    /// harmless when a crash makes it be called twice before the first signature.
+    /// harmless when a crash makes it be called twice.
+    ///
+    /// - Parameters:
+    ///   - tenant: whose log.
+    ///   - wanted: the number of the new name; by default the next one, unless nothing was signed yet under
+    ///     the present one.
     /// - Returns: the new name: the first one with `/2`, then `/3` and so on.
-    package func beginNewOrigin(of tenant: TenantID) throws(SealerRecordFault) -> NoteKeyName {
+    /// - Throws: `SealerRecordFault` when the directory can't be read or written.
+    package func beginNewOrigin(
+        of tenant: TenantID, number wanted: Int64? = nil
+    ) throws(SealerRecordFault) -> NoteKeyName {
         try explaining {
             let directory = root.directory(tenant.description)
             return try whileLocked(directory) {
                 let first = try firstOrigin(of: tenant)
                 let origin = try origin(of: tenant, in: directory)
-                let number = Int(origin.description.dropFirst("\(first)/".count)) ?? 1
-                guard let last = try last(in: directory), last.checkpoint.origin == origin else {
-                    return origin
-                }
+                let number = Self.number(of: origin, after: first)
+                guard let last = try last(in: directory),
+                    wanted.map({ $0 > number }) ?? (last.checkpoint.origin == origin)
+                else { return origin }
                 guard let next = NoteKeyName("\(first)/\(number + 1)") else {
                     throw SealerRecordFault.damaged("'\(first)' can't be the name of a log")
                 }

@@ -21,7 +21,8 @@ enum RestoreCheckCommand {
         settings: [.databaseURL, .migrateURL, .sealerState, .origin, .mode],
         details: """
             Compares the log with the checkpoint that the sealer signed last, and the accounts with the
-            erasures that it saw. Exits with 1 when something differs. With --accept the log states the loss
+            erasures that it saw, and looks for checkpoints that nobody signed. Exits with 1 when something
+            differs. With --accept the log states the loss
             (LedgerRestored) and goes on under another name, /2 and so on, so that no checkpoint is ever
             contradicted; and accounts that had been erased are erased again. After a loss an API key that
             was revoked since the backup is good again, and nobody knows which: all good ones are listed, and
@@ -129,7 +130,8 @@ enum RestoreCheckCommand {
         if let fact = report.fact { intents.insert(.recordRestore(RecordRestore(fact)), at: 0) }
         _ = try await command.carryOut(intents, as: access)
         if report.loss != nil {
-            let origin = try directory.beginNewOrigin(of: report.tenant)
+            let origin = try directory.beginNewOrigin(
+                of: report.tenant, number: report.nextOrigin)
             Terminal.print("  the log goes on as \(origin)\n")
         }
         for returned in report.returned where returned.newHolds.isEmpty {
@@ -162,8 +164,12 @@ enum RestoreCheckCommand {
             lines.append(
                 "  LOST: the statement that the log, which was signed as \(signed.origin), goes on"
                     + " under another name")
+        case (_?, .name):
+            lines.append(
+                "  LOST: the log's name: checkpoints stand under it that nobody signed, and its sealer"
+                    + " signs nothing more")
         }
-        if report.loss != nil {
+        if let loss = report.loss, loss != .name {
             lines += report.goodKeys.map {
                 "  GOOD: API key \($0.id) (\($0.label)); if it was revoked since the backup, it is"
                     + " good again"

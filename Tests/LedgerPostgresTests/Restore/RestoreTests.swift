@@ -129,6 +129,46 @@ import TransparencyLog
         }
     }
 
+    /// Rows that the serving login adds: above everything, below it, and where the next one would be.
+    @Test(arguments: [1_000, 1, 0])
+    func `checkpoints that nobody signed end a name, and the log goes on under another`(
+        size: Int
+    ) async throws {
+        try await with { fixture, sealing in
+            var story = fixture.story
+            try await sealing.sealOnce()
+            _ = try await story.signIn("apple", "later")
+            let end = try await check(sealing).size
+            // Under the next name as well, which anybody can guess.
+            for origin in [SealingFixture.origin, SealingFixture.origin + "/2"] {
+                try await fixture.database.asRuntime.execute(
+                    """
+                    INSERT INTO checkpoints SELECT tenant_id, '\(origin)',
+                        \(size == 0 ? Int(end) : size), root, note, 'infinity'
+                    FROM checkpoints WHERE tenant_id = 'default' AND origin = '\(SealingFixture.origin)'
+                    ORDER BY size DESC LIMIT 1
+                    """)
+            }
+            for number in [Int64(2), 3] {
+                let report = try await check(sealing)
+                #expect(report.loss == .name && report.nextOrigin == number)
+                let fact = try #require(report.fact)
+                _ = try await story.submit(.recordRestore(RecordRestore(fact))).get()
+                for _ in 0..<2 {
+                    let origin = try sealing.record.beginNewOrigin(of: .default, number: number)
+                    #expect(origin.description == "\(SealingFixture.origin)/\(number)")
+                }
+            }
+            #expect(try await check(sealing).isWhole)
+            let round = try await sealing.sealOnce()
+            #expect(round.refusals.isEmpty && round.publishedCount == 1, "\(round.refusals)")
+            #expect(try await check(sealing).isWhole)
+            #expect(try await sealing.audit() == nil)
+            let latest = try await sealing.reads().latestCheckpoint(of: .default)
+            #expect(latest?.origin == SealingFixture.origin + "/3")
+        }
+    }
+
     @Test func `who came back and is held since is not erased again`() async throws {
         try await with { fixture, sealing in
             var story = fixture.story
