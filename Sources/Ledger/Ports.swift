@@ -1,6 +1,6 @@
 /// Why a command or a read could not be carried out: nothing that the caller did.
 package enum LedgerFault: Error, Hashable, Sendable {
-    /// The queue is full; nothing was done.
+    /// The queue is full, or it took too long to come to its head; nothing was done.
     case overloaded
     /// The database is away or slow; whether a command was done is not known.
     case unavailable

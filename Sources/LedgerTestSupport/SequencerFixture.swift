@@ -33,6 +33,8 @@ package struct SequencerFixture: Sendable {
         var configuration = SequencerConfiguration(url: database.runtimeURL)
         configuration.queueLimit = queueLimit
         configuration.batchLimit = batchLimit
+        // What a test does with a sequencer is not about time.
+        configuration.waitMax = .seconds(600)
         let sequencer = Sequencer(
             configuration: configuration, policy: { _ in policy }, keyring: keyring,
             onCommit: { _ in }, onFault: { faults.add($0) })

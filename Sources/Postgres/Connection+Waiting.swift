@@ -7,7 +7,10 @@ extension Connection {
     private static let encryptedReads = 3
 
     /// The moment at which a call that starts now is given up.
-    var callDeadline: ContinuousClock.Instant { .now + statementDeadline }
+    var callDeadline: ContinuousClock.Instant {
+        let own = ContinuousClock.now + statementDeadline
+        return deadline.map { min($0, own) } ?? own
+    }
 
     /// Writes what is queued and reads what has come, until the next result can be had at once.
     func awaitResult(

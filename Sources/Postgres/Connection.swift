@@ -11,6 +11,8 @@ package final class Connection {
     /// Closing is all that happens here when it passes: the server may go on with the statement,
     /// which is what its own `statement_timeout` is for. Keep that the shorter of the two.
     package var statementDeadline: Duration
+    /// When a call is given up at the latest, whenever it began.
+    var deadline: ContinuousClock.Instant?
 
     private var handle: ConnectionHandle?
     var encoding = EncodedCalls()

@@ -11,6 +11,7 @@ package actor Session {
     private let applicationName: String
     private let connectTimeout: Duration
     private let statementDeadline: Duration
+    private let runDeadline: Duration?
     private let onConnect: (@Sendable (Connection) throws -> Void)?
     private var connection: Connection?
     private var backoff = Backoff()
@@ -25,11 +26,12 @@ package actor Session {
 
     /// Describes the connection to make; nothing is connected yet.
     ///
-    /// `onConnect` prepares each new connection, for example by SET; when it throws, the connection
-    /// is closed and counts as failed.
+    /// `runDeadline` is how long one ``run(_:)`` may take with all its calls, connecting and preparing
+    /// included; looking up a host name is not under it. `onConnect` prepares each new connection, for
+    /// example by SET; when it throws, the connection is closed and counts as failed.
     package init(
         url: String, applicationName: String, connectTimeout: Duration = .seconds(5),
-        statementDeadline: Duration = .seconds(10),
+        statementDeadline: Duration = .seconds(10), runDeadline: Duration? = nil,
         onConnect: (@Sendable (Connection) throws -> Void)? = nil
     ) {
         executor = BlockingExecutor(label: applicationName)
@@ -37,6 +39,7 @@ package actor Session {
         self.applicationName = applicationName
         self.connectTimeout = connectTimeout
         self.statementDeadline = statementDeadline
+        self.runDeadline = runDeadline
         self.onConnect = onConnect
     }
 
@@ -48,7 +51,9 @@ package actor Session {
     package func run<Value: Sendable>(
         _ body: @Sendable (Connection) throws -> Value
     ) throws -> Value {
-        let connection = try liveConnection()
+        let deadline = runDeadline.map { ContinuousClock.now + $0 }
+        let connection = try liveConnection(until: deadline)
+        connection.deadline = deadline
         defer { settle(connection) }
         return try body(connection)
     }
@@ -62,7 +67,8 @@ package actor Session {
     package func step<Value: Sendable>(
         _ body: @Sendable (Connection) throws -> Value
     ) throws -> Value {
-        let connection = try liveConnection()
+        let connection = try liveConnection(until: nil)
+        connection.deadline = nil
         do {
             let value = try body(connection)
             if !connection.isUsable { close() }
@@ -79,16 +85,19 @@ package actor Session {
         connection = nil
     }
 
-    private func liveConnection() throws -> Connection {
+    private func liveConnection(until deadline: ContinuousClock.Instant?) throws -> Connection {
         if let connection, connection.isAlive() { return connection }
         close()
         guard backoff.permits(.now) else {
             throw backoff.reason ?? PostgresError.connectionFailed("waiting to connect again")
         }
         do {
+            let left = deadline.map { ContinuousClock.now.duration(to: $0) }
             let fresh = try Connection(
-                url: url, applicationName: applicationName, connectTimeout: connectTimeout,
+                url: url, applicationName: applicationName,
+                connectTimeout: min(connectTimeout, left ?? connectTimeout),
                 statementDeadline: statementDeadline)
+            fresh.deadline = deadline
             try onConnect?(fresh)
             connection = fresh
             backoff.succeeded()

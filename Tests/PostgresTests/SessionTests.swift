@@ -65,6 +65,32 @@ import Testing
         await session.close()
     }
 
+    @Test(.timeLimit(.minutes(10)))
+    func `all calls of a run are under one deadline, and so is preparing a connection`()
+        async throws
+    {
+        // Each call alone would be in time.
+        let session = try Session(
+            url: TestServer.url(), applicationName: "session-tests", runDeadline: .seconds(5))
+        let calls = Tally()
+        await #expect(throws: PostgresError.self) {
+            try await session.run { connection in
+                for _ in 0..<5 {
+                    _ = try connection.query(Statement("sleep", "SELECT pg_sleep(2)"))
+                    calls.value += 1
+                }
+            }
+        }
+        #expect(calls.value < 3)
+        // The next run has a deadline of its own.
+        try await session.run { _ = try $0.query(Self.backend) }
+        await session.close()
+        let preparing = try Session(
+            url: TestServer.url(), applicationName: "session-tests", runDeadline: .seconds(5)
+        ) { try $0.execute("SELECT pg_sleep(8)") }
+        await #expect(throws: PostgresError.self) { try await preparing.run { _ in } }
+    }
+
     @Test func `a transaction left open is rolled back`() async throws {
         let session = try makeSession()
         try await session.run { try $0.execute("BEGIN; CREATE TEMP TABLE left_open ()") }

@@ -47,12 +47,14 @@ final class Simulation: Sendable {
         var contradictions = Simulation(world).run()
         var oracle = Oracle(world)
         contradictions = oracle.contradictions() + contradictions
+        var answers = counts(world.history.all.compactMap(\.answer).map(\.kind))
+        answers["waited too long"] = lateCount(world)
         let report = SimulationReport(
             parameters: parameters, contradictions: contradictions, steps: world.scheduler.steps,
             commands: world.history.all.count,
             events: counts(
                 world.tenants.flatMap { world.database.log(of: $0) }.map(\.recorded.event.name)),
-            answers: counts(world.history.all.compactMap(\.answer).map(\.kind)),
+            answers: answers,
             faults: world.faultCounts,
             sharedBatches: world.database.journal.filter { $0.arrivals.count > 1 }.count,
             fingerprint: fingerprint(
@@ -61,6 +63,14 @@ final class Simulation: Sendable {
             lines: world.lines)
         world.end()
         return report
+    }
+
+    /// How many commands found room and were refused all the same, for having waited too long.
+    private static func lateCount(_ world: World) -> Int {
+        let deliveries = world.history.all
+        return world.processes.flatMap(\.arrivals).count {
+            deliveries[$0].answer?.isOverload == true
+        }
     }
 
     /// Runs until everything is answered and folded; what never is, is returned.

@@ -2,7 +2,7 @@ import Ledger
 import Testing
 
 @Suite struct SimulationTests {
-    private static let fixedSeeds = UInt64(1)...30
+    private static let fixedSeeds = UInt64(1)...36
     private static let freshSeeds = 15
 
     @Test func `the fixed seeds hold, and reach every event, answer and fault`() async {
@@ -23,7 +23,7 @@ import Testing
             "providerNotLinked", "accountNotFound", "overloaded", "unavailable",
             "internalFailure", "erased", "holdSet", "holdLifted", "legalHold", "accountErased",
             "mergePlanned", "merged", "unmerged", "mergeSuperseded", "sameAccount",
-            "relinked", "relinkRefused",
+            "relinked", "relinkRefused", "waited too long",
         ]
         for answer in answers {
             #expect(run.answers[answer, default: 0] > 0, "nobody was answered \(answer)")

@@ -40,7 +40,7 @@ package final class AccessGate: Sendable {
         self.onFault = onFault
         session = Postgres.Session(
             url: url, applicationName: HolderName.access.rawValue, connectTimeout: .seconds(2),
-            statementDeadline: .seconds(6)
+            runDeadline: AnswerTime.transactionMax
         ) { try $0.execute(PostgresBatchStore.settings) }
     }
 
@@ -83,15 +83,15 @@ package final class AccessGate: Sendable {
         if !queue.add(pending) { pending.fail(with: .overloaded) }
     }
 
-    private func answer(_ batch: [Pending]) async {
+    private func answer(_ sifted: BatchQueue<Pending>.Sifted) async {
+        fail(sifted.late, with: .overloaded, because: "they waited too long to be begun")
+        let batch = sifted.batch.map(\.element)
         guard !batch.isEmpty else { return }
         let found: [Int: StoredAPIKey]
         do {
             found = try await session.run { try Self.carryOut(batch, on: $0) }
         } catch {
-            onFault("\(batch.count) accesses failed: \(error)")
-            for pending in batch { pending.fail(with: .unavailable) }
-            return
+            return fail(sifted.batch, with: .unavailable, because: "\(error)")
         }
         for (index, pending) in batch.enumerated() {
             switch pending {
@@ -99,6 +99,12 @@ package final class AccessGate: Sendable {
             case .record(_, _, let answer): answer.resume(returning: .success(()))
             }
         }
+    }
+
+    private func fail(_ batch: [Queued<Pending>], with fault: LedgerFault, because reason: String) {
+        guard !batch.isEmpty else { return }
+        onFault("\(batch.count) accesses failed: \(reason)")
+        for pending in batch { pending.element.fail(with: fault) }
     }
 
     /// Writes every line and finds every key, by its place in the batch.

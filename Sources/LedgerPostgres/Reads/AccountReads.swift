@@ -26,7 +26,7 @@ package final class AccountReads: AccountReader {
     private static let batchLimit = 256
     /// Reads of at most so many at once are answered before the next ones are begun.
     private static let deliveredInPlaceMax = 2
-    /// How long a read waits for the projection.
+    /// How long a read waits for the projection; part of the time that it may wait before it is begun.
     private static let patience = Duration.seconds(3)
     /// How soon a read that waits for the projection is asked again when nobody says that it has
     /// moved, as when another process folds.
@@ -59,19 +59,21 @@ package final class AccountReads: AccountReader {
         self.onFault = onFault
         session = Postgres.Session(
             url: url, applicationName: "account-ledger reader", connectTimeout: .seconds(2),
-            statementDeadline: .seconds(6)
+            runDeadline: AnswerTime.transactionMax
         ) { try $0.execute(PostgresBatchStore.settings) }
     }
 
     package func identities(
         of caller: Caller, in tenant: TenantID
     ) async throws(LedgerFault) -> Result<[LinkedIdentity], Refusal> {
-        let deadline = ContinuousClock.now + Self.patience
+        let start = ContinuousClock.now
         while true {
             let seen = advances.count
             let answer = await withCheckedContinuation { continuation in
                 let pending = Pending(tenant: tenant, caller: caller, answer: continuation)
-                if !queue.add(pending) { continuation.resume(returning: .failure(.overloaded)) }
+                if !queue.add(pending, since: start) {
+                    continuation.resume(returning: .failure(.overloaded))
+                }
             }
             switch try answer.get() {
             case .identities(let identities): return .success(identities)
@@ -80,7 +82,7 @@ package final class AccountReads: AccountReader {
                 onFault("a row of user_providers is unreadable")
                 throw .internalFailure
             case .behind:
-                guard ContinuousClock.now < deadline else { throw .unavailable }
+                guard ContinuousClock.now - start < Self.patience else { throw .unavailable }
                 onBehind()
                 await advances.wait(since: seen, atMost: Self.pause)
             }
@@ -104,29 +106,36 @@ package final class AccountReads: AccountReader {
         queue.close()
     }
 
-    private func answer(_ batch: [Pending], _ deliveries: inout DiscardingTaskGroup) async {
+    private func answer(
+        _ sifted: BatchQueue<Pending>.Sifted, _ deliveries: inout DiscardingTaskGroup
+    ) async {
+        fail(sifted.late, with: .overloaded, because: "they waited too long to be begun")
+        let batch = sifted.batch
         guard !batch.isEmpty else { return }
         let answers: [Answer]
         do {
-            answers = try await session.run { try AccountQuery.answers(to: batch, on: $0) }
+            answers = try await session.run {
+                try AccountQuery.answers(to: batch.map(\.element), on: $0)
+            }
         } catch {
-            return fail(batch, because: error)
+            return fail(batch, with: .unavailable, because: "\(error)")
         }
         guard batch.count > Self.deliveredInPlaceMax else { return deliver(answers, to: batch) }
         // The next query need not wait until many clients have been told.
         deliveries.addTask(executorPreference: delivery) { self.deliver(answers, to: batch) }
     }
 
-    private func deliver(_ answers: [Answer], to batch: [Pending]) {
+    private func deliver(_ answers: [Answer], to batch: [Queued<Pending>]) {
         for (pending, answer) in zip(batch, answers) {
-            pending.answer.resume(returning: .success(answer))
+            pending.element.answer.resume(returning: .success(answer))
         }
     }
 
-    private func fail(_ batch: [Pending], because error: any Error) {
-        onFault("\(batch.count) reads failed: \(error)")
+    private func fail(_ batch: [Queued<Pending>], with fault: LedgerFault, because reason: String) {
+        guard !batch.isEmpty else { return }
+        onFault("\(batch.count) reads failed: \(reason)")
         for pending in batch {
-            pending.answer.resume(returning: .failure(.unavailable))
+            pending.element.answer.resume(returning: .failure(fault))
         }
     }
 }

@@ -23,7 +23,7 @@ final class PostgresBatchStore: BatchStore {
     ) {
         session = Postgres.Session(
             url: url, applicationName: HolderName.sequencer.rawValue, connectTimeout: .seconds(2),
-            statementDeadline: .seconds(6)
+            runDeadline: AnswerTime.transactionMax
         ) { try $0.execute(Self.settings) }
         self.keyring = keyring
         self.signInWindowSeconds = signInWindowSeconds

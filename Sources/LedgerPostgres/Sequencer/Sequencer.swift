@@ -8,6 +8,8 @@ package struct SequencerConfiguration: Sendable {
     package var url: String
     /// Commands that wait at the most; more are refused as overload.
     package var queueLimit = 4096
+    /// How long a command may wait before it is begun; one that has waited longer is refused as overload.
+    package var waitMax = AnswerTime.waitMax
     /// Commands in one transaction at the most.
     package var batchLimit = 256
 
@@ -61,15 +63,18 @@ package final class Sequencer: CommandQueue {
         let decider = BatchDecider(policy: policy, random: SecureRandom.bytes)
         self.init(
             queueLimit: configuration.queueLimit, batchLimit: configuration.batchLimit,
+            waitMax: configuration.waitMax,
             store: PostgresBatchStore(
                 url: configuration.url, keyring: keyring,
                 signInWindowSeconds: decider.signInWindowSeconds),
             decider: decider, onCommit: onCommit, onFault: onFault)
     }
 
-    /// Makes a sequencer on any store.
+    /// Makes a sequencer on any store, under any clock.
     init(
-        queueLimit: Int, batchLimit: Int, store: any BatchStore, decider: BatchDecider,
+        queueLimit: Int, batchLimit: Int, waitMax: Duration = AnswerTime.waitMax,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        store: any BatchStore, decider: BatchDecider,
         onCommit: @escaping @Sendable ([AppendedEvents]) -> Void,
         onFault: @escaping @Sendable (String) -> Void
     ) {
@@ -78,7 +83,7 @@ package final class Sequencer: CommandQueue {
         self.decider = decider
         self.onCommit = onCommit
         self.onFault = onFault
-        queue = BatchQueue(limit: queueLimit)
+        queue = BatchQueue(limit: queueLimit, waitMax: waitMax, now: now)
     }
 
     /// How the sequencer is doing.
@@ -117,10 +122,15 @@ package final class Sequencer: CommandQueue {
         queue.close()
     }
 
-    private func process(_ batch: [Pending], _ deliveries: inout DiscardingTaskGroup) async {
+    private func process(
+        _ sifted: BatchQueue<Pending>.Sifted, _ deliveries: inout DiscardingTaskGroup
+    ) async {
+        // First: what is not begun has nothing to wait for.
+        fail(sifted.late, with: .overloaded, because: "they waited too long to be begun")
+        let batch = sifted.batch
         guard !batch.isEmpty else { return }
         let start = ContinuousClock.now
-        let commands = batch.map { $0.command }
+        let commands = batch.map { $0.element.command }
         do throws(BatchFault) {
             let outcome = try await store.transact(BatchKeys(commands)) {
                 [decider] loaded throws(BatchFault) in
@@ -145,40 +155,43 @@ package final class Sequencer: CommandQueue {
         }
     }
 
-    private func deliver(_ outcome: BatchOutcome, to batch: [Pending]) {
+    private func deliver(_ outcome: BatchOutcome, to batch: [Queued<Pending>]) {
         if !outcome.recordings.isEmpty { onCommit(outcome.recordings.map(AppendedEvents.init)) }
         for (pending, answer) in zip(batch, outcome.answers) {
             if case .failure(let fault) = answer {
-                fail([pending], with: fault, because: BatchFault.damaged("an account's key"))
+                fail(
+                    [pending], with: fault, because: "\(BatchFault.damaged("an account's key"))")
             } else {
-                pending.answer.resume(returning: answer)
+                pending.element.answer.resume(returning: answer)
             }
         }
     }
 
     private func recover(
-        _ batch: [Pending], from fault: BatchFault, _ deliveries: inout DiscardingTaskGroup
+        _ batch: [Queued<Pending>], from fault: BatchFault, _ deliveries: inout DiscardingTaskGroup
     ) async {
         guard fault.isOfOneCommand else {
             measures.refused()
-            return fail(batch, with: .unavailable, because: fault)
+            return fail(batch, with: .unavailable, because: "\(fault)")
         }
         guard batch.count > 1 else {
-            return fail(batch, with: .internalFailure, because: fault)
+            return fail(batch, with: .internalFailure, because: "\(fault)")
         }
         // Halves and halves of halves: one poisoned command costs a few more transactions, not one
-        // for each of its neighbours.
+        // for each of its neighbours. A refused batch has done nothing, so what has become late over it
+        // may still be refused.
         measures.split()
         let middle = batch.count / 2
-        await process(Array(batch[..<middle]), &deliveries)
-        await process(Array(batch[middle...]), &deliveries)
+        await process(queue.sift(Array(batch[..<middle])), &deliveries)
+        await process(queue.sift(Array(batch[middle...])), &deliveries)
     }
 
-    private func fail(_ batch: [Pending], with fault: LedgerFault, because error: BatchFault) {
+    private func fail(_ batch: [Queued<Pending>], with fault: LedgerFault, because reason: String) {
+        guard !batch.isEmpty else { return }
         measures.failed(commands: batch.count)
-        onFault("\(batch.count) commands failed: \(error)")
+        onFault("\(batch.count) commands failed: \(reason)")
         for pending in batch {
-            pending.answer.resume(returning: .failure(fault))
+            pending.element.answer.resume(returning: .failure(fault))
         }
     }
 }

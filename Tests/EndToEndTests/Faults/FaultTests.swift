@@ -5,8 +5,8 @@ import Testing
 ///
 /// One after another, because each looks at times.
 @Suite(.serialized) struct FaultTests {
-    /// How long an answer may take while something is broken: 6 s for the batch that meets it, 5 s for
-    /// the lock that it may still hold, and what a busy machine adds.
+    /// How long an answer may take while something is broken: 5 s until it is begun, 6 s for the
+    /// transaction that it is begun in, and what a busy machine adds.
     static let slowestAnswer = Duration.seconds(13)
 
     /// Nothing lost, doubled or halved; every answer in time, and either a yes or a 503 that says when

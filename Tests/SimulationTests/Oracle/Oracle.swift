@@ -158,7 +158,8 @@ struct Oracle {
 }
 
 extension Sequencer.Answer {
-    fileprivate var isOverload: Bool {
+    /// Whether it says that nothing was done for want of room or time.
+    var isOverload: Bool {
         if case .failure(.overloaded) = self { true } else { false }
     }
 }

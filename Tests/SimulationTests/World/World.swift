@@ -26,6 +26,8 @@ final class World: Sendable {
     let seals = MemorySeals()
     let history = History()
     let decider: BatchDecider
+    /// What the processes measure their own times with.
+    let clock: @Sendable () -> ContinuousClock.Instant
     private let keepsTrace: Bool
     private let state: Mutex<State>
 
@@ -37,7 +39,10 @@ final class World: Sendable {
         let dice = Dice(seed: parameters.seed ^ 0xD1CE)
         self.policies = policies
         self.dice = dice
-        scheduler = Scheduler(seed: parameters.seed)
+        let scheduler = Scheduler(seed: parameters.seed)
+        self.scheduler = scheduler
+        let beginning = ContinuousClock.now
+        clock = { beginning + .microseconds(scheduler.now) }
         database = MemoryDatabase(
             tenants: policies.keys.sorted(), scheduler: scheduler, bug: bug)
         projections = MemoryProjections(
@@ -219,6 +224,7 @@ extension SimulatedProcess {
         let store = MemoryBatchStore(process: self, world: world)
         let sequencer = Sequencer(
             queueLimit: world.parameters.queueLimit, batchLimit: world.parameters.batchLimit,
+            now: world.clock,
             store: store, decider: world.decider,
             onCommit: { [recent] appended in
                 // In the order of their names: how much is kept must not depend on a hash.

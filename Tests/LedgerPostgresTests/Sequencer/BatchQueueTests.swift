@@ -1,0 +1,55 @@
+import Testing
+
+@testable import LedgerPostgres
+
+@Suite struct BatchQueueTests {
+    private let clock = ManualClock()
+    private let queue: BatchQueue<Int>
+
+    init() {
+        queue = BatchQueue(limit: 8, waitMax: .seconds(5), now: { [clock] in clock.now })
+    }
+
+    private func take(max: Int) -> (batch: [Int], late: [Int]) {
+        let sifted = queue.take(max: max)
+        return (batch: sifted.batch.map(\.element), late: sifted.late.map(\.element))
+    }
+
+    @Test func `what waits comes out in its order, as much as is asked for`() {
+        for number in 1...5 { #expect(queue.add(number)) }
+        #expect(take(max: 3) == (batch: [1, 2, 3], late: []))
+        #expect(take(max: 3) == (batch: [4, 5], late: []))
+        #expect(take(max: 3) == (batch: [], late: []))
+    }
+
+    @Test func `all that has waited too long comes out at once, however little is asked for`() {
+        for number in 1...6 { #expect(queue.add(number)) }
+        clock.advance(by: .seconds(4))
+        for number in 7...8 { #expect(queue.add(number)) }
+        #expect(!queue.add(9))
+        clock.advance(by: .seconds(1))
+        #expect(take(max: 1) == (batch: [1], late: []))
+        clock.advance(by: .milliseconds(1))
+        #expect(take(max: 1) == (batch: [7], late: [2, 3, 4, 5, 6]))
+        // Their places are free.
+        for number in 9...15 { #expect(queue.add(number)) }
+        #expect(!queue.add(16))
+    }
+
+    @Test func `what comes again has waited since it came first`() {
+        let first = clock.now
+        clock.advance(by: .seconds(3))
+        #expect(queue.add(1))
+        #expect(queue.add(2, since: first))
+        clock.advance(by: .seconds(3))
+        #expect(take(max: 1) == (batch: [1], late: [2]))
+    }
+
+    @Test func `what was taken may become late as well`() {
+        for number in 1...2 { #expect(queue.add(number)) }
+        let taken = queue.take(max: 2).batch
+        #expect(queue.sift(taken).batch.map(\.element) == [1, 2])
+        clock.advance(by: .seconds(6))
+        #expect(queue.sift(taken).late.map(\.element) == [1, 2])
+    }
+}

@@ -1,0 +1,12 @@
+import Synchronization
+
+/// A clock that stands still until it is told to move.
+final class ManualClock: Sendable {
+    private let time = Mutex(ContinuousClock.now)
+
+    var now: ContinuousClock.Instant { time.withLock(\.self) }
+
+    func advance(by duration: Duration) {
+        time.withLock { $0 += duration }
+    }
+}
