@@ -62,6 +62,12 @@ import Synchronization
     var headers = HTTPHeaders()
     var parts: RequestTarget?
     var body: [UInt8] = []
+    /// What the body may grow to: what was announced, or the limit.
+    var bodyBytesMax = 0
+    /// What the body has taken from `BodyBudget`.
+    var budgetedBytes = 0
+    /// True when there was no room for the body, and nothing of it is kept.
+    var isCrowdedOut = false
     var discardedBytes = 0
     /// True when `ExchangeSlots` counts this as a request whose body is on its way.
     var isCounted = false
@@ -78,9 +84,10 @@ import Synchronization
         answer.withLock { $0.response.take() }
     }
 
-    /// What was received, as the handler sees it.
-    func request() -> HTTPRequest? {
-        parts.map { parts in
+    /// Takes what was received, as the handler sees it; the body lives no longer than its request.
+    func takeRequest() -> HTTPRequest? {
+        defer { body = [] }
+        return parts.map { parts in
             HTTPRequest(
                 method: method, target: target, parts: parts, headers: headers,
                 body: body, peerAddress: connection.peerAddress)

@@ -15,6 +15,10 @@ package final class HTTPServer: Sendable {
     /// The port that is listened on; the one that the system chose when 0 was asked for.
     package let port: UInt16
     private let running: RunningServer
+    private let bodies: BodyBudget
+
+    /// The memory that large bodies take now, in bytes.
+    package var largeBodyBytesHeld: Int { bodies.bytesHeld }
 
     /// Binds and starts.
     ///
@@ -34,6 +38,7 @@ package final class HTTPServer: Sendable {
         let socket = try ListenSocket(host: host, port: port)
         self.port = socket.port
         let core = ServerCore(limits: limits, reject: reject, handler: handler)
+        bodies = core.bodies
         running = try RunningServer(core: core, socket: socket)
     }
 

@@ -4,6 +4,12 @@ import Glibc
 package struct HTTPServerLimits: Sendable {
     /// The longest body; a longer one is answered as `HTTPRejection.bodyTooLarge`.
     package var bodyBytesMax = 65_536
+    /// A body of no more than this always finds room, whatever others send; it is part of what a
+    /// connection may cost.
+    package var smallBodyBytesMax = 4_096
+    /// What all larger bodies together may take; a request whose body finds no room is answered as
+    /// overloaded.
+    package var largeBodiesBytesMax = 33_554_432
     /// The longest header section, request line included.
     package var headerBytesMax = 16_384
     /// The most header fields.

@@ -5,6 +5,7 @@ final class ServerCore: Sendable {
     let limits: HTTPServerLimits
     let slots: ExchangeSlots
     let connections: ConnectionRegistry
+    let bodies: BodyBudget
     private let refusals: RefusalQueue
     private let reject: @Sendable (HTTPRejection, HTTPHeaders) -> HTTPResponse
     private let handler: @Sendable (HTTPRequest) async -> HTTPResponse
@@ -16,6 +17,7 @@ final class ServerCore: Sendable {
     ) {
         self.limits = limits
         connections = ConnectionRegistry(countMax: limits.connectionsMax)
+        bodies = BodyBudget(bytesMax: limits.largeBodiesBytesMax)
         refusals = RefusalQueue(delay: limits.refusalDelay)
         self.reject = reject
         self.handler = handler
@@ -41,7 +43,7 @@ final class ServerCore: Sendable {
                 let parts = RequestTarget(exchange.target)
             else { throw .malformed }
             exchange.parts = parts
-            exchange.body.reserveCapacity(framing.contentLength ?? 0)
+            exchange.bodyBytesMax = framing.contentLength ?? limits.bodyBytesMax
             if framing.contentLength != 0 { exchange.isCounted = slots.beginReceiving() }
         } catch {
             // Where the request ends is unknown or far away, so the connection ends here.
@@ -51,31 +53,61 @@ final class ServerCore: Sendable {
         return .YES
     }
 
-    /// Takes a piece of the body; a body over the limit is dropped, and answered when it has ended.
+    /// Takes a piece of the body; a body over the limit, or for which there is no room, is dropped, and
+    /// answered when it has ended.
     func takeBody(_ exchange: Exchange, _ bytes: UnsafeRawBufferPointer) -> MHD_Result {
         let isTooLarge = bytes.count > limits.bodyBytesMax - exchange.body.count
-        guard isTooLarge || exchange.discardedBytes > 0 else {
-            unsafe exchange.body.append(contentsOf: bytes)
-            return .YES
+        if !isTooLarge, exchange.discardedBytes == 0 {
+            if makeRoom(for: exchange.body.count + bytes.count, in: exchange) {
+                unsafe exchange.body.append(contentsOf: bytes)
+                return .YES
+            }
+            exchange.isCrowdedOut = true
         }
-        exchange.body = []
+        dropBody(of: exchange)
         exchange.discardedBytes += bytes.count
         return exchange.discardedBytes > limits.discardedBytesMax ? .NO : .YES
+    }
+
+    /// Lets the body grow with what has come of it, not with what was announced; false when the budget
+    /// does not allow it.
+    private func makeRoom(for count: Int, in exchange: Exchange) -> Bool {
+        guard count > exchange.body.capacity else { return true }
+        let capacity = max(count, min(2 * exchange.body.capacity, exchange.bodyBytesMax))
+        if capacity > limits.smallBodyBytesMax {
+            guard bodies.take(capacity - exchange.budgetedBytes) else { return false }
+            exchange.budgetedBytes = capacity
+        }
+        exchange.body.reserveCapacity(capacity)
+        return true
+    }
+
+    private func dropBody(of exchange: Exchange) {
+        exchange.body = []
+        giveBack(exchange)
+    }
+
+    private func giveBack(_ exchange: Exchange) {
+        guard exchange.budgetedBytes > 0 else { return }
+        bodies.giveBack(exchange.budgetedBytes)
+        exchange.budgetedBytes = 0
     }
 
     /// Lets go of what the exchange holds, when its answer is sent or its connection is gone.
     func end(_ exchange: Exchange) {
         exchange.endStream()
+        giveBack(exchange)
         if exchange.isCounted { slots.endReceiving() }
         if let slot = exchange.slot { slots.leave(slot) }
     }
 
     /// Gives a request that was received whole to the handler.
     func dispatch(_ exchange: Exchange, _ message: IncomingMessage) -> MHD_Result {
+        if exchange.isCrowdedOut { return refuseLater(exchange, on: message) }
         guard exchange.discardedBytes == 0 else {
             return refuse(exchange, .bodyTooLarge, on: message, closing: true)
         }
-        guard let request = exchange.request() else {
+        guard let request = exchange.takeRequest() else {
             return refuse(exchange, .malformed, on: message, closing: true)
         }
         switch slots.admit(exchange, always: limits.alwaysAdmittedPaths.contains(request.path)) {
@@ -96,12 +128,12 @@ final class ServerCore: Sendable {
     ///
     /// It waits in the reserve, so that a stop finds it.
     private func refuseLater(_ exchange: Exchange, on message: IncomingMessage) -> MHD_Result {
+        // Nobody will read it, and there may be as many of these as there are connections.
+        dropBody(of: exchange)
         guard limits.refusalDelay > .zero,
             case .admitted(let slot) = slots.admit(exchange, always: true)
         else { return refuse(exchange, .overloaded, on: message) }
         exchange.slot = slot
-        // Nobody will read it, and there may be as many of these as there are connections.
-        exchange.body = []
         exchange.connection.expectProgress(until: .never)
         exchange.stage = .handling
         refusals.add(exchange) { [self] in abandon($0) }
@@ -132,6 +164,8 @@ final class ServerCore: Sendable {
         closing: Bool = false
     ) -> MHD_Result {
         exchange.stage = .answered
+        // A client may take a minute to read, and the handler is done with the body.
+        giveBack(exchange)
         exchange.connection.expectProgress(until: .now + limits.responseSendTimeMax)
         let sendable = response.isSendable ? response : reject(.internalFailure, exchange.headers)
         guard sendable.isSendable else { return .NO }
