@@ -31,6 +31,9 @@ package final class ServerProcess: Sendable {
         }
     }
 
+    /// The port that clients connect to.
+    package var port: Substring { client.base.split(separator: ":").last ?? "" }
+
     /// Everything that the server logged so far.
     package var log: String { process.errors.text }
 

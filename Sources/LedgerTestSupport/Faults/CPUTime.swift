@@ -2,7 +2,18 @@ internal import Foundation
 
 /// Processor time as the kernel counts it, which other work on the machine does not change.
 enum CPUTime {
+    /// The processors of this machine.
+    static let processorCount = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     private static let ticksPerSecond = Double(sysconf(Int32(_SC_CLK_TCK)))
+
+    /// What all processors together had nothing to do for; the time that a hypervisor gave to its other
+    /// guests is not in it, nor is waiting for disks.
+    static var idleSeconds: Double {
+        let stat = try? String(contentsOfFile: "/proc/stat", encoding: .utf8)
+        let all = stat?.split(separator: "\n").first?.split(separator: " ") ?? []
+        // cpu user nice system idle iowait irq softirq steal ...
+        return (all.dropFirst(4).first.flatMap { Double($0) } ?? 0) / ticksPerSecond
+    }
 
     /// What a process has used so far; 0 for one that is gone.
     static func seconds(of process: Int32, withEndedChildren: Bool = false) -> Double {

@@ -23,6 +23,8 @@ package final class Crowd: Sendable {
         package let seconds: Double
         /// Answers 200.
         package let accepted: Times
+        /// Those of them that came while more was asked.
+        let acceptedInTime: Int
         /// Answers 503.
         package let refused: Times
         /// Other answers, and the status of the first.
@@ -30,6 +32,10 @@ package final class Crowd: Sendable {
         package let firstOther: Int
         /// Connections that ended without an answer.
         package let cut: Int
+        /// Requests that still had no answer when the crowd's patience was over, and how long the oldest
+        /// of them had waited.
+        package let outstanding: Int
+        package let outstandingLongestMilliseconds: Double
         package let connectFailures: Int
         /// Answers 503 that do not say when to come back.
         package let withoutRetryAfter: Int
@@ -37,7 +43,9 @@ package final class Crowd: Sendable {
         let cpuSeconds: Double
 
         private enum CodingKeys: String, CodingKey {
-            case connections, seconds, accepted, refused, other, cut
+            case connections, seconds, accepted, refused, other, cut, outstanding
+            case acceptedInTime = "accepted_in_time"
+            case outstandingLongestMilliseconds = "outstanding_max_ms"
             case firstOther = "first_other"
             case connectFailures = "connect_failures"
             case withoutRetryAfter = "without_retry_after"
@@ -45,7 +53,7 @@ package final class Crowd: Sendable {
         }
 
         /// Answers 200 a second.
-        package var acceptedPerSecond: Double { Double(accepted.count) / seconds }
+        package var acceptedPerSecond: Double { Double(acceptedInTime) / seconds }
     }
 
     /// Clients that want to be in the way.
@@ -54,9 +62,15 @@ package final class Crowd: Sendable {
         case idle
         /// Send a request a byte a second.
         case drip
+        /// Send all but the end of a large body.
+        case hoard
         /// Send requests and read no answer.
         case deaf
     }
+
+    /// How long answers are waited for when nothing is asked any more, in seconds: longer than any may
+    /// take.
+    package static let patienceSeconds = 15
 
     private let directory: String
     private let program: String
@@ -77,14 +91,16 @@ package final class Crowd: Sendable {
     ///
     /// - Throws: `TestTimeout` with what the program said.
     package func work(
-        on server: ServerProcess, path: String, bodies: [String], connections: Int, seconds: Int
+        on port: Substring, path: String, bodies: [String], connections: Int, seconds: Int,
+        patienceSeconds: Int = Crowd.patienceSeconds
     ) async throws -> Report {
         let file = directory + "/bodies"
         try bodies.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)
         let process = try start([
-            "work", "\(port(of: server))", "\(connections)", "\(seconds)", path, file,
+            "work", "\(port)", "\(connections)", "\(seconds)", path, file, "\(patienceSeconds)",
         ])
-        let status = try await process.exitStatus(within: .seconds(seconds + 30))
+        let status = try await process.exitStatus(
+            within: .seconds(seconds + patienceSeconds + 60))
         guard status == 0 else { throw TestTimeout(waitingFor: "a crowd: \(process.errors.text)") }
         return try JSONDecoder().decode(Report.self, from: Data(process.output.text.utf8))
     }
@@ -98,7 +114,7 @@ package final class Crowd: Sendable {
     ) async throws -> Value {
         let path = nuisance == .deaf ? ["/.well-known/jwks.json"] : []
         let process = try start(
-            [nuisance.rawValue, "\(port(of: server))", "\(connections)", "600"] + path)
+            [nuisance.rawValue, "\(server.port)", "\(connections)", "600"] + path)
         defer { process.send(SIGKILL) }
         try await eventually("\(connections) clients to be connected") {
             if process.hasExited { throw TestTimeout(waitingFor: process.errors.text) }
@@ -109,9 +125,5 @@ package final class Crowd: Sendable {
 
     private func start(_ arguments: [String]) throws -> RunningProcess {
         try RunningProcess(executable: program, arguments: arguments, environment: [:])
-    }
-
-    private func port(of server: ServerProcess) -> Substring {
-        server.client.base.split(separator: ":").last ?? ""
     }
 }

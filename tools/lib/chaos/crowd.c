@@ -1,12 +1,13 @@
 // A crowd of HTTP clients on 127.0.0.1, in one thread.
 //
-//   crowd work PORT CONNECTIONS SECONDS PATH BODIES   each client sends a request of the file's lines as
-//                                                     bodies in turn, reads the answer, and sends the
-//                                                     next; it rests 100 ms after a 503 or a broken
-//                                                     connection. Prints what came back as JSON.
-//   crowd idle PORT CONNECTIONS SECONDS               clients that connect and say nothing
-//   crowd drip PORT CONNECTIONS SECONDS               clients that send a request a byte a second
-//   crowd deaf PORT CONNECTIONS SECONDS PATH          clients that send a request a second and read no answer
+//   crowd work PORT CONNECTIONS SECONDS PATH BODIES PATIENCE
+//       Each client sends a request of the file's lines as bodies in turn, reads the answer, and sends
+//       the next; it rests 100 ms after a 503 or a broken connection. When the time is up, answers to
+//       what is under way are waited for, at most so many seconds more. Prints what came back as JSON.
+//   crowd idle PORT CONNECTIONS SECONDS         clients that connect and say nothing
+//   crowd drip PORT CONNECTIONS SECONDS         clients that send a request a byte a second
+//   crowd hoard PORT CONNECTIONS SECONDS        clients that send all but the end of a large body
+//   crowd deaf PORT CONNECTIONS SECONDS PATH    clients that send a request a second and read no answer
 //
 // All but the first reconnect when they are cut, at most ten times a second. Prints "ready" on standard
 // error once every client has been connected for the first time.
@@ -26,8 +27,9 @@
 #include <unistd.h>
 
 enum { answer_bytes_max = 16384, buckets = 20000, rest_microseconds = 100000 };
+enum { hoarded_body_bytes = 65536, hoarded_bytes = 60000 };
 
-enum mode { WORK, IDLE, DRIP, DEAF };
+enum mode { WORK, IDLE, DRIP, HOARD, DEAF };
 
 struct client {
     int socket;
@@ -52,7 +54,7 @@ static size_t *lengths;
 static long request_count, next_request;
 static struct times accepted, refused;
 static long others, cuts, connect_failures, without_retry_after, first_other;
-static int connected_once;
+static int connected_once, is_ending;
 
 static long long now(void) {
     struct timespec time;
@@ -216,6 +218,7 @@ static void read_answer(struct client *client) {
     client->request = NULL;
     if (status == 200) {
         note(&accepted, time);
+        if (is_ending) return;
         client->asked_at = now();
         begin_request(client);
         send_request(client);
@@ -250,7 +253,7 @@ static void happen(struct client *client, uint32_t events) {
             client->was_connected = 1;
             if (++connected_once == client_count) fputs("ready\n", stderr);
         }
-        if (mode == IDLE) {
+        if (mode == IDLE || is_ending) {
             watch(client, EPOLLIN);
             return;
         }
@@ -282,6 +285,27 @@ static void wake(long long time) {
     }
 }
 
+// Whether a client waits: for its connection, or for an answer to what it has sent or sends.
+static int is_outstanding(const struct client *client) {
+    return client->socket >= 0 && (client->request || !client->is_connected);
+}
+
+static int outstanding_count(void) {
+    int count = 0;
+    for (int index = 0; index < client_count; index++) count += is_outstanding(&clients[index]);
+    return count;
+}
+
+// How long the oldest of them has waited, in microseconds.
+static long long outstanding_longest(void) {
+    long long longest = 0, time = now();
+    for (int index = 0; index < client_count; index++) {
+        long long age = time - clients[index].asked_at;
+        if (is_outstanding(&clients[index]) && age > longest) longest = age;
+    }
+    return longest;
+}
+
 static void print_times(const char *name, const struct times *times) {
     printf(
         "\"%s\":{\"count\":%ld,\"p50_ms\":%.0f,\"p99_ms\":%.0f,\"max_ms\":%.0f}", name,
@@ -289,9 +313,9 @@ static void print_times(const char *name, const struct times *times) {
 }
 
 int main(int count, char **arguments) {
-    const char *names[] = {"work", "idle", "drip", "deaf"};
+    const char *names[] = {"work", "idle", "drip", "hoard", "deaf"};
     while (count > 1 && mode <= DEAF && strcmp(arguments[1], names[mode]) != 0) mode++;
-    if (mode > DEAF || count != (mode == WORK ? 7 : mode == DEAF ? 6 : 5)) return 64;
+    if (mode > DEAF || count != (mode == WORK ? 8 : mode == DEAF ? 6 : 5)) return 64;
     port = atoi(arguments[2]);
     client_count = atoi(arguments[3]);
     struct rlimit limit;
@@ -308,9 +332,14 @@ int main(int count, char **arguments) {
     } else {
         requests = calloc(1, sizeof *requests);
         lengths = calloc(1, sizeof *lengths);
-        int length = asprintf(
-            &requests[0], "GET %s HTTP/1.1\r\nHost: localhost\r\nX-Long: %0500d\r\n\r\n",
-            mode == DEAF ? arguments[5] : "/", 0);
+        int length = mode == HOARD
+            ? asprintf(
+                &requests[0], "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%0*d",
+                hoarded_body_bytes, hoarded_bytes, 0)
+            : asprintf(
+                &requests[0], "GET %s HTTP/1.1\r\nHost: localhost\r\nX-Long: %0500d\r\n\r\n",
+                mode == DEAF ? arguments[5] : "/", 0);
+        if (length < 0) fail("asprintf");
         lengths[0] = (size_t) length;
         request_count = 1;
     }
@@ -324,7 +353,13 @@ int main(int count, char **arguments) {
         // Not all in the same moment: a backlog is only so long.
         clients[index].rests_until = start + index * 100LL + 1;
     }
-    while ((time = now()) < end && getppid() == starter) {
+    long long last = mode == WORK ? end + atoll(arguments[7]) * 1000000 : end;
+    long accepted_in_time = 0;
+    while ((time = now()) < last && getppid() == starter) {
+        if (time >= end && !is_ending) {
+            is_ending = 1;
+            accepted_in_time = accepted.count;
+        }
         struct epoll_event events[512];
         int ready = epoll_wait(epoll, events, 512, 5);
         for (int index = 0; index < ready; index++) {
@@ -332,12 +367,17 @@ int main(int count, char **arguments) {
             if (client->socket >= 0) happen(client, events[index].events);
         }
         if ((time = now()) - woke >= 2000) {
-            wake(time);
+            if (!is_ending) wake(time);
+            if (is_ending && outstanding_count() == 0) break;
             woke = time;
         }
     }
-    double seconds = (now() - start) / 1e6;
-    printf("{\"connections\":%d,\"seconds\":%.3f,", client_count, seconds);
+    double seconds = (end - start) / 1e6;
+    printf(
+        "{\"connections\":%d,\"seconds\":%.3f,\"accepted_in_time\":%ld,"
+        "\"outstanding\":%d,\"outstanding_max_ms\":%.0f,",
+        client_count, seconds, accepted_in_time, outstanding_count(),
+        outstanding_longest() / 1000.0);
     print_times("accepted", &accepted);
     printf(",");
     print_times("refused", &refused);
