@@ -1,4 +1,5 @@
-/// The database was restored from a backup, and what came after that is lost.
+/// The database was restored from a backup, and what came after that is lost; or the log's name is, because
+/// checkpoints were made up under it.
 ///
 /// Checkpoints that were signed of a longer log are contradicted by what follows, so the log goes on under
 /// another name: auditors see the break, and where it is.

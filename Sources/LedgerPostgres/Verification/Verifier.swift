@@ -106,9 +106,9 @@ package struct Verifier: Sendable {
         do {
             try connection.transaction(Self.begin) {
                 try Self.keepTables(on: connection)
-                if let whole = try streamed(tenant, progress).run(report, on: connection) {
+                if var whole = try streamed(tenant, progress).run(report, on: connection) {
+                    try formerEmails?.check(tenant, &whole, on: connection)
                     report = whole
-                    try formerEmails?.check(tenant, &report, on: connection)
                 } else {
                     isSearching = true
                     try search(tenant, &report, progress, on: connection)
