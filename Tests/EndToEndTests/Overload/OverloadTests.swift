@@ -74,6 +74,31 @@ import Testing
         }
     }
 
+    /// Four batches' worth of commands wait while no transaction ends in time.
+    @Test func `nobody waits longer for a disk that stalls because many wait`() async throws {
+        let answerMax = FaultTests.slowestAnswer / .milliseconds(1)
+        let switches = try await FaultSwitches()
+        try await OverloadTrial.with(
+            people: Self.people, clusterEnvironment: switches.environment
+        ) { trial in
+            // A process that has just started has more to ask than this is about.
+            _ = try await trial.signIns(connections: 64, seconds: 1)
+            try switches.begin(.diskSlow, 12_000)
+            let report = try await trial.signIns(connections: 1_000, seconds: 20).report
+            try switches.end(.diskSlow)
+            #expect(report.refused.count >= 1_000, "\(report)")
+            #expect(report.refused.longestMilliseconds <= answerMax, "\(report)")
+            #expect(report.accepted.longestMilliseconds <= answerMax, "\(report)")
+            #expect(report.outstandingLongestMilliseconds <= answerMax, "\(report)")
+            #expect(report.other == 0 && report.cut == 0 && report.withoutRetryAfter == 0)
+            try await eventually("sign-ins on a disk that works") {
+                try await trial.signIns(connections: 8, seconds: 1).report.accepted.count > 0
+                    ? true : nil
+            }
+            try await expectVerified(trial.deployment)
+        }
+    }
+
     /// As slow as a sleep of 50 ms in each batch: the commits take so long, and nobody works meanwhile.
     @Test(.enabled(if: OverloadTrial.isLong))
     func `a service that waits instead of working does not pass`() async throws {
