@@ -14,13 +14,16 @@ package actor Tenants: TenantDirectory {
         "tenants", "SELECT tenant_id, next_position FROM ledger_head ORDER BY tenant_id")
 
     private let session: Postgres.Session
-    private var known: Set<TenantID> = []
+    private var known: Set<TenantID>
     private var absent: [TenantID: ContinuousClock.Instant] = [:]
 
     /// Makes a directory.
     ///
-    /// - Parameter url: the runtime role's URL.
-    package init(url: String) {
+    /// - Parameters:
+    ///   - url: the runtime role's URL.
+    ///   - known: tenants that have been seen already.
+    package init(url: String, known: Set<TenantID> = []) {
+        self.known = known
         session = Postgres.Session(
             url: url, applicationName: "account-ledger tenants", statementDeadline: .seconds(5))
     }

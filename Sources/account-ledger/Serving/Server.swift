@@ -192,7 +192,9 @@ struct Server: Sendable {
     private func services(probe: ReadinessProbe, requests: RequestMetrics) -> APIServices {
         APIServices(
             commands: workers.sequencer, accounts: workers.reads, audit: audit(),
-            tenants: Tenants(url: configuration.databaseURL), configurations: tenants,
+            // Those were looked for when the process started.
+            tenants: Tenants(url: configuration.databaseURL, known: Set(tenants.keys)),
+            configurations: tenants,
             accessTokens: accessTokens, refreshTokens: RefreshTokens(key: keys.refresh),
             mergePlans: MergePlanDigests(key: keys.refresh),
             now: { .now },
