@@ -98,22 +98,6 @@ import Testing
         }
     }
 
-    /// As slow as a sleep of 50 ms in each batch: the commits take so long, and nobody works meanwhile.
-    @Test(.enabled(if: OverloadTrial.isLong))
-    func `a service that waits instead of working does not pass`() async throws {
-        let switches = try await FaultSwitches()
-        try await OverloadTrial.with(
-            people: Self.people, clusterEnvironment: switches.environment
-        ) { trial in
-            _ = try await trial.signIns(connections: 64, seconds: 10)
-            try switches.begin(.diskSlow, 50)
-            let slow = try await trial.signIns(connections: 64, seconds: 15)
-            try switches.end(.diskSlow)
-            try trial.report("64 with 50 ms of waiting in each batch", slow, peak: slow)
-            #expect(slow.busyProcessors < Self.busyProcessors, "\(slow)")
-        }
-    }
-
     private func expectOrder(
         in figures: Figures, peak: Figures, sourceLocation: SourceLocation = #_sourceLocation
     ) {
