@@ -58,7 +58,9 @@ struct MetricsPage: Sendable {
             "ledger_checkpoints_total", .counter, "Checkpoints signed and published.",
             Double(sealer.checkpointCount))
         let statuses = sealer.statuses
-        page.begin("ledger_signed_size", .gauge, "Events that a checkpoint covers, as far as this process knows.")
+        page.begin(
+            "ledger_signed_size", .gauge,
+            "Events that a checkpoint covers, as far as this process knows.")
         for status in statuses where status.isHeld {
             page.sample("ledger_signed_size", ["tenant": "\(status.tenant)"], Double(status.signed))
         }
