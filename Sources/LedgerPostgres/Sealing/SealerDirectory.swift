@@ -28,6 +28,7 @@ package struct SealerDirectory: SealerRecord {
         self.base = base
     }
 
+    /// The tenants that have a directory, in order.
     package func tenants() throws(SealerRecordFault) -> [TenantID] {
         try explaining { (try root.names() ?? []).compactMap { TenantID($0) }.sorted() }
     }
