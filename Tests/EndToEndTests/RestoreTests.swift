@@ -8,11 +8,7 @@ import Testing
 
     @Test func `a restore is noticed, taken, and mended`() async throws {
         try await Deployment.with { deployment in
-            let settings = [
-                "LEDGER_SEALER_STATE": deployment.path("sealer"), "LEDGER_ORIGIN": Self.origin,
-            ]
-            let tool = CommandLineTool(
-                environment: deployment.tool.environment.merging(settings) { $1 })
+            let tool = tool(of: deployment)
             var server = try await deployment.serve()
             var ada = Device(server.client)
             try await ada.signIn(deployment.apple, as: "subject-of-ada", email: "a@priv.example")
@@ -63,17 +59,7 @@ import Testing
     }
 
     @Test func `a tenant that a restore took away as a whole is missed`() async throws {
-        try await Deployment.with { deployment in
-            let settings = [
-                "LEDGER_SEALER_STATE": deployment.path("sealer"), "LEDGER_ORIGIN": Self.origin,
-            ]
-            let tool = CommandLineTool(
-                environment: deployment.tool.environment.merging(settings) { $1 })
-            let server = try await deployment.serve()
-            var ada = Device(server.client)
-            try await ada.signIn(deployment.apple, as: "ada")
-            try await server.stop()
-            #expect(try await tool.run(["seal", "--once"]).status == 0)
+        try await withSealedLog { deployment, tool in
             try await run(Self.backUp, on: deployment)
             #expect(try await tool.run(["tenant", "create", "acme"]).status == 0)
             #expect(try await tool.run(["seal", "--once"]).status == 0)
@@ -101,17 +87,7 @@ import Testing
     @Test func `a made-up checkpoint stops the sealer, and the log goes on under another name`()
         async throws
     {
-        try await Deployment.with { deployment in
-            let settings = [
-                "LEDGER_SEALER_STATE": deployment.path("sealer"), "LEDGER_ORIGIN": Self.origin,
-            ]
-            let tool = CommandLineTool(
-                environment: deployment.tool.environment.merging(settings) { $1 })
-            let server = try await deployment.serve()
-            var ada = Device(server.client)
-            try await ada.signIn(deployment.apple, as: "ada")
-            try await server.stop()
-            #expect(try await tool.run(["seal", "--once"]).status == 0)
+        try await withSealedLog { deployment, tool in
             try await run(
                 """
                 INSERT INTO checkpoints SELECT tenant_id, origin, size + n, root, note, 'infinity'
@@ -135,6 +111,30 @@ import Testing
             #expect(sealed.status == 0, "\(sealed.errors)")
             let verified = try await tool.run(["verify"])
             #expect(verified.status == 1 && verified.output.contains("does not say what its row"))
+        }
+    }
+
+    /// The executable, as a sealer's operator runs it.
+    private func tool(of deployment: Deployment) -> CommandLineTool {
+        let settings = [
+            "LEDGER_SEALER_STATE": deployment.path("sealer"), "LEDGER_ORIGIN": Self.origin,
+        ]
+        return CommandLineTool(
+            environment: deployment.tool.environment.merging(settings) { $1 })
+    }
+
+    /// A deployment whose log has one person and is sealed; nothing runs.
+    private func withSealedLog(
+        _ body: (Deployment, CommandLineTool) async throws -> Void
+    ) async throws {
+        try await Deployment.with { deployment in
+            let tool = tool(of: deployment)
+            let server = try await deployment.serve()
+            var ada = Device(server.client)
+            try await ada.signIn(deployment.apple, as: "ada")
+            try await server.stop()
+            #expect(try await tool.run(["seal", "--once"]).status == 0)
+            try await body(deployment, tool)
         }
     }
 

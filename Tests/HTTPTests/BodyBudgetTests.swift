@@ -21,17 +21,24 @@ import Testing
             : "POST /large HTTP/1.1\nHost: h\nContent-Length: \(bodyBytes)\n\n\(body)"
     }
 
+    /// Clients whose bodies take all that there is for large ones, and do not end.
+    private static func fill(_ server: HTTPServer) async throws -> [RawClient] {
+        var clients: [RawClient] = []
+        for count in 1...4 {
+            let client = try await RawClient(port: server.port)
+            clients.append(client)
+            try await client.send(nearly)
+            try await wait(until: count * bodyBytes, areHeldBy: server)
+        }
+        return clients
+    }
+
     @Test(arguments: [false, true])
     func `bodies without end take no more than their budget, and nothing from small ones`(
         isChunked: Bool
     ) async throws {
         try await withServer(limits: Self.limits) { server in
-            var slow: [RawClient] = []
-            for count in 1...4 {
-                slow.append(try await RawClient(port: server.port))
-                try await slow[count - 1].send(Self.nearly)
-                try await Self.wait(until: count * Self.bodyBytes, areHeldBy: server)
-            }
+            var slow = try await Self.fill(server)
             for _ in 0..<8 {
                 slow.append(try await RawClient(port: server.port))
                 try await slow[slow.count - 1].send(Self.nearly)
@@ -62,12 +69,7 @@ import Testing
         async throws
     {
         try await withServer(limits: Self.limits) { server in
-            var slow: [RawClient] = []
-            for count in 1...4 {
-                slow.append(try await RawClient(port: server.port))
-                try await slow[count - 1].send(Self.nearly)
-                try await Self.wait(until: count * Self.bodyBytes, areHeldBy: server)
-            }
+            let slow = try await Self.fill(server)
             let rest = String(repeating: "a", count: Self.bodyBytes - 60_000)
             let late = try await RawClient(port: server.port)
             try await late.send(Self.nearly)

@@ -7,53 +7,53 @@ import Testing
 /// Exchanging tables of which one has stopped: what comes in is at least as far and as whole as what goes
 /// out.
 @Suite struct StoppedTableTests {
-    @Test func `a table that stopped after it was shown can be rolled back, and reads are served`()
-        async throws
-    {
+    /// A table of generation 2 is shown, and one generation has stopped before what was linked last.
+    private static func withStoppedTable(
+        generation: Int32, _ body: (ScratchDatabase, Guest) async throws -> Void
+    ) async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 var story = Story(fixture.sequencer)
                 let ada = try await story.signIn("apple", "ada")
                 try await database.fold()
                 _ = try await database.rebuildOnline(.userProviders)
-                try await database.stop(.userProviders, generation: 2, of: .default)
+                try await database.stop(.userProviders, generation: generation, of: .default)
                 try await story.link(ada, "google", "ada")
-
-                let rebuild = database.onlineRebuild()
-                #expect(try await rebuild.rollBack(.userProviders).generation == 1)
-                await rebuild.close()
-                #expect(try await database.shown(.userProviders) == "user_providers_1")
-                let identities = try await `Account reads`.read(database) { reads in
-                    try await reads.identities(of: ada.caller, in: .default).get()
-                }
-                #expect(identities.map(\.provider.description) == ["apple", "google"])
+                try await body(database, ada)
             }
+        }
+    }
+
+    @Test func `a table that stopped after it was shown can be rolled back, and reads are served`()
+        async throws
+    {
+        try await Self.withStoppedTable(generation: 2) { database, ada in
+            let rebuild = database.onlineRebuild()
+            #expect(try await rebuild.rollBack(.userProviders).generation == 1)
+            await rebuild.close()
+            #expect(try await database.shown(.userProviders) == "user_providers_1")
+            let identities = try await `Account reads`.read(database) { reads in
+                try await reads.identities(of: ada.caller, in: .default).get()
+            }
+            #expect(identities.map(\.provider.description) == ["apple", "google"])
         }
     }
 
     @Test func `a table that stopped where the shown one went on does not come back`() async throws
     {
-        try await ScratchDatabase.with { database in
-            try await SequencerFixture.with(database) { fixture in
-                var story = Story(fixture.sequencer)
-                let ada = try await story.signIn("apple", "ada")
-                try await database.fold()
-                _ = try await database.rebuildOnline(.userProviders)
-                try await database.stop(.userProviders, generation: 1, of: .default)
-                try await story.link(ada, "google", "ada")
-
-                let rebuild = database.onlineRebuild()
-                let error = await #expect(throws: OnlineRebuildFault.self) {
-                    try await rebuild.rollBack(.userProviders)
-                }
-                await rebuild.close()
-                guard case .staysBehind(let table, let tenant, _) = error else {
-                    Issue.record("\(String(describing: error))")
-                    return
-                }
-                #expect(table.generation == 1 && tenant == .default)
-                #expect(try await database.shown(.userProviders) == "user_providers_2")
+        try await Self.withStoppedTable(generation: 1) { database, _ in
+            let rebuild = database.onlineRebuild()
+            let error = await #expect(throws: OnlineRebuildFault.self) {
+                try await rebuild.rollBack(.userProviders)
             }
+            await rebuild.close()
+            guard case .staysBehind(let table, let tenant, _) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(table.generation == 1 && tenant == .default)
+            let shown = try await database.shown(.userProviders)
+            #expect(shown == "user_providers_2")
         }
     }
 

@@ -54,6 +54,12 @@ import TransparencyLog
             onRefusal: { alarms.add($1) })
     }
 
+    /// Changes one entry that is signed.
+    private static let change = """
+        UPDATE events SET entry = convert_to(replace(convert_from(entry, 'UTF8'),
+            '"provider":"apple"', '"provider":"zpple"'), 'UTF8') WHERE position = 5
+        """
+
     private func signed(_ sealer: Sealer) -> Int64 {
         sealer.statuses.first { $0.tenant == .default }?.signed ?? 0
     }
@@ -97,8 +103,7 @@ import TransparencyLog
             try await fixture.tamper(
                 """
                 CREATE TABLE aside AS SELECT position, entry FROM events WHERE position = 5;
-                UPDATE events SET entry = convert_to(replace(convert_from(entry, 'UTF8'),
-                    '"provider":"apple"', '"provider":"zpple"'), 'UTF8') WHERE position = 5
+                \(Self.change)
                 """)
             try await eventually("the change is found") {
                 sealer.statuses.first?.refusal != nil
@@ -132,11 +137,7 @@ import TransparencyLog
             try await story.people(0..<4)
             sealer.wake()
             try await eventually("size 13 is signed") { signed(sealer) == 13 }
-            try await fixture.tamper(
-                """
-                UPDATE events SET entry = convert_to(replace(convert_from(entry, 'UTF8'),
-                    '"provider":"apple"', '"provider":"zpple"'), 'UTF8') WHERE position = 5
-                """)
+            try await fixture.tamper(Self.change)
             try await eventually("the change is found") {
                 sealer.statuses.first?.refusal != nil
             }
