@@ -109,16 +109,17 @@ package final class Sealer: Sendable {
     /// Not from the leases, nor from what is published: who owns the database can hold the one, and make
     /// up the other.
     private func lookAtRecord() {
+        // Of a log that nobody has signed yet nothing need be kept.
+        func last(of tenant: TenantID) -> LastSigned? {
+            try? record.standing(of: tenant, mayBegin: false).last
+        }
         do {
             for tenant in board.watched {
-                let last = try record.standing(of: tenant, mayBegin: false).last
-                board.noteSigned(elsewhere: last?.checkpoint.size ?? 0, of: tenant)
+                guard let last = last(of: tenant) else { continue }
+                board.noteSigned(elsewhere: last.checkpoint.size, of: tenant)
             }
             for tenant in try record.tenants() where !board.knows(tenant) {
-                // One of which nothing was signed is not missed.
-                guard let last = try? record.standing(of: tenant, mayBegin: false).last else {
-                    continue
-                }
+                guard let last = last(of: tenant) else { continue }
                 refuse(tenant, .logWentBack(size: 0, signed: last.checkpoint.size))
             }
         } catch {
@@ -136,6 +137,8 @@ package final class Sealer: Sendable {
     private func audit() async {
         while !Task.isCancelled {
             for status in board.statuses where !Task.isCancelled {
+                // Nothing contradicts a log that nobody was seen to sign.
+                guard status.signed > 0 || status.refusal != nil else { continue }
                 do {
                     try await audit(status.tenant)
                 } catch is CancellationError {

@@ -40,7 +40,8 @@ import TransparencyLog
     }
 
     private func sealer(
-        _ fixture: SealingFixture, _ alarms: Alarms, record: (any SealerRecord)? = nil
+        _ fixture: SealingFixture, _ alarms: Alarms, record: (any SealerRecord)? = nil,
+        onFault: @escaping @Sendable (String) -> Void = { _ in }
     ) -> Sealer {
         var configuration = SealerConfiguration(url: fixture.database.runtimeURL)
         configuration.pause = .milliseconds(5)
@@ -50,7 +51,7 @@ import TransparencyLog
         configuration.recordLook = .milliseconds(20)
         configuration.auditRest = .milliseconds(50)
         return Sealer(
-            configuration: configuration, record: record ?? fixture.record,
+            configuration: configuration, record: record ?? fixture.record, onFault: onFault,
             onRefusal: { alarms.add($1) })
     }
 
@@ -175,6 +176,28 @@ import TransparencyLog
                 running.cancel()
                 await running.value
             }
+        }
+    }
+
+    @Test func `a log that another sealer is about to begin is no fault`() async throws {
+        try await SealingFixture.with { fixture, ledger in
+            var story = Story(ledger.sequencer)
+            try await story.people(0..<2)
+            try await fixture.database.asSuperuser.execute(
+                """
+                INSERT INTO sealer_leases (tenant_id, holder, expires_at)
+                VALUES ('default', gen_random_uuid(), clock_timestamp() + interval '1 s')
+                """)
+            let faults = Mutex<[String]>([])
+            let sealer = sealer(fixture, Alarms()) { fault in
+                faults.withLock { $0.append(fault) }
+            }
+            let running = Task { await sealer.run() }
+            // Not before the lease has lapsed.
+            try await eventually("size 7 is signed") { signed(sealer) == 7 }
+            running.cancel()
+            await running.value
+            #expect(faults.withLock(\.self) == [])
         }
     }
 
