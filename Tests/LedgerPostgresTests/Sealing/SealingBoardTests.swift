@@ -198,6 +198,19 @@ import Testing
                 == SealingPace.Rest(sleep: .milliseconds(70), wait: .zero))
     }
 
+    @Test func `a look at so many logs that it takes long is followed by a rest`() {
+        var pace = SealingPace(pause: .milliseconds(100), poll: .milliseconds(100))
+        var round = LogSealing.Round()
+        round.publishedCount = 100
+        #expect(
+            pace.rest(after: round, took: .milliseconds(350))
+                == SealingPace.Rest(sleep: .milliseconds(250), wait: .zero))
+        round.publishedCount = 0
+        #expect(
+            pace.rest(after: round, took: .milliseconds(350)) == SealingPace.Rest(),
+            "nothing was signed: what came meanwhile need not wait")
+    }
+
     @Test func `a database that is away is asked less and less often`() {
         var pace = SealingPace(pause: .milliseconds(100), poll: .milliseconds(100))
         let rests = (0..<8).map { _ in milliseconds(pace.restAfterFault().sleep) }
