@@ -14,7 +14,7 @@ import Testing
 
     private func run(_ arguments: [String]) async throws -> (status: Int32, text: String) {
         var environment = ["TMPDIR": NSTemporaryDirectory()]
-        for name in ["ASAN_OPTIONS", "TSAN_OPTIONS", "LD_PRELOAD"] {
+        for name in ["ASAN_OPTIONS", "TSAN_OPTIONS", "LD_PRELOAD", "SWIFT_BACKTRACE"] {
             environment[name] = ProcessInfo.processInfo.environment[name]
         }
         let process = try RunningProcess(
