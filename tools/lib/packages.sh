@@ -25,6 +25,8 @@ readonly packages_of_verifiers=(golang-go golang-golang-x-mod-dev openssl python
 readonly packages_of_format=()
 readonly packages_of_lint=(shellcheck)
 readonly packages_of_bench=(jq time)
+# `column`, for the tables of tools/chaos and tools/overload.
+readonly packages_of_tables=(bsdextrautils)
 
 # Prints those of the named packages that are neither installed nor provided by one that is.
 missing_packages() {
