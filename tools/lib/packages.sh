@@ -59,11 +59,11 @@ install_packages() {
     say "Installing missing Debian packages: ${missing[*]}"
     keep_main_cluster_away "${missing[@]}"
     if ! run_apt_get "${missing[@]}" >"$local_directory/apt.log" 2>&1; then
-        allow_main_cluster
+        allow_main_cluster "${as_root[@]}"
         tail -n 20 "$local_directory/apt.log" >&2
         fail "apt-get could not install: ${missing[*]}"
     fi
-    allow_main_cluster
+    allow_main_cluster "${as_root[@]}"
 }
 
 # Called under a condition, where `set -e` does not hold: every step says itself what a failure does.
@@ -80,13 +80,16 @@ readonly main_cluster_switch=/etc/postgresql-common/createcluster.d/account-ledg
 
 keep_main_cluster_away() {
     if [[ " $* " == *' postgresql '* ]]; then
+        # Also when a signal ends the tool meanwhile.
+        at_exit allow_main_cluster "${as_root[@]}"
         "${as_root[@]}" mkdir -p "$(dirname "$main_cluster_switch")"
         "${as_root[@]}" tee "$main_cluster_switch" >/dev/null <<<'create_main_cluster = false'
     fi
 }
 
+# The arguments are what runs it as root.
 allow_main_cluster() {
     if [[ -e $main_cluster_switch ]]; then
-        "${as_root[@]}" rm -f "$main_cluster_switch"
+        "$@" rm -f "$main_cluster_switch"
     fi
 }
