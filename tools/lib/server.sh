@@ -34,10 +34,7 @@ start_server() {
     local log=$1 waited=0
     : >"$log"
     chmod 600 "$log"
-    # Of its own session, so that Ctrl-C reaches it once, from here; and it ends when this tool is killed.
-    setsid setpriv --pdeathsig TERM "$server_program" serve >>"$log" 2>&1 &
-    server_process=$!
-    at_exit stop_child "$server_process" "$stop_seconds_max"
+    launch_server "$log"
     while ! server_address=$(ready_member "$log" listen); do
         if ! kill -0 "$server_process" 2>/dev/null; then
             cat "$log" >&2
@@ -50,6 +47,15 @@ start_server() {
     done
     # shellcheck disable=SC2034 # tools/run prints it
     server_admin_address=$(ready_member "$log" admin) || server_admin_address=''
+}
+
+# Starts the server with its log at the end of the named file, and leaves its process in `server_process`.
+#
+# Of its own session, so that Ctrl-C reaches it once, from here; and it ends when this tool is killed.
+launch_server() {
+    setsid setpriv --pdeathsig TERM "$server_program" serve >>"$1" 2>&1 &
+    server_process=$!
+    at_exit stop_child "$server_process" "$stop_seconds_max"
 }
 
 # Prints a member of the log line that says that the server is ready; fails while there is none.

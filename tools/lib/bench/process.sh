@@ -50,14 +50,13 @@ measure_memory() {
 
 # Starts one more server on the same database and measures the time to its first /readyz of 200.
 measure_start() {
-    local began port process status=0 milliseconds
+    local began port server_process status=0 milliseconds
     port=$(free_port)
     began=$EPOCHREALTIME
-    LEDGER_LISTEN=127.0.0.1:$port "$server_program" serve >>"$server_log.started" 2>&1 &
-    process=$!
+    LEDGER_LISTEN=127.0.0.1:$port launch_server "$server_log.started"
     "$load_program" ready "$port" "$ready_seconds_max" || status=$?
     milliseconds=$(((${EPOCHREALTIME/./} - ${began/./}) / 1000))
-    stop_child "$process" "$stop_seconds_max"
+    stop_child "$server_process" "$stop_seconds_max"
     ((status == 0)) || fail "the server did not become ready; see $server_log.started"
     record start_ms "$milliseconds"
     say "The server was ready after $milliseconds ms"
