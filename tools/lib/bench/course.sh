@@ -29,7 +29,7 @@ read_options() {
             --quick) quick=yes ;;
             --large) large=yes ;;
             --only)
-                [[ $# -ge 2 ]] || fail_usage "--only wants rows; see tools/bench --help"
+                [[ -n ${2-} ]] || fail_usage "--only wants rows; see tools/bench --help"
                 only=$2
                 shift
                 ;;
