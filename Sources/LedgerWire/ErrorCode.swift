@@ -1,8 +1,8 @@
 /// The closed list of codes that an error answer can carry.
 ///
 /// A code is what a program decides by; the message beside it is for people and may change. The
-/// status that stands before each code is the one it comes with; ``invalidRequest`` comes with 431,
-/// too.
+/// status that stands before each code is the one it comes with; ``invalidRequest`` comes with 417 and
+/// 431, too.
 public enum ErrorCode: String, Codable, Sendable, CaseIterable {
     /// 400: the request breaks the rules of its route.
     case invalidRequest = "INVALID_REQUEST"

@@ -45,7 +45,7 @@ package struct MergeAccounts: Sendable {
         }
     }
 
-    /// The most accounts that one may stand for, those included that were merged into them before.
+    /// The most accounts that merges may make one: the survivor, and all that it stands for.
     package static let familyMax = 64
 
     package let authority: Authority

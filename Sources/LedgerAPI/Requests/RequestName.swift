@@ -5,9 +5,9 @@ package import Ledger
 /// How a request is called in answers, logs and entries.
 ///
 /// A client may name its request by `X-Request-Id`. An entry holds only identifiers, so a name that
-/// is a UUID stands there as it is, and any other name as the UUIDv8 (RFC 9562, section 5.8) that
-/// has the first 128 bits of the name's SHA-256: support can compute it from the name that a client
-/// reports.
+/// is a UUID stands there as it is, and any other name as the UUIDv8 (RFC 9562, section 5.8) that is
+/// made of the first 128 bits of the name's SHA-256, of which version and variant take six: support can
+/// compute it from the name that a client reports.
 package struct RequestName {
     /// The longest name that is taken from a client, in characters.
     static let charactersMax = 128

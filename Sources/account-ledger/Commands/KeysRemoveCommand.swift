@@ -22,10 +22,10 @@ enum KeysRemoveCommand {
         settings: [.databaseURL, .keys],
         details: """
             Refuses a key that is in use or next, a token key within an hour of its last use, and an
-            encryption key that still wraps the key of an account. A backup that was made before 'keys
-            rewrap' holds account keys that only the former encryption key unwraps: keep a copy of that
-            key as long as such a backup, or its disclosures are lost with it. Servers refuse the tokens
-            of a key that was removed within 5 s.
+            encryption key that still wraps the key of an account or a webhook's secret. A backup that was
+            made before 'keys rewrap' holds account keys that only the former encryption key unwraps: keep
+            a copy of that key as long as such a backup, or its disclosures are lost with it. Servers refuse
+            the tokens of a key that was removed within 5 s.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {

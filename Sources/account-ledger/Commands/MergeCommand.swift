@@ -19,7 +19,7 @@ enum MergeCommand {
             APIKeyCommands.tenantOption,
             .init(name: "dry-run", meaning: "say what would be done, and change nothing"),
         ],
-        settings: [.databaseURL, .keys, .mode, .providers],
+        settings: MergeCase.settings,
         details: """
             Appends AccountsMerged: the identities of ABSORBED belong to SURVIVOR from then on, with the times
             of their links; of a provider of which an account may have one, SURVIVOR's stays. The sessions of
@@ -86,8 +86,10 @@ enum MergeCommand {
     }
 }
 
-/// What `merge` and `unmerge` have in common.
+/// What `merge`, `unmerge` and `relink` have in common.
 enum MergeCase {
+    static let settings: [Setting] =
+        [.databaseURL, .keys, .mode, .providers] + PolicyLimits.settings
     static let option = Syntax.Option(
         name: "case", placeholder: "TEXT", meaning: "the case that it is done for; required")
 

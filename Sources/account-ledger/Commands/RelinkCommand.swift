@@ -15,7 +15,7 @@ enum RelinkCommand {
             AdministeredCommand.reasonOption, MergeCase.option, APIKeyCommands.tenantOption,
             .init(name: "dry-run", meaning: "say what would be done, and change nothing"),
         ],
-        settings: [.databaseURL, .keys, .mode, .providers],
+        settings: MergeCase.settings,
         details: """
             Appends ProviderLinked: the identity signs in to ACCOUNT again. It must belong to nobody, and ACCOUNT
             must be the one that it belonged to last. Refused, with the reason, when ACCOUNT has another identity

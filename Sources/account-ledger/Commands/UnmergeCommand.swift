@@ -11,7 +11,7 @@ enum UnmergeCommand {
             AdministeredCommand.reasonOption, MergeCase.option, APIKeyCommands.tenantOption,
             .init(name: "dry-run", meaning: "say what would be done, and change nothing"),
         ],
-        settings: [.databaseURL, .keys, .mode, .providers],
+        settings: MergeCase.settings,
         details: """
             Appends AccountsUnmerged: every identity goes back to the account that it came from, with its place
             in linking order. Refused, with the reason, when something has changed since: an identity was

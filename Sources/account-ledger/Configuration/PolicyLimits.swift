@@ -2,6 +2,12 @@ import Ledger
 
 /// The limits and lifetimes of the environment, which hold for every tenant.
 struct PolicyLimits: Sendable {
+    /// What they are read from.
+    static let settings: [Setting] = [
+        .linkLimit, .linkWindowSeconds, .signInLimit, .reauthenticationSeconds, .sessionIdleSeconds,
+        .sessionLifetimeSeconds,
+    ]
+
     private static let yearSeconds: Int64 = 366 * 86_400
 
     let linkBudget: Budget

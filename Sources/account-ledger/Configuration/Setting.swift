@@ -57,7 +57,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .databaseURL: "libpq URL of the runtime login; required"
         case .migrateURL: "libpq URL of the login that owns the schema; migrate uses it"
         case .listen: "numeric address and port of the API; port 0 takes a free one"
-        case .adminListen: "numeric address and port of /metrics and the detailed /readyz"
+        case .adminListen: "numeric address and port of /metrics, the detailed /readyz and /healthz"
         case .providers: "path of the JSON file of providers; required in production"
         case .keys: "directory of signing and encryption keys, mode 0700; serve requires it"
         case .mode: "production, or development: with the built-in identity provider"
