@@ -2,7 +2,6 @@
 enum ASCII {
     static let tab: UInt8 = 0x09
     static let space: UInt8 = 0x20
-    static let doubleQuote: UInt8 = 0x22
     static let hash: UInt8 = 0x23
     static let percent: UInt8 = 0x25
     static let ampersand: UInt8 = 0x26

@@ -40,10 +40,4 @@ package struct Router<Handler: Sendable>: Sendable {
             allowed: tree.methods(of: candidates),
             template: tree.routes[first.route].template.text, captures: first.captures)
     }
-
-    /// The methods that a path has, sorted, HEAD included where GET is; empty when no route has the
-    /// path.
-    package func allowedMethods(path: String) -> [String] {
-        tree.methods(of: tree.candidates(for: path))
-    }
 }

@@ -31,22 +31,10 @@ extension SQLState {
     package static let dataException = Self(rawValue: "22000")
     /// A value does not have the form its type wants: `22P02`.
     package static let invalidTextRepresentation = Self(rawValue: "22P02")
-    /// A binary value does not have the form its type wants: `22P03`.
-    package static let invalidBinaryRepresentation = Self(rawValue: "22P03")
     /// A division by zero: `22012`.
     package static let divisionByZero = Self(rawValue: "22012")
-    /// A null where a column refuses it: `23502`.
-    package static let notNullViolation = Self(rawValue: "23502")
-    /// A foreign key without its row: `23503`.
-    package static let foreignKeyViolation = Self(rawValue: "23503")
     /// A second row under a unique key: `23505`.
     package static let uniqueViolation = Self(rawValue: "23505")
-    /// A check constraint that does not hold: `23514`.
-    package static let checkViolation = Self(rawValue: "23514")
-    /// An exclusion constraint that does not hold: `23P01`.
-    package static let exclusionViolation = Self(rawValue: "23P01")
-    /// A transaction is open where none may be: `25001`.
-    package static let activeTransaction = Self(rawValue: "25001")
     /// A write in a read-only transaction, also on a standby: `25006`.
     package static let readOnlyTransaction = Self(rawValue: "25006")
     /// A statement after an error in the same transaction: `25P02`.
@@ -55,52 +43,26 @@ extension SQLState {
     package static let idleInTransactionTimeout = Self(rawValue: "25P03")
     /// A prepared statement that does not exist: `26000`.
     package static let invalidStatementName = Self(rawValue: "26000")
-    /// Objects that still depend on what was to be dropped: `2BP01`.
-    package static let dependentObjectsExist = Self(rawValue: "2BP01")
-    /// A database that does not exist: `3D000`.
-    package static let undefinedDatabase = Self(rawValue: "3D000")
-    /// A schema that does not exist: `3F000`.
-    package static let undefinedSchema = Self(rawValue: "3F000")
-    /// A transaction that cannot be serialised with another; repeat it: `40001`.
-    package static let serializationFailure = Self(rawValue: "40001")
-    /// A transaction that was chosen to end a deadlock; repeat it: `40P01`.
-    package static let deadlockDetected = Self(rawValue: "40P01")
     /// A right that the role does not have: `42501`.
     package static let insufficientPrivilege = Self(rawValue: "42501")
     /// A statement that does not parse: `42601`.
     package static let syntaxError = Self(rawValue: "42601")
     /// A column that does not exist: `42703`.
     package static let undefinedColumn = Self(rawValue: "42703")
-    /// A role or other object that does not exist: `42704`.
-    package static let undefinedObject = Self(rawValue: "42704")
-    /// A role or other object that exists already: `42710`.
-    package static let duplicateObject = Self(rawValue: "42710")
     /// A function that does not exist: `42883`.
     package static let undefinedFunction = Self(rawValue: "42883")
     /// A database that exists already: `42P04`.
     package static let duplicateDatabase = Self(rawValue: "42P04")
-    /// A prepared statement that exists already: `42P05`.
-    package static let duplicateStatement = Self(rawValue: "42P05")
-    /// A schema that exists already: `42P06`.
-    package static let duplicateSchema = Self(rawValue: "42P06")
     /// A table that exists already: `42P07`.
     package static let duplicateTable = Self(rawValue: "42P07")
     /// A table that does not exist: `42P01`.
     package static let undefinedTable = Self(rawValue: "42P01")
-    /// More connections than the server takes: `53300`.
-    package static let tooManyConnections = Self(rawValue: "53300")
     /// An object that is not in the state the statement needs: `55000`.
     package static let objectNotInPrerequisiteState = Self(rawValue: "55000")
-    /// An object that is used by others right now: `55006`.
-    package static let objectInUse = Self(rawValue: "55006")
     /// A lock that was not to be had in time: `55P03`.
     package static let lockNotAvailable = Self(rawValue: "55P03")
     /// A statement that was cancelled, also by `statement_timeout`: `57014`.
     package static let queryCanceled = Self(rawValue: "57014")
-    /// The server, or an operator, ended the connection: `57P01`.
-    package static let adminShutdown = Self(rawValue: "57P01")
-    /// The server is starting or stopping: `57P03`.
-    package static let cannotConnectNow = Self(rawValue: "57P03")
     /// An exception that SQL raised itself: `P0001`.
     package static let raiseException = Self(rawValue: "P0001")
 }

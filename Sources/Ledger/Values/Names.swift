@@ -41,12 +41,6 @@ package struct ProviderName: Hashable, Sendable, Comparable, CustomStringConvert
     }
 }
 
-/// A word of the log's own vocabulary, such as a reason or a cause: lower-case letters and `_`.
-func isWord(_ text: some StringProtocol) -> Bool {
-    !text.isEmpty && text.utf8.count <= 63
-        && text.utf8.allSatisfy { isLowercaseLetter($0) || $0 == UInt8(ascii: "_") }
-}
-
 private func isName(_ text: String, lengthMax: Int, punctuation: String) -> Bool {
     guard let first = text.utf8.first, text.utf8.count <= lengthMax,
         isLowercaseLetter(first) || isDigit(first)

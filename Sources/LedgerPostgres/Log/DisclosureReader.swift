@@ -42,9 +42,6 @@ package struct DisclosureReader: Sendable {
         self.keyring = keyring
     }
 
-    /// Whether a wrapping key is at hand.
-    func holdsKey(_ id: String) -> Bool { keyring.holds(id) }
-
     private static let wrappingKeys = Statement(
         "wrapping_keys", "SELECT DISTINCT wrapping_key FROM account_keys ORDER BY 1")
 

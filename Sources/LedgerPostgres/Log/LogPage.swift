@@ -22,12 +22,6 @@ package struct DisclosedEvent: Sendable {
     }
 
     package var position: LogPosition { recorded.position }
-
-    /// The account that the event erased, if it did.
-    var erasedAccount: AccountID? {
-        guard case .accountErased(let fact) = recorded.event else { return nil }
-        return fact.account
-    }
 }
 
 /// A page of the log for folding: events without a gap, and what stopped the reading, if anything

@@ -36,6 +36,4 @@ package struct RebuildReport: Hashable, Sendable {
 
     /// Rows that were repaired.
     package var differences: Int64 { missing + surplus + different }
-    /// Whether the table was what the log says.
-    package var wasRight: Bool { differences == 0 && fault == nil }
 }

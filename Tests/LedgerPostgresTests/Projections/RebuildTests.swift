@@ -125,3 +125,8 @@ import Testing
         }
     }
 }
+
+extension RebuildReport {
+    /// Whether the table was what the log says.
+    fileprivate var wasRight: Bool { differences == 0 && fault == nil }
+}
