@@ -19,21 +19,24 @@ struct SourceTree {
 
     /// Reads every Swift file below these folders of the package.
     init(_ folders: [String]) throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
         var files: [File] = []
         for folder in folders {
-            let base = root.appendingPathComponent(folder)
+            let base = Self.root.appendingPathComponent(folder)
             for path in try FileManager.default.subpathsOfDirectory(atPath: base.path)
             where path.hasSuffix(".swift") {
-                let text = try String(
-                    contentsOf: base.appendingPathComponent(path), encoding: .utf8)
-                files.append(
-                    File(
-                        path: folder + "/" + path,
-                        lines: text.split(separator: "\n", omittingEmptySubsequences: false)))
+                let path = folder + "/" + path
+                files.append(File(path: path, lines: try Self.lines(of: path)))
             }
         }
         self.files = files.sorted { $0.path < $1.path }
     }
+
+    /// Reads any file of the package.
+    static func lines(of path: String) throws -> [Substring] {
+        try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+            .split(separator: "\n", omittingEmptySubsequences: false)
+    }
+
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
 }

@@ -38,7 +38,7 @@ struct MetricsPage: Sendable {
             "ledger_events_total", .counter, "Events appended.", Double(statistics.events))
         page.single(
             "ledger_batches_retried_total", .counter,
-            "Batches that were tried again command by command.",
+            "Batches that were tried again in halves.",
             Double(statistics.batchesSplit))
         page.begin("ledger_batch_size", .summary, "Commands in one transaction.")
         page.sample("ledger_batch_size_sum", Double(statistics.commands))
