@@ -45,6 +45,12 @@ enum Checkpoints {
     private static let lock = locking("lock_projections", "FOR UPDATE OF p")
     private static let read = locking("read_projections", "")
 
+    private static let moves = ArrayRows.sql(
+        [
+            "name": "text", "generation": "int", "position": "bigint", "version": "int",
+            "failure": "text",
+        ], from: 2)
+
     private static let move = Statement(
         "move_projections",
         """
@@ -52,8 +58,7 @@ enum Checkpoints {
             UPDATE projections p
             SET position = n.position, version = n.version, failure = n.failure,
                 updated_at = statement_timestamp()
-            FROM unnest($2::text[], $3::int[], $4::bigint[], $5::int[], $6::text[])
-                AS n (name, generation, position, version, failure)
+            FROM \(moves) AS n
             WHERE p.tenant_id = $1 AND p.name = n.name AND p.generation = n.generation
             RETURNING 1)
         SELECT ledger_expect(count(*), $7::bigint, 'projections'), statement_timestamp()

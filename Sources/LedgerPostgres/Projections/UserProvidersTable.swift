@@ -24,12 +24,13 @@ struct UserProvidersTable {
     }
 
     private var delete: Statement {
-        Statement(
+        let keys = ArrayRows.sql(["user_id": "uuid", "identity_id": "uuid"], from: 2)
+        return Statement(
             "\(name)_delete",
             """
             WITH written AS (
                 DELETE FROM \(name) t
-                USING unnest($2::uuid[], $3::uuid[]) AS k (user_id, identity_id) \(found)
+                USING \(keys) AS k \(found)
                 WHERE t.ctid = u.ctid
                 RETURNING 1)
             SELECT ledger_expect(count(*), $4::bigint, 'user_providers') FROM written
@@ -45,13 +46,14 @@ struct UserProvidersTable {
 
     // Most sign-ins disclose the e-mail that is there already: such a row is not written.
     private var updateEmails: Statement {
-        Statement(
+        let keys = ArrayRows.sql(
+            ["user_id": "uuid", "identity_id": "uuid", "email": "text"], from: 2)
+        return Statement(
             "\(name)_update_emails",
             """
             WITH found AS MATERIALIZED (
                 SELECT u.ctid AS place, k.email, u.email IS DISTINCT FROM k.email AS differs
-                FROM unnest($2::uuid[], $3::uuid[], $4::text[]) AS k (user_id, identity_id, email)
-                \(found)
+                FROM \(keys) AS k \(found)
             ), written AS (
                 UPDATE \(name) t SET email = f.email FROM found f
                 WHERE f.differs AND t.ctid = f.place)

@@ -2,8 +2,8 @@ import Postgres
 
 /// A statement over rows that are given as parallel columns, in two forms of one text.
 ///
-/// Many rows come as arrays through `unnest`. One row comes as plain values, which the server need not
-/// take apart and put into a table first: under light load most batches are of one command, and its
+/// Many rows come as arrays (``ArrayRows``). One row comes as plain values, which the server need not take
+/// apart first: under light load most batches are of one command, and its
 /// statements take a fifth less of the server's time then.
 struct RowsStatement: Sendable {
     private let many: Statement
@@ -21,15 +21,16 @@ struct RowsStatement: Sendable {
         _ text: (_ rows: String) -> String
     ) {
         let names = columns.map(\.key) + (ordinal.map { [$0] } ?? [])
-        let heading = "AS k (\(names.joined(separator: ", ")))"
-        let arrays = columns.enumerated().map { "$\($0.offset + 1)::\($0.element.value)[]" }
         var values = columns.enumerated().map { "$\($0.offset + 1)::\($0.element.value)" }
         if ordinal != nil { values.append("1::bigint") }
-        let counting = ordinal == nil ? "" : " WITH ORDINALITY"
-        many = Statement(
-            name, text("unnest(\(arrays.joined(separator: ", ")))\(counting) \(heading)"))
+        many = Statement(name, text("\(ArrayRows.sql(columns, ordinal: ordinal)) AS k"))
         one = Statement(
-            "\(name)_one", text("(VALUES (\(values.joined(separator: ", ")))) \(heading)"))
+            "\(name)_one",
+            text(
+                """
+                (VALUES (\(values.joined(separator: ", "))))
+                    AS k (\(names.joined(separator: ", ")))
+                """))
     }
 
     /// A call with columns of so many rows, and what other parameters follow them.
