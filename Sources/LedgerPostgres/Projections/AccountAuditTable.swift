@@ -48,29 +48,48 @@ struct AccountAuditTable {
             """)
     }
 
+    /// The statements of a load; one that has nothing to look up is left out.
+    struct Load {
+        fileprivate let latest: Call?
+        fileprivate let linkHistory: Call?
+
+        var calls: [Call] { [latest, linkHistory].compactMap(\.self) }
+    }
+
     /// Asks for the latest rows of accounts, and for the links of those that unlink.
     ///
     /// With several identities of one provider, its name alone does not tell whether the provider
     /// goes: of accounts that unlink the links are taken one by one.
-    func loads(
+    func load(
         of accounts: some Collection<AccountID>, unlinking: some Collection<AccountID>,
         in tenant: TenantID
-    ) -> [Call] {
-        [
-            Call(latest, [.text(tenant.description), .uuids(accounts.map(\.bits))]),
-            Call(linkHistory, [.text(tenant.description), .uuids(unlinking.map(\.bits))]),
-        ]
+    ) -> Load {
+        func call(_ statement: Statement, _ accounts: some Collection<AccountID>) -> Call? {
+            guard !accounts.isEmpty else { return nil }
+            return Call(statement, [.text(tenant.description), .uuids(accounts.map(\.bits))])
+        }
+        return Load(latest: call(latest, accounts), linkHistory: call(linkHistory, unlinking))
     }
 
-    /// Reads what ``loads(of:unlinking:in:)`` gave, beside what was known already.
+    /// Reads what the calls of a load gave, beside what was known already.
     static func standings(
-        _ loaded: ArraySlice<QueryResult>,
+        _ results: ArraySlice<QueryResult>, of load: Load,
         beside known: [AccountID: AccountAuditFold.Standing] = [:]
     ) throws(PostgresError) -> [AccountID: AccountAuditFold.Standing] {
-        guard let latest = loaded.first, let linkHistory = loaded.last, loaded.count == 2 else {
+        guard results.count == load.calls.count else {
             throw .unexpectedResult("account_audit was not loaded")
         }
         var standings = known
+        if load.latest != nil, let latest = results.first { try read(latest, into: &standings) }
+        if load.linkHistory != nil, let history = results.last {
+            try read(linkHistory: history, into: &standings)
+        }
+        return standings
+    }
+
+    private static func read(
+        _ latest: QueryResult, into standings: inout [AccountID: AccountAuditFold.Standing]
+    ) throws(PostgresError) {
         for row in 0..<latest.rowCount {
             let named = try latest.textArray(row, 2).map {
                 AccountAuditFold.Link(identity: nil, provider: $0)
@@ -78,6 +97,11 @@ struct AccountAuditTable {
             standings[AccountID(bits: try latest.uuid(row, 0))] = AccountAuditFold.Standing(
                 nextSequence: try latest.int8(row, 1) &+ 1, links: named)
         }
+    }
+
+    private static func read(
+        linkHistory: QueryResult, into standings: inout [AccountID: AccountAuditFold.Standing]
+    ) throws(PostgresError) {
         var links: [AccountID: [AccountAuditFold.Link]] = [:]
         for row in 0..<linkHistory.rowCount {
             let account = AccountID(bits: try linkHistory.uuid(row, 0))
@@ -99,7 +123,6 @@ struct AccountAuditTable {
             standings[account] = AccountAuditFold.Standing(
                 nextSequence: standing.nextSequence, links: links)
         }
-        return standings
     }
 
     /// The links that a merge or its undoing left an account.

@@ -34,9 +34,9 @@ struct TouchedAccounts {
 /// Loads where accounts stand in one table, as far as it is not remembered.
 struct StandingLoad {
     let table: ProjectionTable
-    let calls: [Call]
     /// Where the results of ``calls`` are.
     var firstResult = 0
+    private let load: AccountAuditTable.Load
     private let tenant: TenantID
     private let mark: StandingCache.Mark?
     private let known: [AccountID: AccountAuditFold.Standing]
@@ -50,10 +50,12 @@ struct StandingLoad {
         let remembered = cache.known(touched.standing, of: tenant, in: table)
         mark = remembered.mark
         known = remembered.standings
-        calls = AccountAuditTable(table.description).loads(
+        load = AccountAuditTable(table.description).load(
             of: touched.standing.filter { remembered.standings[$0] == nil },
             unlinking: touched.unlinking, in: tenant)
     }
+
+    var calls: [Call] { load.calls }
 
     /// The standings at a checkpoint that is locked now.
     ///
@@ -66,12 +68,11 @@ struct StandingLoad {
         let loaded = results[firstResult..<firstResult + calls.count]
         let isWhole = touched.first == nil || touched.first == held.position
         if isWhole, known.isEmpty || mark == held {
-            return try AccountAuditTable.standings(loaded, beside: known)
+            return try AccountAuditTable.standings(loaded, of: load, beside: known)
         }
-        let again = try connection.pipeline(
-            AccountAuditTable(table.description).loads(
-                of: touched.all, unlinking: touched.unlinking, in: tenant))
-        return try AccountAuditTable.standings(again[...])
+        let whole = AccountAuditTable(table.description).load(
+            of: touched.all, unlinking: touched.unlinking, in: tenant)
+        return try AccountAuditTable.standings(try connection.pipeline(whole.calls)[...], of: whole)
     }
 }
 
