@@ -130,6 +130,29 @@ import Testing
         }
     }
 
+    @Test func `however many conflicts others have, a tenant's own are found`() async throws {
+        try await MergeFixture.with { fixture in
+            var story = fixture.story()
+            // More than a load looks at to see whether there are any, and all before the tenant's own.
+            try await fixture.database.asSuperuser.execute(
+                """
+                INSERT INTO conflicts_1 (tenant_id, first_position, first_event, first_at,
+                    last_position, last_event, last_at, attempts, reason, provider, caller_id,
+                    caller_now, callers)
+                SELECT 'crowded', n, id, now(), n, id, now(), 1, 'provider_taken', 'apple', id, id,
+                    ARRAY[id::text]
+                FROM generate_series(1, 200) n, LATERAL (SELECT lpad(n::text, 32, '0')::uuid) k (id)
+                """)
+            try await story.link(fixture.bob, "apple", "ada-a")
+            try await fixture.database.fold()
+            try await story.unlink(fixture.ada, "apple")
+            try await fixture.database.fold()
+            let resolved = try await fixture.database.asSuperuser.texts(
+                "SELECT coalesce(resolved_type, '-') FROM conflicts_1 WHERE tenant_id <> 'crowded'")
+            #expect(resolved == ["ProviderUnlinked"])
+        }
+    }
+
     @Test func `an event that does not fit stops this projection alone`() async throws {
         try await MergeFixture.with { fixture in
             var story = fixture.story()
