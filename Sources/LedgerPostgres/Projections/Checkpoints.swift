@@ -12,7 +12,7 @@ enum Checkpoints {
             SELECT * FROM projections
             WHERE tenant_id = h.tenant_id AND name = t.name AND generation = t.generation
             OFFSET 0) p ON true
-        WHERE t.state <> 'building' AND (p.position IS NULL
+        WHERE t.name = ANY ($1::text[]) AND t.state <> 'building' AND (p.position IS NULL
             OR (p.position < h.next_position AND p.failure IS NULL AND p.version = t.version))
         ORDER BY h.tenant_id, p.position NULLS FIRST, t.name, t.generation
         """)
@@ -74,10 +74,13 @@ enum Checkpoints {
             AND p.failure IS NOT NULL
         """)
 
-    /// The tables of each tenant that have not folded everything; those without a checkpoint get
-    /// one.
-    static func backlogs(on connection: Connection) throws(PostgresError) -> [ProjectionBacklog] {
-        let result = try connection.query(behind)
+    /// The tables of some projections that have not folded everything, tenant by tenant; those without a
+    /// checkpoint get one.
+    static func backlogs(
+        of projections: Set<ProjectionName>, on connection: Connection
+    ) throws(PostgresError) -> [ProjectionBacklog] {
+        let result = try connection.query(
+            behind, [.texts(projections.map(\.rawValue).sorted())])
         var backlogs: [ProjectionBacklog] = []
         var new: [(tenant: TenantID, table: ProjectionTable)] = []
         var tables: [ProjectionBacklog.Behind] = []

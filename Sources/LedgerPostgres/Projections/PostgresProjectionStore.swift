@@ -17,10 +17,10 @@ struct PostgresProjectionStore: ProjectionStore {
         self.recent = recent
     }
 
-    func backlogs() async throws -> [ProjectionBacklog] {
+    func backlogs(of projections: Set<ProjectionName>) async throws -> [ProjectionBacklog] {
         try await session.step { connection in
             try Self.explaining { () throws(PostgresError) in
-                try Checkpoints.backlogs(on: connection)
+                try Checkpoints.backlogs(of: projections, on: connection)
             }
         }
     }

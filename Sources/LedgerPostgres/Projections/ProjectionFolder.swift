@@ -51,8 +51,8 @@ package struct ProjectionFolder: Sendable {
     /// - Throws: what the store throws but for a refusal and a delay: it cannot be reached.
     package func round(beat: () -> Void = {}) async throws -> Round {
         var round = Round()
-        for backlog in try await store.backlogs() {
-            var tables = backlog.tables.filter { projections.contains($0.table.projection) }[...]
+        for backlog in try await store.backlogs(of: projections) {
+            var tables = backlog.tables[...]
             while let first = tables.first, !Task.isCancelled {
                 beat()
                 var taken = 1

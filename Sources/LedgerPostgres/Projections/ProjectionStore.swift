@@ -7,8 +7,9 @@ package import Ledger
 /// `ProjectionDelay`, which concerns one tenant; any other error but a refusal means that the store
 /// cannot be reached.
 package protocol ProjectionStore: Sendable {
-    /// Every tenant with a table that has not folded everything; makes missing checkpoints, at 0.
-    func backlogs() async throws -> [ProjectionBacklog]
+    /// Every tenant with a table of some projections that has not folded everything; makes their missing
+    /// checkpoints, at 0.
+    func backlogs(of projections: Set<ProjectionName>) async throws -> [ProjectionBacklog]
 
     /// A page of the log from a position that the head has passed; needs no transaction, because
     /// what was appended never changes.

@@ -1,8 +1,9 @@
 import Ledger
-import LedgerPostgres
 import LedgerTestSupport
 import Postgres
 import Testing
+
+@testable import LedgerPostgres
 
 /// Several projectors on one database, and events that cannot be folded.
 @Suite struct ProjectorSharingTests {
@@ -44,6 +45,33 @@ import Testing
         let events = try await database.rows(
             "count(*)::text]) FROM events WHERE account_id IS NOT NULL")
         #expect(audited == events)
+    }
+
+    @Test func `a lane finds its own projections behind, and makes their checkpoints alone`()
+        async throws
+    {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                var story = Story(fixture.sequencer)
+                _ = try await story.signIn("apple", "ada")
+                try await database.asSuperuser.execute("DELETE FROM projections")
+                let session = Session(url: database.runtimeURL, applicationName: "a test")
+                var lanes = [Set(ProjectionName.allCases), [.conflicts]]
+                lanes[0].remove(.conflicts)
+                var made: Set<String> = []
+                for lane in lanes {
+                    let backlogs = try await session.run {
+                        try Checkpoints.backlogs(of: lane, on: $0)
+                    }
+                    #expect(backlogs.map(\.tenant) == [.default])
+                    #expect(Set(backlogs.flatMap(\.tables).map(\.table.projection)) == lane)
+                    made.formUnion(lane.map(\.rawValue))
+                    let names = try await database.asSuperuser.texts("SELECT name FROM projections")
+                    #expect(names.sorted() == made.sorted())
+                }
+                await session.close()
+            }
+        }
     }
 
     @Test func `a projector survives the loss of its connection`() async throws {

@@ -17,11 +17,12 @@ final class MemoryProjectionStore: ProjectionStore {
 
     private var tables: MemoryProjections { world.projections }
 
-    func backlogs() async throws -> [ProjectionBacklog] {
+    func backlogs(of projections: Set<ProjectionName>) async throws -> [ProjectionBacklog] {
         try await travel("looks for events to fold")
         return world.tenants.compactMap { tenant in
             let head = LogPosition(Int64(world.database.logCount(of: tenant)))
-            let behind = MemoryProjections.tables.compactMap { table in
+            let wanted = MemoryProjections.tables.filter { projections.contains($0.projection) }
+            let behind = wanted.compactMap { table in
                 let shelf = tables.shelf(tenant, table)
                 return shelf.position < head && shelf.failure == nil
                     ? ProjectionBacklog.Behind(table: table, position: shelf.position) : nil
