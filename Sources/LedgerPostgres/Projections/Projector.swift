@@ -31,13 +31,14 @@ package final class Projector: Sendable {
         onFault: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.onFault = onFault
-        func lane(_ projections: Set<ProjectionName>) -> ProjectorLane {
+        func lane(_ projections: Set<ProjectionName>, pause: Duration) -> ProjectorLane {
             ProjectorLane(
-                of: projections, configuration: configuration, keyring: keyring, recent: recent,
-                onAdvance: onAdvance, onFault: onFault)
+                of: projections, pause: pause, configuration: configuration, keyring: keyring,
+                recent: recent, onAdvance: onAdvance, onFault: onFault)
         }
-        first = lane(Set(ProjectionName.allCases).subtracting([.conflicts]))
-        lanes = [first, lane([.conflicts])]
+        first = lane(
+            Set(ProjectionName.allCases).subtracting([.conflicts]), pause: configuration.pause)
+        lanes = [first, lane([.conflicts], pause: configuration.conflictsPause)]
         statusSession = Postgres.Session(
             url: configuration.url, applicationName: "account-ledger projector status",
             statementDeadline: .seconds(5))

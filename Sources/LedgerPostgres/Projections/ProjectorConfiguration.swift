@@ -11,6 +11,8 @@ package struct ProjectorConfiguration: Sendable {
     /// The least time between two looks while nobody waits: under load, commits gather into one
     /// page, which costs little more than a page of one event.
     package var pause = Duration.milliseconds(20)
+    /// The same for `conflicts`, which no request waits for; well within what ``RecentEvents`` keeps.
+    package var conflictsPause = Duration.milliseconds(200)
     /// The least time between two looks while somebody waits for what is not folded yet.
     package var hurriedPause = Duration.milliseconds(2)
 

@@ -17,6 +17,8 @@ final class ProjectorLane: Sendable {
         + ConnectionSettings.lookups
 
     private let configuration: ProjectorConfiguration
+    /// The least time between two looks while nobody waits.
+    private let pause: Duration
     private let session: Postgres.Session
     private let folder: ProjectionFolder
     private let onFault: @Sendable (String) -> Void
@@ -26,12 +28,13 @@ final class ProjectorLane: Sendable {
 
     /// Makes a lane; ``run()`` has to be called for it to work.
     init(
-        of projections: Set<ProjectionName>, configuration: ProjectorConfiguration,
-        keyring: WrappingKeyring, recent: RecentEvents,
+        of projections: Set<ProjectionName>, pause: Duration,
+        configuration: ProjectorConfiguration, keyring: WrappingKeyring, recent: RecentEvents,
         onAdvance: @escaping @Sendable (ProjectionAdvance) -> Void,
         onFault: @escaping @Sendable (String) -> Void
     ) {
         self.configuration = configuration
+        self.pause = pause
         self.onFault = onFault
         session = Postgres.Session(
             url: configuration.url, applicationName: HolderName.projector.rawValue,
@@ -92,7 +95,7 @@ final class ProjectorLane: Sendable {
         } else if round.isContended {
             // Another process is folding the same; looking again at once would only double its
             // reading.
-            _ = try? await Task.sleep(for: max(configuration.pause, .milliseconds(10)))
+            _ = try? await Task.sleep(for: max(pause, .milliseconds(10)))
         } else if !round.hasFullPage {
             if round.hasFolded { await gather() }
             await signal.wait(atMost: configuration.poll)
@@ -102,7 +105,7 @@ final class ProjectorLane: Sendable {
     /// Lets commits gather until the pause is over, or until somebody waits for them.
     private func gather() async {
         _ = try? await Task.sleep(for: configuration.hurriedPause)
-        await urgency.wait(atMost: configuration.pause - configuration.hurriedPause)
+        await urgency.wait(atMost: pause - configuration.hurriedPause)
     }
 
     /// The wait after the next failure.
