@@ -13,6 +13,22 @@ struct BatchKeys {
         }
     }
 
+    /// Keys of subjects that commands claim: parallel columns.
+    struct Claims {
+        var tenants: [TenantID] = []
+        var subjects: [ProviderIdentity] = []
+        /// Whether the sign-ins with a subject are counted.
+        var countsSignIns: [Bool] = []
+
+        mutating func add(
+            _ tenant: TenantID, _ subject: ProviderIdentity, countsSignIns counts: Bool = false
+        ) {
+            tenants.append(tenant)
+            subjects.append(subject)
+            countsSignIns.append(counts)
+        }
+    }
+
     /// Keys of sessions: parallel columns.
     struct Sessions {
         var tenants: [TenantID] = []
@@ -57,9 +73,7 @@ struct BatchKeys {
     private(set) var tenants: Set<TenantID> = []
     private(set) var newTenants: Set<TenantID> = []
     /// Subjects that commands claim; the accounts that hold them belong to them.
-    private(set) var subjects = Subjects()
-    /// The ones among them whose sign-ins are counted.
-    private(set) var signInSubjects = Subjects()
+    private(set) var subjects = Claims()
     /// Sessions that commands come through; their accounts belong to them.
     private(set) var sessions = Sessions()
     private(set) var idempotency = Scopes()
@@ -87,8 +101,7 @@ struct BatchKeys {
         case .rotateKey:
             break
         case .signIn(let intent):
-            subjects.add(tenant, intent.identity)
-            signInSubjects.add(tenant, intent.identity)
+            subjects.add(tenant, intent.identity, countsSignIns: true)
         case .linkProvider(let intent):
             sessions.add(tenant, intent.caller.session)
             add(intent.idempotency, tenant)

@@ -66,8 +66,9 @@ struct BatchLoad {
                 })
         }
         if !keys.subjects.subjects.isEmpty {
+            let call = SubjectLoad.call(keys.subjects, windowSeconds: signInWindowSeconds)
             steps.append(
-                Step(call: SubjectLoad.call(keys.subjects)) { load, result in
+                Step(call: call) { load, result in
                     try SubjectLoad.read(result, of: load.keys.subjects, into: load.tenants)
                 })
         }
@@ -86,20 +87,6 @@ struct BatchLoad {
             steps.append(
                 Step(call: IdentityLoad.call(keys.identities)) { load, result in
                     try IdentityLoad.read(result, into: load.tenants)
-                })
-        }
-        return steps + operationalSteps
-    }
-
-    private var operationalSteps: [Step] {
-        var steps: [Step] = []
-        if !keys.signInSubjects.subjects.isEmpty {
-            let call = SignInCountLoad.call(
-                keys.signInSubjects, windowSeconds: signInWindowSeconds)
-            steps.append(
-                Step(call: call) { load, result in
-                    try SignInCountLoad.read(
-                        result, of: load.keys.signInSubjects, into: load.tenants)
                 })
         }
         if !keys.idempotency.scopes.isEmpty {

@@ -2,15 +2,40 @@ import Ledger
 import Postgres
 
 /// The identities of the subjects that commands claim, those without an account included, each with the
-/// account that holds it.
+/// account that holds it; of those that sign in, how often they did so lately.
 enum SubjectLoad {
     private static let statement = RowsStatement(
         "load_subjects", ["tenant_id": "text", "provider": "text", "provider_id": "text"],
         ordinal: "n"
     ) { rows in
+        text(rows, counted: "NULL::bigint, NULL::timestamptz", counting: "")
+    }
+
+    // Only for batches in which somebody signs in: others would pay for a join that finds nothing.
+    // statement_timestamp() and not the clock: it is stable, so the index serves the bound.
+    private static let counting = RowsStatement(
+        "load_counted_subjects",
+        [
+            "tenant_id": "text", "provider": "text", "provider_id": "text",
+            "window_seconds": "bigint",
+        ], ordinal: "n"
+    ) { rows in
+        text(
+            rows, counted: "s.count, s.earliest",
+            counting: """
+                LEFT JOIN LATERAL (
+                    SELECT count(*), min(opened_at) AS earliest FROM sessions
+                    WHERE tenant_id IS NOT DISTINCT FROM k.tenant_id
+                        AND identity_id = i.identity_id AND opened_at
+                            > statement_timestamp() - make_interval(secs => k.window_seconds)
+                        AND k.window_seconds IS NOT NULL) s ON true
+                """)
+    }
+
+    private static func text(_ rows: String, counted: String, counting: String) -> String {
         """
         SELECT k.n, i.identity_id, i.account_id, i.last_account_id, i.linked_at,
-               i.linked_position,
+               i.linked_position, \(counted),
                \(AccountColumns.selected)
         FROM \(rows)
         CROSS JOIN LATERAL (
@@ -18,6 +43,7 @@ enum SubjectLoad {
             WHERE tenant_id = k.tenant_id AND provider = k.provider
                 AND provider_id = k.provider_id
             OFFSET 0) i
+        \(counting)
         LEFT JOIN LATERAL (
             SELECT * FROM accounts
             WHERE tenant_id = k.tenant_id AND account_id = i.account_id
@@ -26,25 +52,28 @@ enum SubjectLoad {
         """
     }
 
-    static func call(_ subjects: BatchKeys.Subjects) -> Call {
-        statement.call(
-            rows: subjects.subjects.count,
-            [
-                .texts(subjects.tenants.map { $0.description }),
-                .texts(subjects.subjects.map { $0.provider.description }),
-                .texts(subjects.subjects.map { $0.providerID }),
-            ])
+    /// Asks for the subjects; `windowSeconds` tells how far back the sign-ins of a tenant are counted.
+    static func call(_ claims: BatchKeys.Claims, windowSeconds: (TenantID) -> Int64) -> Call {
+        let keys: [Parameter] = [
+            .texts(claims.tenants.map { $0.description }),
+            .texts(claims.subjects.map { $0.provider.description }),
+            .texts(claims.subjects.map { $0.providerID }),
+        ]
+        guard claims.countsSignIns.contains(true) else {
+            return statement.call(rows: claims.subjects.count, keys)
+        }
+        let windows = zip(claims.tenants, claims.countsSignIns).map { $1 ? windowSeconds($0) : nil }
+        return counting.call(rows: claims.subjects.count, keys + [.optionalInt8s(windows)])
     }
 
     static func read(
-        _ result: QueryResult, of subjects: BatchKeys.Subjects,
-        into tenants: [TenantID: TenantBatch]
+        _ result: QueryResult, of claims: BatchKeys.Claims, into tenants: [TenantID: TenantBatch]
     ) throws {
-        let account = AccountColumns(result, from: 6)
+        let account = AccountColumns(result, from: 8)
         for row in 0..<result.rowCount {
             let index = try result.keyIndex(row)
-            guard let batch = tenants[subjects.tenants[index]] else { continue }
-            let subject = subjects.subjects[index]
+            guard let batch = tenants[claims.tenants[index]] else { continue }
+            let subject = claims.subjects[index]
             let id = IdentityID(bits: try result.uuid(row, 1))
             if batch.state.directory.updateValue(id, forKey: subject) == nil {
                 batch.subjects[id] = subject
@@ -55,6 +84,11 @@ enum SubjectLoad {
                         lastAccount: AccountID(bits: try result.uuid(row, 3)),
                         linkedAt: Timestamp(microseconds: try result.timestamp(row, 4)),
                         linkedPosition: LogPosition(try result.count(row, 5))))
+            }
+            if let count = try result.optionalInt8(row, 6), count > 0 {
+                batch.state.signIns[id] = DecisionState.SignInCount(
+                    count: Int(count),
+                    earliest: Timestamp(microseconds: try result.timestamp(row, 7)))
             }
             try account.read(row, into: batch)
         }

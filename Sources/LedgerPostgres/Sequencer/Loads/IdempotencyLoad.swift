@@ -1,0 +1,47 @@
+import Ledger
+import Postgres
+
+/// The answers that idempotency keys have already.
+enum IdempotencyLoad {
+    /// How long a key keeps its answer, in hours.
+    static let hours = 24
+
+    private static let statement = RowsStatement(
+        "load_idempotency", ["tenant_id": "text", "account_id": "uuid", "scope": "bytea"],
+        ordinal: "n"
+    ) { rows in
+        """
+        SELECT k.n, r.fingerprint, r.answer
+        FROM \(rows)
+        CROSS JOIN LATERAL (
+            SELECT * FROM idempotency_records
+            WHERE tenant_id = k.tenant_id AND account_id = k.account_id AND scope = k.scope
+            OFFSET 0) r
+        WHERE r.answered_at > statement_timestamp() - make_interval(hours => \(hours))
+        """
+    }
+
+    static func call(_ keys: BatchKeys.Scopes) -> Call {
+        statement.call(
+            rows: keys.scopes.count,
+            [
+                .texts(keys.tenants.map { $0.description }),
+                .uuids(keys.scopes.map { $0.account.bits }),
+                .byteses(keys.scopes.map { $0.digest.bytes }),
+            ])
+    }
+
+    static func read(
+        _ result: QueryResult, of keys: BatchKeys.Scopes, into tenants: [TenantID: TenantBatch]
+    ) throws {
+        for row in 0..<result.rowCount {
+            let index = try result.keyIndex(row)
+            guard let batch = tenants[keys.tenants[index]] else { continue }
+            guard let answer = StoredAnswer(text: try result.text(row, 2)) else {
+                throw BatchFault.damaged("idempotency_records.answer")
+            }
+            batch.state.idempotency[keys.scopes[index]] = DecisionState.IdempotencyRecord(
+                fingerprint: try result.digest(row, 1), answer: answer)
+        }
+    }
+}
