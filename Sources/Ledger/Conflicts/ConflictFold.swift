@@ -14,6 +14,8 @@ package struct ConflictFold: Sendable {
 
         /// The keys of all conflicts that some events can change, but for those that begin with one of them.
         package init(_ events: some Sequence<Event>) {
+            accounts.reserveCapacity(events.underestimatedCount)
+            identities.reserveCapacity(events.underestimatedCount)
             for event in events { add(event) }
         }
 

@@ -75,20 +75,27 @@ struct PostgresProjectionStore: ProjectionStore {
         _ tables: [ProjectionTable], of tenant: TenantID,
         for events: ArraySlice<DisclosedEvent>, on connection: Connection
     ) throws(PostgresError) -> [HeldCheckpoint] {
-        let touched = TouchedAccounts(events)
         var calls = [Call(.begin), Checkpoints.call(tables, of: tenant, .skip)]
         var loads: [StandingLoad] = []
-        for table in tables where table.projection == .accountAudit {
-            var load = StandingLoad(table, of: tenant, touched: touched, cache: cache)
-            load.firstResult = calls.count
-            calls += load.calls
-            loads.append(load)
+        // A lane folds some of the projections: what only others need is not gathered.
+        let audits = tables.filter { $0.projection == .accountAudit }
+        if !audits.isEmpty {
+            let touched = TouchedAccounts(events)
+            for table in audits {
+                var load = StandingLoad(table, of: tenant, touched: touched, cache: cache)
+                load.firstResult = calls.count
+                calls += load.calls
+                loads.append(load)
+            }
         }
-        let keys = ConflictFold.Keys(events.lazy.map(\.recorded.event))
         var conflictLoads: [ProjectionTable: Int] = [:]
-        for table in tables where table.projection == .conflicts && !keys.isEmpty {
-            conflictLoads[table] = calls.count
-            calls.append(ConflictsTable(table.description).load(keys, of: tenant))
+        let claims = tables.filter { $0.projection == .conflicts }
+        if !claims.isEmpty {
+            let keys = ConflictFold.Keys(events.lazy.map { $0.recorded.event })
+            for table in claims where !keys.isEmpty {
+                conflictLoads[table] = calls.count
+                calls.append(ConflictsTable(table.description).load(keys, of: tenant))
+            }
         }
         let results: [QueryResult]
         do throws(PostgresError) {
@@ -105,8 +112,7 @@ struct PostgresProjectionStore: ProjectionStore {
             marks[checkpoint.table] = checkpoint.mark
             var standings: [AccountID: AccountAuditFold.Standing] = [:]
             if let load = loads.first(where: { $0.table == checkpoint.table }) {
-                standings = try load.standings(
-                    results, held: checkpoint.mark, touched: touched, on: connection)
+                standings = try load.standings(results, held: checkpoint.mark, on: connection)
             }
             var conflicts: [Conflict] = []
             if let place = conflictLoads[checkpoint.table] {

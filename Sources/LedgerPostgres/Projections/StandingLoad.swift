@@ -14,6 +14,9 @@ struct TouchedAccounts {
 
     init(_ events: ArraySlice<DisclosedEvent>) {
         first = events.first?.position
+        // Most events touch one account, and most accounts have rows already.
+        standing.reserveCapacity(events.count)
+        all.reserveCapacity(events.count)
         var new: Set<AccountID> = []
         for event in events {
             for reference in event.recorded.accounts {
@@ -38,6 +41,7 @@ struct StandingLoad {
     var firstResult = 0
     private let load: AccountAuditTable.Load
     private let tenant: TenantID
+    private let touched: TouchedAccounts
     private let mark: StandingCache.Mark?
     private let known: [AccountID: AccountAuditFold.Standing]
 
@@ -47,6 +51,7 @@ struct StandingLoad {
     ) {
         self.table = table
         self.tenant = tenant
+        self.touched = touched
         let remembered = cache.known(touched.standing, of: tenant, in: table)
         mark = remembered.mark
         known = remembered.standings
@@ -62,8 +67,7 @@ struct StandingLoad {
     /// What was remembered holds for the checkpoint that this process wrote, and what was left out
     /// for a fold of all the events; for any other everything is loaded.
     func standings(
-        _ results: [QueryResult], held: StandingCache.Mark, touched: TouchedAccounts,
-        on connection: Connection
+        _ results: [QueryResult], held: StandingCache.Mark, on connection: Connection
     ) throws(PostgresError) -> [AccountID: AccountAuditFold.Standing] {
         let loaded = results[firstResult..<firstResult + calls.count]
         let isWhole = touched.first == nil || touched.first == held.position
