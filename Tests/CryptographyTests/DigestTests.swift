@@ -17,6 +17,7 @@ import Testing
     ])
     func `SHA-256 gives the digests of FIPS 180-4`(text: String, digest: String) {
         #expect(Hex.encode(SHA256.hash(Array(text.utf8))) == digest)
+        #expect(Hex.encode(bytes(of: SHA256.words(of: Array(text.utf8)))) == digest)
     }
 
     @Test func `parts are digested as if they were joined`() {
@@ -40,6 +41,14 @@ import Testing
         #expect(
             Hex.encode(SHA256.nodeHash(empty, SHA256.leafHash([0])))
                 == "fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125")
+        #expect(bytes(of: SHA256.leafWords(of: [])) == empty)
+        #expect(bytes(of: SHA256.leafWords(of: [0])) == SHA256.leafHash([0]))
+    }
+
+    private func bytes(of words: SHA256.Words) -> [UInt8] {
+        [words.0, words.1, words.2, words.3].flatMap { word in
+            (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * UInt64($0))) }
+        }
     }
 
     /// RFC 4231 sections 4.2 to 4.4, 4.7 and 4.8.

@@ -9,6 +9,9 @@ package enum SHA256 {
     /// Number of bytes in a digest.
     package static let byteCount = 32
 
+    /// A digest as four numbers, most significant first.
+    package typealias Words = (UInt64, UInt64, UInt64, UInt64)
+
     /// Digests one run of bytes.
     package static func hash(_ bytes: [UInt8]) -> [UInt8] {
         digest { context in
@@ -56,6 +59,21 @@ package enum SHA256 {
         }
     }
 
+    /// Digests one run of bytes into words, for what keeps digests without an array of each.
+    package static func words(of bytes: [UInt8]) -> Words {
+        let context = DigestContext()
+        context.update(bytes)
+        return context.finishedWords()
+    }
+
+    /// Digests a leaf of a Merkle tree into words.
+    package static func leafWords(of entry: [UInt8]) -> Words {
+        let context = DigestContext()
+        context.update([0x00])
+        context.update(entry)
+        return context.finishedWords()
+    }
+
     private static func digest(_ feed: (borrowing DigestContext) -> Void) -> [UInt8] {
         let context = DigestContext()
         feed(context)
@@ -98,5 +116,20 @@ package enum SHA256 {
             precondition(status == 1, "OpenSSL can't end a SHA-256 digest")
             count = SHA256.byteCount
         }
+    }
+
+    func finishedWords() -> SHA256.Words {
+        unsafe withUnsafeTemporaryAllocation(byteCount: SHA256.byteCount, alignment: 8) { digest in
+            let status = unsafe EVP_DigestFinal_ex(
+                context, digest.baseAddress?.assumingMemoryBound(to: UInt8.self), nil)
+            precondition(status == 1, "OpenSSL can't end a SHA-256 digest")
+            return unsafe (
+                word(0, of: digest), word(1, of: digest), word(2, of: digest), word(3, of: digest)
+            )
+        }
+    }
+
+    private func word(_ index: Int, of digest: UnsafeMutableRawBufferPointer) -> UInt64 {
+        unsafe UInt64(bigEndian: digest.load(fromByteOffset: 8 * index, as: UInt64.self))
     }
 }

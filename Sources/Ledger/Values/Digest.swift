@@ -20,7 +20,7 @@ package struct Digest: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Wraps four words, most significant first.
-    init(_ first: UInt64, _ second: UInt64, _ third: UInt64, _ fourth: UInt64) {
+    package init(_ first: UInt64, _ second: UInt64, _ third: UInt64, _ fourth: UInt64) {
         words = InlineWords(first: first, second: second, third: third, fourth: fourth)
     }
 

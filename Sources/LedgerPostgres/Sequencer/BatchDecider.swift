@@ -65,11 +65,10 @@ struct BatchDecider: Sendable {
 }
 
 /// An entry's RFC 6962 leaf hash.
-let leafHash: HashFunction = { digest(SHA256.leafHash($0)) }
+let leafHash: HashFunction = { digest(SHA256.leafWords(of: $0)) }
 /// Plain SHA-256.
-let sha256: HashFunction = { digest(SHA256.hash($0)) }
+let sha256: HashFunction = { digest(SHA256.words(of: $0)) }
 
-private func digest(_ bytes: [UInt8]) -> Digest {
-    guard let digest = Digest(bytes) else { preconditionFailure("SHA-256 has 32 bytes") }
-    return digest
+private func digest(_ words: SHA256.Words) -> Digest {
+    Digest(words.0, words.1, words.2, words.3)
 }
