@@ -95,4 +95,22 @@ import Testing
         #expect(Set((0..<100).map { _ in SecureRandom.bytes(16) }).count == 100)
         #expect(Set((0..<100).map { _ in SecureRandom.uint128() }).count == 100)
     }
+
+    @Test func `a supply hands no bytes out twice, whoever asks`() async {
+        let supply = RandomSupply()
+        // More than two supplies' worth of each length, and lengths that a supply has not.
+        let counts = (0..<400).map { [16, 48, 80, 256, 257, 5000][$0 % 6] }
+        let pieces = await withTaskGroup { group in
+            for count in counts {
+                group.addTask { supply.bytes(count) }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(pieces.map(\.count).sorted() == counts.sorted())
+        let words = pieces.flatMap { piece in
+            stride(from: 0, to: piece.count - 15, by: 16).map { Array(piece[$0..<$0 + 16]) }
+        }
+        #expect(Set(words).count == words.count)
+        #expect(supply.bytes(0).isEmpty)
+    }
 }

@@ -60,7 +60,8 @@ package final class Sequencer: CommandQueue {
         onCommit: @escaping @Sendable ([AppendedEvents]) -> Void,
         onFault: @escaping @Sendable (String) -> Void
     ) {
-        let decider = BatchDecider(policy: policy, random: SecureRandom.bytes)
+        let decider = BatchDecider(
+            policy: policy, random: { [supply = RandomSupply()] in supply.bytes($0) })
         self.init(
             queueLimit: configuration.queueLimit, batchLimit: configuration.batchLimit,
             waitMax: configuration.waitMax,
