@@ -11,9 +11,16 @@ struct AttemptBudget {
         self.budget = budget
         self.now = now
         let start = now.adding(seconds: -budget.windowSeconds)
-        recent = (state.attempts[account] ?? [:]).filter {
-            $0.key.action != .unlink && $0.value > start
-        }
+        let attempts = state.attempts[account] ?? [:]
+        recent =
+            attempts.allSatisfy { Self.counts($0, after: start) }
+            ? attempts : attempts.filter { Self.counts($0, after: start) }
+    }
+
+    private static func counts(
+        _ attempt: (key: DecisionState.Attempt, value: Timestamp), after start: Timestamp
+    ) -> Bool {
+        attempt.key.action != .unlink && attempt.value > start
     }
 
     /// The refusal of one more attempt, when none is left.

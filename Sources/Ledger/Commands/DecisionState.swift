@@ -70,9 +70,21 @@ package struct DecisionState: Sendable {
         self.ledger = ledger
     }
 
+    /// Makes room for what a number of commands load.
+    package mutating func reserve(forCommands count: Int) {
+        ledger.reserve(forCommands: count)
+        directory.reserveCapacity(count)
+        refreshTokens.reserveCapacity(count)
+        attempts.reserveCapacity(count)
+        idempotency.reserveCapacity(count)
+    }
+
     /// Drops the attempts of an account that no budget counts any more.
     package mutating func forgetAttempts(of account: AccountID, upTo time: Timestamp) {
-        attempts[account] = attempts[account]?.filter { $0.value > time }
+        guard let known = attempts[account], known.values.contains(where: { $0 <= time }) else {
+            return
+        }
+        attempts[account] = known.filter { $0.value > time }
     }
 
     /// The caller's account, when the session lives.

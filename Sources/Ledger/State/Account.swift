@@ -64,6 +64,13 @@ package struct Account: Hashable, Sendable {
 
     /// The linked providers in linking order, each named once.
     package var linkedProviders: [ProviderName] { links.providers }
+
+    /// Takes an event into the account's own history.
+    mutating func touch(_ reference: AccountReference, leaf: Digest, at position: LogPosition) {
+        nextSequence = reference.sequence + 1
+        lastLeaf = leaf
+        lastPosition = position
+    }
 }
 
 extension [Account.Link] {

@@ -41,9 +41,7 @@ extension LedgerState: Fold {
     }
 
     mutating func touch(_ reference: AccountReference, leaf: Digest, at position: LogPosition) {
-        accounts[reference.id]?.nextSequence = reference.sequence + 1
-        accounts[reference.id]?.lastLeaf = leaf
-        accounts[reference.id]?.lastPosition = position
+        accounts[reference.id]?.touch(reference, leaf: leaf, at: position)
     }
 
     mutating func link(_ fact: ProviderLinked, at position: LogPosition, _ time: Timestamp) {

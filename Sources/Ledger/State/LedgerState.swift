@@ -25,6 +25,14 @@ package struct LedgerState: Sendable {
         self.lastRecordedAt = lastRecordedAt
     }
 
+    /// Makes room for what a number of commands load.
+    mutating func reserve(forCommands count: Int) {
+        accounts.reserveCapacity(count)
+        identities.reserveCapacity(2 * count)
+        sessions.reserveCapacity(count)
+        liveSessions.reserveCapacity(count)
+    }
+
     /// Adds a loaded account.
     package mutating func load(_ account: Account) {
         accounts[account.id] = account

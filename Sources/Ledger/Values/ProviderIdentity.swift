@@ -25,8 +25,7 @@ package struct ProviderIdentity: Hashable, Sendable {
 
     package func hash(into hasher: inout Hasher) {
         hasher.combine(provider)
-        for byte in providerID.utf8 {
-            hasher.combine(byte)
-        }
+        // What is equal has the same bytes and so is the same text, whose bytes are hashed at once.
+        hasher.combine(providerID)
     }
 }

@@ -19,6 +19,10 @@ struct BatchAccountKeys {
         self.keyring = keyring
     }
 
+    mutating func reserve(forCommands count: Int) {
+        keys.reserveCapacity(count)
+    }
+
     /// Takes a key as the store has it.
     mutating func load(_ wrapped: [UInt8], wrappingKey: String, of account: AccountID) {
         keys[account] = .wrapped(wrapped, wrappingKey: wrappingKey)

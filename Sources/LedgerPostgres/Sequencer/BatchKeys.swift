@@ -70,6 +70,7 @@ struct BatchKeys {
         var scopes: [IdempotencyScope] = []
     }
 
+    let commandCount: Int
     private(set) var tenants: Set<TenantID> = []
     private(set) var newTenants: Set<TenantID> = []
     /// Subjects that commands claim; the accounts that hold them belong to them.
@@ -87,6 +88,7 @@ struct BatchKeys {
     private(set) var identities = Identities()
 
     init(_ commands: [Command]) {
+        commandCount = commands.count
         for command in commands {
             tenants.insert(command.tenant)
             add(command)

@@ -2,6 +2,9 @@ import Ledger
 
 /// One tenant's share of a batch: its loaded state, its rules, and what has been decided so far.
 final class TenantBatch {
+    /// Fewer commands would not fill what is set aside for them.
+    private static let reservedMin = 8
+
     let tenant: TenantID
     var state: DecisionState
     /// The head's position when it was locked.
@@ -27,14 +30,28 @@ final class TenantBatch {
                 tenant: tenant, nextPosition: firstPosition, lastRecordedAt: lastRecordedAt))
     }
 
+    /// Makes room for what commands load and change, so that it is not rehashed while it grows.
+    func reserve(forCommands count: Int) {
+        guard count >= Self.reservedMin else { return }
+        state.reserve(forCommands: count)
+        keys.reserve(forCommands: count)
+        loadedSequences.reserveCapacity(count)
+        subjects.reserveCapacity(count)
+        recordings.reserveCapacity(count)
+        changes.reserve(forCommands: count)
+    }
+
     /// Whether every account that a decision tells something about has a key to keep it under.
     func canDisclose(_ decision: Decision) -> Bool {
-        var opened: Set<AccountID> = changes.accountsOpened
+        var opened: [AccountID] = []
         for draft in decision.drafts {
             guard let account = draft.event.fact.accounts.first else { continue }
-            if case .accountOpened = draft.event { opened.insert(account) }
+            if case .accountOpened = draft.event { opened.append(account) }
             guard draft.disclosesRequest || !draft.disclosures.isEmpty else { continue }
-            guard opened.contains(account) || keys[account] != nil else { return false }
+            guard
+                opened.contains(account) || changes.accountsOpened.contains(account)
+                    || keys[account] != nil
+            else { return false }
         }
         return true
     }
@@ -81,11 +98,17 @@ struct BatchChanges {
     private(set) var mergesMade: [Merge] = []
     private(set) var mergesUndone: [(survivor: AccountID, merge: EventID)] = []
 
+    mutating func reserve(forCommands count: Int) {
+        accountsTouched.reserveCapacity(count)
+        identitiesNamed.reserveCapacity(count)
+        identitiesTouched.reserveCapacity(count)
+    }
+
     /// - Parameters:
     ///   - recorded: the event.
     ///   - ledger: the state after the command that it belongs to.
     mutating func add(_ recorded: RecordedEvent, in ledger: LedgerState) {
-        accountsTouched.formUnion(recorded.accounts.map { $0.id })
+        for reference in recorded.accounts { accountsTouched.insert(reference.id) }
         let position = recorded.position
         switch recorded.event {
         case .accountOpened(let fact): accountsOpened.insert(fact.account)

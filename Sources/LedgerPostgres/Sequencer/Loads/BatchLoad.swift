@@ -4,20 +4,20 @@ import Postgres
 /// The first round trip of a batch: lock, clock, then every row that the commands touch.
 struct BatchLoad {
     private let keys: BatchKeys
-    private let signInWindowSeconds: (TenantID) -> Int64
     private let keyring: WrappingKeyring
+    private let steps: [Step]
     /// What was loaded; a tenant without a head row does not exist.
     private(set) var tenants: [TenantID: TenantBatch] = [:]
     /// The database's clock, read after the lock.
     private(set) var now = Timestamp(microseconds: 0)
 
     init(
-        keys: BatchKeys, signInWindowSeconds: @escaping (TenantID) -> Int64,
+        keys: BatchKeys, signInWindowSeconds: (TenantID) -> Int64,
         keyring: WrappingKeyring
     ) {
         self.keyring = keyring
         self.keys = keys
-        self.signInWindowSeconds = signInWindowSeconds
+        steps = Self.steps(keys, signInWindowSeconds)
     }
 
     /// A statement together with what reads its result.
@@ -46,14 +46,19 @@ struct BatchLoad {
         }
     }
 
-    private var steps: [Step] {
-        var steps = [Step(call: Call(Self.begin)) { _, _ in }]
+    private static func steps(
+        _ keys: BatchKeys, _ signInWindowSeconds: (TenantID) -> Int64
+    ) -> [Step] {
+        var steps = [Step(call: Call(begin)) { _, _ in }]
         if !keys.newTenants.isEmpty {
             steps.append(Step(call: HeadLoad.make(keys.newTenants)) { _, _ in })
         }
         steps.append(
             Step(call: HeadLoad.lock(keys.tenants)) { load, result in
                 try HeadLoad.read(result, into: &load.tenants, keyring: load.keyring)
+                for batch in load.tenants.values {
+                    batch.reserve(forCommands: load.keys.commandCount / load.tenants.count)
+                }
             })
         steps.append(
             Step(call: Call(HeadLoad.clock)) { load, result in
