@@ -49,6 +49,12 @@ final class ProjectorLane: Sendable {
 
     /// Folds until the task is cancelled; survives a database that goes away and comes back.
     func run() async {
+        // Every step is on the session's thread; so is what happens between them.
+        await withTaskExecutorPreference(session.taskExecutor) { await fold() }
+        await session.close()
+    }
+
+    private func fold() async {
         var backoff = Duration.zero
         while !Task.isCancelled {
             do {
@@ -62,7 +68,6 @@ final class ProjectorLane: Sendable {
             }
             beat()
         }
-        await session.close()
     }
 
     /// Notes a sign of life.
