@@ -24,7 +24,11 @@ package struct EntryDetails: Hashable, Sendable {
     ///
     /// - Precondition: the names ascend, so that the entry is canonical as it is written.
     package init(_ fields: [(name: String, text: String?)]) {
-        self.init(values: fields.map { (name: $0.name, value: $0.text.map(Value.text)) })
+        self.fields.reserveCapacity(fields.count)
+        for field in fields {
+            guard let text = field.text else { continue }
+            add(Field(name: field.name, value: .text(text)))
+        }
     }
 
     /// Collects fields; a nil value leaves its field out.
@@ -33,9 +37,12 @@ package struct EntryDetails: Hashable, Sendable {
     package init(values fields: [(name: String, value: Value?)]) {
         for field in fields {
             guard let value = field.value else { continue }
-            precondition(
-                self.fields.last.map { $0.name < field.name } ?? true, "details must be in order")
-            self.fields.append(Field(name: field.name, value: value))
+            add(Field(name: field.name, value: value))
         }
+    }
+
+    private mutating func add(_ field: Field) {
+        precondition(fields.last.map { $0.name < field.name } ?? true, "details must be in order")
+        fields.append(field)
     }
 }

@@ -44,20 +44,26 @@ package struct Timestamp: Hashable, Sendable, Comparable, CustomStringConvertibl
             days -= 1
         }
         let date = CivilDate(daysSince1970: days)
-        appendDigits(date.year, count: 4, to: &bytes)
-        bytes.append(UInt8(ascii: "-"))
-        appendDigits(date.month, count: 2, to: &bytes)
-        bytes.append(UInt8(ascii: "-"))
-        appendDigits(date.day, count: 2, to: &bytes)
-        bytes.append(UInt8(ascii: "T"))
-        appendDigits(secondOfDay / 3600, count: 2, to: &bytes)
-        bytes.append(UInt8(ascii: ":"))
-        appendDigits(secondOfDay / 60 % 60, count: 2, to: &bytes)
-        bytes.append(UInt8(ascii: ":"))
-        appendDigits(secondOfDay % 60, count: 2, to: &bytes)
-        bytes.append(UInt8(ascii: "."))
-        appendDigits(microseconds - secondOfEpoch * 1_000_000, count: 6, to: &bytes)
-        bytes.append(UInt8(ascii: "Z"))
+        let fraction = microseconds - secondOfEpoch * 1_000_000
+        bytes.append(addingCapacity: 27) { text in
+            appendTwoDigits(date.year / 100, to: &text)
+            appendTwoDigits(date.year % 100, to: &text)
+            text.append(UInt8(ascii: "-"))
+            appendTwoDigits(date.month, to: &text)
+            text.append(UInt8(ascii: "-"))
+            appendTwoDigits(date.day, to: &text)
+            text.append(UInt8(ascii: "T"))
+            appendTwoDigits(secondOfDay / 3600, to: &text)
+            text.append(UInt8(ascii: ":"))
+            appendTwoDigits(secondOfDay / 60 % 60, to: &text)
+            text.append(UInt8(ascii: ":"))
+            appendTwoDigits(secondOfDay % 60, to: &text)
+            text.append(UInt8(ascii: "."))
+            appendTwoDigits(fraction / 10_000, to: &text)
+            appendTwoDigits(fraction / 100 % 100, to: &text)
+            appendTwoDigits(fraction % 100, to: &text)
+            text.append(UInt8(ascii: "Z"))
+        }
     }
 
     /// Reads `YYYY-MM-DDTHH:MM:SS.ffffffZ` and nothing else; nil when the date does not exist.
@@ -117,15 +123,9 @@ private struct CivilDate {
     }
 }
 
-private func appendDigits(_ value: Int64, count: Int, to bytes: inout [UInt8]) {
-    var divisor: Int64 = 1
-    for _ in 1..<count {
-        divisor *= 10
-    }
-    var rest = value
-    while divisor > 0 {
-        bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest / divisor % 10))
-        rest %= divisor
-        divisor /= 10
-    }
+/// Divides by constants only, which costs a multiplication; by a number that varies, ten times that.
+@inline(__always)
+private func appendTwoDigits(_ value: Int64, to text: inout OutputSpan<UInt8>) {
+    text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 10 % 10))
+    text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10))
 }
