@@ -63,14 +63,15 @@ package struct EntityID<Kind>: Hashable, Sendable, Comparable, CustomStringConve
     /// Appends the text form to bytes that are being written.
     package func appendText(to bytes: inout [UInt8]) {
         bytes.append(addingCapacity: 36) { text in
-            for index in 0..<32 {
-                if index == 8 || index == 12 || index == 16 || index == 20 {
-                    text.append(UInt8(ascii: "-"))
-                }
-                let word = index < 16 ? high : low
-                let shift = UInt64(60 - 4 * (index & 15))
-                text.append(hexDigit(UInt8(truncatingIfNeeded: word >> shift) & 0xF))
-            }
+            appendHex(high, from: 32, digits: 8, to: &text)
+            text.append(UInt8(ascii: "-"))
+            appendHex(high, from: 16, digits: 4, to: &text)
+            text.append(UInt8(ascii: "-"))
+            appendHex(high, from: 0, digits: 4, to: &text)
+            text.append(UInt8(ascii: "-"))
+            appendHex(low, from: 48, digits: 4, to: &text)
+            text.append(UInt8(ascii: "-"))
+            appendHex(low, from: 0, digits: 12, to: &text)
         }
     }
 
@@ -79,8 +80,17 @@ package struct EntityID<Kind>: Hashable, Sendable, Comparable, CustomStringConve
     }
 }
 
-private func hexDigit(_ value: UInt8) -> UInt8 {
-    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+@inline(__always)
+private func appendHex(
+    _ word: UInt64, from bit: UInt64, digits: UInt64, to text: inout OutputSpan<UInt8>
+) {
+    var shift = bit + 4 * digits
+    while shift > bit {
+        shift -= 4
+        let value = Int32(truncatingIfNeeded: word >> shift) & 0xF
+        // Without a branch, which random bits would mispredict.
+        text.append(UInt8(truncatingIfNeeded: value &+ 0x30 &+ ((9 &- value) >> 8 & 39)))
+    }
 }
 
 private func hexDigitValue(_ byte: UInt8) -> UInt8? {

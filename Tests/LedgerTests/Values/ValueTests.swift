@@ -1,3 +1,4 @@
+import Cryptography
 import Ledger
 import Testing
 
@@ -6,6 +7,7 @@ import Testing
         ("00000000-0000-0000-0000-000000000000", true),
         ("0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b", true),
         ("0190A1B2-C3D4-7E5F-8A9B-0C1D2E3F4A5B", true),
+        ("01234567-89ab-cdef-fedc-ba9876543210", true),
         ("", false), ("0190a1b2c3d47e5f8a9b0c1d2e3f4a5b", false),
         ("0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5", false),
         ("0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b0", false),
@@ -84,5 +86,16 @@ import Testing
         #expect(Digest(base64URL: "AA") == nil)
         // The 43rd character holds four bits; the two that are left over must be zero.
         #expect(Digest(base64URL: String(repeating: "A", count: 42) + "B") == nil)
+    }
+
+    @Test func `a digest is written as any other bytes are`() {
+        var characters: Set<Character> = []
+        for seed in 0..<64 as Range<UInt8> {
+            let bytes = (0..<32).map { UInt8(truncatingIfNeeded: $0 * 37) ^ seed &* 97 }
+            let text = Digest(bytes)?.description
+            #expect(text == Base64URL.encode(bytes))
+            characters.formUnion(text ?? "")
+        }
+        #expect(characters.count == 64)
     }
 }
