@@ -66,7 +66,13 @@ package struct Disclosure: Hashable, Sendable {
 package enum DisclosureList {
     /// Joins encoded disclosures.
     package static func join(_ encoded: [[UInt8]]) -> [UInt8] {
-        Array(encoded.joined(separator: [UInt8(ascii: "~")]))
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(encoded.reduce(0) { $0 + $1.count + 1 })
+        for (index, disclosure) in encoded.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: "~")) }
+            bytes.append(contentsOf: disclosure)
+        }
+        return bytes
     }
 
     /// Takes joined disclosures apart, each with its encoded form; nil when one does not parse.

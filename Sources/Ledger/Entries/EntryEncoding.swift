@@ -93,7 +93,10 @@ private struct EntryWriter {
     }
 
     mutating func raw(_ text: String) {
-        bytes.append(contentsOf: text.utf8)
+        let characters = text.utf8.span
+        bytes.append(addingCapacity: characters.count) { bytes in
+            for index in characters.indices { bytes.append(characters[index]) }
+        }
     }
 
     mutating func digest(_ digest: Digest) {
