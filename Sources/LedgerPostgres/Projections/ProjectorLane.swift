@@ -58,9 +58,10 @@ final class ProjectorLane: Sendable {
         var backoff = Duration.zero
         while !Task.isCancelled {
             do {
+                let start = ContinuousClock.now
                 let round = try await folder.round(beat: beat)
                 backoff = round.hasFaults ? Self.next(backoff) : .zero
-                await rest(after: round, backoff: backoff)
+                await rest(after: round, took: ContinuousClock.now - start, backoff: backoff)
             } catch {
                 onFault("the projector cannot reach its tables: \(error)")
                 backoff = Self.next(backoff)
@@ -92,7 +93,9 @@ final class ProjectorLane: Sendable {
     }
 
     /// Waits before the next round: not at all while there are full pages, else for a wake-up.
-    private func rest(after round: ProjectionFolder.Round, backoff: Duration) async {
+    private func rest(
+        after round: ProjectionFolder.Round, took: Duration, backoff: Duration
+    ) async {
         if round.hasFaults {
             // What works is not to wait long for what does not.
             let longest = round.hasFolded ? configuration.poll : backoff
@@ -102,13 +105,16 @@ final class ProjectorLane: Sendable {
             // reading.
             _ = try? await Task.sleep(for: max(pause, .milliseconds(10)))
         } else if !round.hasFullPage {
-            if round.hasFolded { await gather() }
+            if round.hasFolded { await gather(for: max(pause, took)) }
             await signal.wait(atMost: configuration.poll)
         }
     }
 
     /// Lets commits gather until the pause is over, or until somebody waits for them.
-    private func gather() async {
+    ///
+    /// For as long as the round took when that is longer: with a hundred busy tenants each has a
+    /// transaction of its own, and more of its events are in it then.
+    private func gather(for pause: Duration) async {
         _ = try? await Task.sleep(for: configuration.hurriedPause)
         await urgency.wait(atMost: pause - configuration.hurriedPause)
     }
