@@ -155,7 +155,9 @@ import TransparencyLog
             }
             #expect(detail.contains("has \(size - 2) events, and \(size) were signed"))
             #expect(try await server.client.call("GET", "/readyz").status == 503)
-            #expect(server.log.contains("\"msg\":\"sealing refused\""))
+            try await eventually("the log to say so") {
+                server.log.contains("\"msg\":\"sealing refused\"") ? true : nil
+            }
             let metrics = try await server.admin.call("GET", "/metrics")
             #expect(
                 String(decoding: metrics.body, as: UTF8.self)
