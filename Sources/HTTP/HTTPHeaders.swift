@@ -56,14 +56,12 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
     /// break.
     var areWellFormed: Bool {
         let span = storage.span
+        // What no value may hold no token holds either, so all fields are looked through as one.
+        guard !span.holdsBreak else { return false }
         for field in fields {
             guard field.valueStart > field.nameStart else { return false }
             for index in field.nameStart..<field.valueStart {
                 guard ASCII.isTokenCharacter(span[index]) else { return false }
-            }
-            for index in field.valueStart..<field.valueEnd {
-                let byte = span[index]
-                guard byte != 0, byte != 0x0A, byte != 0x0D else { return false }
             }
         }
         return true
@@ -91,5 +89,18 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
 
     private func value(_ field: Field) -> String {
         String(decoding: storage[field.valueStart..<field.valueEnd], as: UTF8.self)
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether any byte is a NUL or a line break; as a minimum, which is found for many bytes at a
+    /// time.
+    fileprivate var holdsBreak: Bool {
+        var least = UInt8.max
+        for index in indices {
+            let byte = self[index]
+            least = min(least, byte, byte ^ 0x0A, byte ^ 0x0D)
+        }
+        return least == 0
     }
 }

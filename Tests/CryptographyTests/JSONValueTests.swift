@@ -20,6 +20,23 @@ import Testing
                 ]))
     }
 
+    @Test func `a text ends where its quotation mark is, wherever that stands`() {
+        for count in 0...100 {
+            let plain = String(repeating: "x", count: count)
+            for rest in [0, 1, 50] {
+                let tail = String(repeating: "y", count: rest)
+                #expect(parsed("\"\(plain)é\u{7F}\(tail)\"") == .string("\(plain)é\u{7F}\(tail)"))
+                #expect(
+                    parsed("[\"\(plain)\",\"\(tail)\"]")
+                        == .array([.string(plain), .string(tail)]))
+                #expect(parsed("\"\(plain)\\n\(tail)\"") == .string("\(plain)\n\(tail)"))
+                #expect(parsed("\"\(plain)\u{1F}\(tail)\"") == nil)
+                #expect(parsed("\"\(plain)\0\(tail)\"") == nil)
+            }
+            #expect(parsed("\"\(plain)") == nil)
+        }
+    }
+
     @Test func `escapes are read, surrogate pairs included`() {
         #expect(
             parsed(#""\"\\\/\b\f\n\r\t\u00e9\uD83D\uDE00\u0000""#)

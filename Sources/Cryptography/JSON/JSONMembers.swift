@@ -7,6 +7,9 @@ package struct JSONMembers: Sendable, Equatable {
     /// The most members that are looked through one by one.
     static let unindexedCountMax = 16
 
+    /// Room that is made at the first member.
+    private static let usualCount = 4
+
     private var members: [(key: String, value: JSONValue)] = []
     /// Where each name stands, once there are more than `unindexedCountMax`.
     private var places: [ExactText: Int]?
@@ -38,6 +41,9 @@ package struct JSONMembers: Sendable, Equatable {
     mutating func add(_ value: JSONValue, named name: String) -> Bool {
         guard place(of: name) == nil else {
             return false
+        }
+        if members.isEmpty {
+            members.reserveCapacity(JSONMembers.usualCount)
         }
         members.append((name, value))
         if places != nil {

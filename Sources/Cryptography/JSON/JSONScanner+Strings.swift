@@ -20,14 +20,6 @@ extension JSONScanner {
         }
     }
 
-    /// Takes bytes up to a quotation mark, a backslash, or a control character, which must be
-    /// escaped (RFC 8259 section 7).
-    private mutating func plainRun() -> ArraySlice<UInt8> {
-        taken { byte in
-            byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
-        }
-    }
-
     private func text(_ bytes: ArraySlice<UInt8>) throws(NotJSON) -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw NotJSON()

@@ -3,6 +3,8 @@ struct NotJSON: Error {}
 
 /// A recursive-descent reader of `JSONValue`, bounded in depth.
 struct JSONScanner {
+    private static let pieceBytes = 32
+
     private let bytes: [UInt8]
     private var index = 0
     private var depth = 0
@@ -131,6 +133,30 @@ extension JSONScanner {
         while let byte = peek(), byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 {
             index += 1
         }
+    }
+
+    /// Takes bytes up to a quotation mark, a backslash, or a control character, which must be
+    /// escaped.
+    mutating func plainRun() -> ArraySlice<UInt8> {
+        let start = index
+        index = endOfPlainPieces
+        _ = taken { byte in
+            byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+        }
+        return bytes[start..<index]
+    }
+
+    /// Where the whole pieces end from here on in which nothing has a meaning in a string; a token is
+    /// a string of a thousand bytes.
+    private var endOfPlainPieces: Int {
+        let span = bytes.span
+        var end = index
+        while end + Self.pieceBytes <= span.count,
+            !span.extracting(end..<end + Self.pieceBytes).mustBeEscaped
+        {
+            end += Self.pieceBytes
+        }
+        return end
     }
 
     /// Takes bytes as long as they satisfy a condition, and returns them.

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Synchronization
 
 /// Reads headers of tokens, and remembers the last ones by their encoded bytes.
@@ -39,10 +40,13 @@ enum JWSHeaders {
     }
 
     private static func remembered(_ encoded: UnsafeBufferPointer<UInt8>) -> CompactJWS.Header? {
-        known.withLock { known in
+        guard let start = encoded.baseAddress else {
+            return nil
+        }
+        return known.withLock { known in
             for candidate in known where candidate.encoded.count == encoded.count {
-                let isSame = unsafe candidate.encoded.withUnsafeBufferPointer { bytes in
-                    unsafe bytes.elementsEqual(encoded)
+                let isSame = unsafe candidate.encoded.withUnsafeBytes { bytes in
+                    unsafe bytes.baseAddress.map { unsafe memcmp($0, start, bytes.count) } == 0
                 }
                 if isSame {
                     return candidate.header

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A compact JWS taken apart under strict rules, its signature not yet checked (RFC 7515 section 7.1).
 struct ParsedJWS {
     let header: CompactJWS.Header
@@ -43,10 +45,9 @@ private struct Parts {
     let signedByteCount: Int
 
     init?(_ token: UnsafeBufferPointer<UInt8>) {
-        let dot = UInt8(ascii: ".")
         guard
-            let first = unsafe token.firstIndex(of: dot),
-            let second = unsafe token[(first + 1)...].firstIndex(of: dot),
+            let first = unsafe Self.dot(in: token, from: 0),
+            let second = unsafe Self.dot(in: token, from: first + 1),
             // A third dot is in no alphabet, so it is refused with the signature.
             let header = unsafe JWSHeaders.header(
                 encoded: UnsafeBufferPointer(rebasing: token[..<first])),
@@ -61,6 +62,17 @@ private struct Parts {
         self.payload = payload
         self.signature = signature
         signedByteCount = second
+    }
+
+    private static func dot(in token: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
+        guard
+            let first = token.baseAddress,
+            let found = unsafe memchr(
+                first + start, Int32(UInt8(ascii: ".")), token.count - start)
+        else {
+            return nil
+        }
+        return unsafe UnsafeRawPointer(found) - UnsafeRawPointer(first)
     }
 }
 

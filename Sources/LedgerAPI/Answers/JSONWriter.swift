@@ -1,3 +1,5 @@
+internal import Cryptography
+
 /// Writes small JSON texts (RFC 8259) without reflection; answers are written in the request's hot
 /// path.
 struct JSONWriter {
@@ -118,19 +120,4 @@ struct JSONWriter {
 protocol JSONWritable {
     /// Writes the value.
     func write(to writer: inout JSONWriter)
-}
-
-extension Span<UInt8> {
-    /// Whether any byte must be escaped; without a branch for each, so that it is done for many at
-    /// a time.
-    fileprivate var mustBeEscaped: Bool {
-        var found: UInt8 = 0
-        for index in indices {
-            let byte = self[index]
-            found |= byte < 0x20 ? 1 : 0
-            found |= byte == UInt8(ascii: "\"") ? 1 : 0
-            found |= byte == UInt8(ascii: "\\") ? 1 : 0
-        }
-        return found != 0
-    }
 }

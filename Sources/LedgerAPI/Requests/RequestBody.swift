@@ -32,7 +32,7 @@ struct RequestBody {
             throw .invalidRequest(RequestFlaw("The body must be a JSON object"))
         }
         // Raw control characters are not JSON: without an escape there can be none.
-        let mayHoldNUL = request.body.contains(UInt8(ascii: "\\"))
+        let mayHoldNUL = request.body.span.holds(UInt8(ascii: "\\"))
         guard !mayHoldNUL || !value.holdsNUL else {
             throw .invalidRequest(RequestFlaw("The body holds the character U+0000"))
         }

@@ -1,3 +1,5 @@
+import Cryptography
+
 /// Writes text as a JSON string (RFC 8259, section 7).
 enum JSONQuoting {
     private static let hexDigits = Array("0123456789abcdef".utf8)
@@ -5,11 +7,8 @@ enum JSONQuoting {
     /// Appends the text in quotation marks, cut after a number of its bytes.
     static func append(_ text: String, bytesMax: Int = .max, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        let isPlain = text.utf8.allSatisfy { byte in
-            (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
-        }
         // Ids, counts and templates: nothing to escape and short.
-        if isPlain, text.utf8.count <= bytesMax {
+        if text.utf8.count <= bytesMax, text.utf8.span.isPlain {
             bytes.append(contentsOf: text.utf8)
             bytes.append(UInt8(ascii: "\""))
             return
@@ -39,5 +38,15 @@ enum JSONQuoting {
         var bytes: [UInt8] = []
         append(text, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether every byte is printable ASCII that needs no escape; without a branch for each, so that
+    /// many are looked at at a time.
+    fileprivate var isPlain: Bool {
+        var greatest: UInt8 = 0
+        for index in indices { greatest = max(greatest, self[index]) }
+        return greatest < 0x7F && !mustBeEscaped
     }
 }

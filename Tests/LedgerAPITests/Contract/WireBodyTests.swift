@@ -44,6 +44,16 @@ struct WireBodyTests {
                     code: .invalidRequest, message: "m", details: ["a": "b", "c": Self.strange])))
     }
 
+    @Test func `what needs an escape gets it wherever it stands`() throws {
+        for count in 0...70 {
+            let plain = String(repeating: "x", count: count)
+            for strange in ["\"", "\\", "\u{1F}", "\0", "é\u{7F}"] {
+                try expectTwins(
+                    LinkedProvidersAnswer(linkedProviders: [], message: plain + strange + plain))
+            }
+        }
+    }
+
     @Test func `requests are what the routes read`() async throws {
         let service = try TestService()
         let request = SignInRequest(
