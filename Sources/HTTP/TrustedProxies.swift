@@ -56,12 +56,11 @@ package struct TrustedProxies: Sendable {
     /// hop before it.
     ///
     /// - Parameters:
-    ///   - peer: The numeric address of the TCP peer.
+    ///   - peer: The numeric address of the TCP peer in its usual form, as requests have it.
     ///   - forwardedFor: The values of every `X-Forwarded-For` field, in order.
     /// - Returns: A numeric address, IPv4-mapped ones as IPv4; the peer itself if it is no address.
     package func clientAddress(peer: String, forwardedFor: [String]) -> String {
-        guard var client = IPAddress(peer) else { return peer }
-        guard !networks.isEmpty else { return client.text }
+        guard !networks.isEmpty, var client = IPAddress(peer) else { return peer }
         var hops = 0
         for field in forwardedFor.reversed() {
             for entry in field.split(separator: ",").reversed() {

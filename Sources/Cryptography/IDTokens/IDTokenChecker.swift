@@ -62,7 +62,7 @@ package struct IDTokenChecker: Sendable {
         guard let key = keys.key(id: token.header.kid, for: algorithm) else {
             throw .unknownKey
         }
-        guard CompactJWS.verify(token, with: key, allowing: policy.algorithms) else {
+        guard CompactJWS.verify(token, with: key, by: algorithm) else {
             throw .badSignature
         }
         guard let payload = JSONValue(parsing: token.payload)?.members else {
@@ -80,7 +80,7 @@ package struct IDTokenChecker: Sendable {
 
     private func algorithm(of token: ParsedJWS) throws(IDTokenFault) -> SignatureAlgorithm {
         guard
-            let algorithm = SignatureAlgorithm(exactly: token.header.alg),
+            let algorithm = token.header.algorithm,
             policy.algorithms.contains(algorithm)
         else {
             throw .algorithmNotAllowed

@@ -36,7 +36,7 @@ package struct KeySet: Sendable {
 
     /// Finds a key by its identifier; without one, the only key when there is exactly one.
     package func key(id: String?) -> VerificationKey? {
-        only(keys(id: id))
+        only { key in Self.isNamed(key, id) }
     }
 
     /// Finds the one key with an identifier, or without one, that fits an algorithm.
@@ -44,7 +44,7 @@ package struct KeySet: Sendable {
     /// RFC 7517 section 4.5 lets keys of different types share an identifier. When several fit, none
     /// is returned: trying one after the other would let a token choose.
     package func key(id: String?, for algorithm: SignatureAlgorithm) -> VerificationKey? {
-        only(keys.filter { key in Self.isNamed(key, id) && key.fits(algorithm) })
+        only { key in Self.isNamed(key, id) && key.fits(algorithm) }
     }
 
     /// Whether the set has any key with an identifier, or any key when it is nil.
@@ -52,20 +52,19 @@ package struct KeySet: Sendable {
         keys.contains { key in Self.isNamed(key, id) }
     }
 
-    private func keys(id: String?) -> [VerificationKey] {
-        keys.filter { key in Self.isNamed(key, id) }
-    }
-
     private static func isNamed(_ key: VerificationKey, _ id: String?) -> Bool {
         id == nil || key.keyID.isExactly(id)
     }
 
-    private func only(_ candidates: [VerificationKey]) -> VerificationKey? {
-        guard let first = candidates.first else {
-            return nil
+    private func only(_ isWanted: (VerificationKey) -> Bool) -> VerificationKey? {
+        var first: VerificationKey?
+        for key in keys where isWanted(key) {
+            // A key that is listed twice is still one key.
+            if let first, first.thumbprint != key.thumbprint {
+                return nil
+            }
+            first = first ?? key
         }
-        // A key that is listed twice is still one key.
-        let isUnique = candidates.dropFirst().allSatisfy { $0.thumbprint == first.thumbprint }
-        return isUnique ? first : nil
+        return first
     }
 }

@@ -15,6 +15,16 @@ package enum CompactJWS {
         package let kid: String?
         /// The type of the token.
         package let typ: String?
+
+        /// The claimed algorithm, when it is one that may be accepted.
+        let algorithm: SignatureAlgorithm?
+
+        init(alg: String, kid: String?, typ: String?) {
+            self.alg = alg
+            self.kid = kid
+            self.typ = typ
+            algorithm = SignatureAlgorithm(exactly: alg)
+        }
     }
 
     /// Reads the header of a well-formed token without checking its signature.
@@ -51,12 +61,21 @@ package enum CompactJWS {
         return verify(parsed, with: key, allowing: allowed) ? parsed.payload : nil
     }
 
-    static func verify(
+    private static func verify(
         _ parsed: ParsedJWS, with key: VerificationKey, allowing allowed: Set<SignatureAlgorithm>
     ) -> Bool {
+        guard let algorithm = parsed.header.algorithm, allowed.contains(algorithm) else {
+            return false
+        }
+        return verify(parsed, with: key, by: algorithm)
+    }
+
+    /// Whether a key's signature is good by the algorithm that the header names and that is allowed.
+    static func verify(
+        _ parsed: ParsedJWS, with key: VerificationKey, by algorithm: SignatureAlgorithm
+    ) -> Bool {
         guard
-            let algorithm = SignatureAlgorithm(exactly: parsed.header.alg),
-            allowed.contains(algorithm), key.fits(algorithm),
+            key.fits(algorithm),
             // OpenSSL is lenient about lengths in places.
             parsed.signature.count == key.parameters.signatureByteCount
         else {

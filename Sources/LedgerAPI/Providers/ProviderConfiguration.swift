@@ -2,7 +2,7 @@ package import Cryptography
 package import Ledger
 
 /// What is configured for one provider of one tenant.
-package struct ProviderConfiguration: Sendable {
+package final class ProviderConfiguration: Sendable {
     /// The name in paths, entries and answers.
     package let name: ProviderName
     /// The name in messages.

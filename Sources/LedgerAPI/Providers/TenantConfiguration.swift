@@ -1,7 +1,7 @@
 package import Ledger
 
 /// What is configured for one tenant.
-package struct TenantConfiguration: Sendable {
+package final class TenantConfiguration: Sendable {
     /// The rules that decisions depend on; its providers are exactly those of `providers`.
     package let policy: TenantPolicy
     /// How each provider's ID tokens are checked.

@@ -32,9 +32,11 @@ struct LinkRoute: Route {
         guard let tokenDigest = Digest(SHA256.hash(idToken)) else {
             throw .faulted(.internalFailure)
         }
+        let configuration = call.configuration
         let command = LinkProvider(
             caller: caller, provider: provider,
-            credential: await credential(idToken, nonce: nonce, for: provider, call),
+            credential: await credential(
+                idToken, nonce: nonce, of: configuration.providers[provider], at: call.now),
             tokenDigest: tokenDigest,
             idempotency: key.flatMap {
                 IdempotencyHeader.key(
@@ -45,7 +47,7 @@ struct LinkRoute: Route {
         guard case .linked(let providers) = try await call.submit(.linkProvider(command)) else {
             throw .faulted(.internalFailure)
         }
-        let name = call.configuration.displayName(of: provider)
+        let name = configuration.displayName(of: provider)
         return .json(
             LinkedProvidersAnswer(
                 linkedProviders: providers.map(\.description),
@@ -53,10 +55,10 @@ struct LinkRoute: Route {
     }
 
     private func credential(
-        _ idToken: String, nonce: String?, for provider: ProviderName, _ call: RouteCall
+        _ idToken: String, nonce: String?, of provider: ProviderConfiguration?, at now: Timestamp
     ) async -> LinkProvider.Credential {
-        guard let configured = call.configuration.providers[provider] else { return .unsupported }
-        switch await configured.prove(idToken, nonce: nonce, at: call.now) {
+        guard let provider else { return .unsupported }
+        switch await provider.prove(idToken, nonce: nonce, at: now) {
         case .proved(let identity, let email, _, _): return .proved(identity, email: email)
         case .invalid: return .invalid
         case .unavailable: return .unavailable

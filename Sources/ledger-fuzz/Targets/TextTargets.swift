@@ -133,7 +133,8 @@ enum TextTargets {
             return true
         }
         try require(IPAddress(client)?.text == client, "the client is no address in its usual form")
-        let nobody = TrustedProxies("")?.clientAddress(peer: peer, forwardedFor: fields)
+        let nobody = TrustedProxies("")?.clientAddress(
+            peer: canonicalPeer, forwardedFor: fields)
         try require(nobody == canonicalPeer, "the word of nobody's proxy was taken")
         let direct = proxies.clientAddress(peer: peer, forwardedFor: [])
         try require(direct == canonicalPeer, "the peer changed without a field")
