@@ -4,7 +4,7 @@ import Synchronization
 /// Makes a log line and metrics of each answered request.
 struct RequestRecord: RequestObserver {
     /// Routes that are asked all day by machines; their successes are of interest to nobody.
-    private static let quietRoutes: Set = ["/healthz", "/readyz"]
+    private static let quietRoutes = ["/healthz", "/readyz"]
 
     let log: Log
     let metrics: RequestMetrics
@@ -16,8 +16,9 @@ struct RequestRecord: RequestObserver {
     }
 
     func observed(_ request: RequestObservation) {
-        metrics.observe(request)
-        if request.route == RequestObservation.rejectedRoute, request.status == 503 {
+        let seconds = request.duration.secondsValue
+        metrics.observe(request, seconds: seconds)
+        if request.status == 503, request.route == RequestObservation.rejectedRoute {
             // A crowd for whom there is no room would fill the log, and cost what those who are
             // served need.
             guard let count = refusals.add() else { return }
@@ -28,7 +29,7 @@ struct RequestRecord: RequestObserver {
             [
                 "request_id": .text(request.requestID), "method": .text(request.method),
                 "route": .text(request.route), "status": .number(Int64(request.status)),
-                "duration_us": .number(Int64(request.duration.secondsValue * 1_000_000)),
+                "duration_us": .number(Int64(seconds * 1_000_000)),
             ])
     }
 
