@@ -48,9 +48,10 @@ enum ASCII {
 
     /// Compares without regard to the case of the letters A to Z.
     static func equalIgnoringCase(
-        _ left: some Sequence<UInt8>, _ right: some Sequence<UInt8>
+        _ left: some Collection<UInt8>, _ right: some Collection<UInt8>
     ) -> Bool {
-        left.elementsEqual(right) { lowercased($0) == lowercased($1) }
+        left.count == right.count
+            && left.elementsEqual(right) { lowercased($0) == lowercased($1) }
     }
 
     /// Cuts spaces and tabs off both ends.

@@ -14,8 +14,17 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
     private var storage: [UInt8] = []
     private var fields: [Field] = []
 
+    /// How many fields there is room for at once; a request of a browser has as many.
+    private static let usualCount = 16
+
     /// Makes an empty set of fields.
     package init() {}
+
+    /// Makes an empty set with room for so many bytes of names and values.
+    init(reserving byteCount: Int) {
+        storage.reserveCapacity(byteCount)
+        fields.reserveCapacity(Self.usualCount)
+    }
 
     /// Makes a set of fields from names and values, for tests and for calls that reach no socket.
     package init(_ fields: [(name: String, value: String)]) {
@@ -36,6 +45,12 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
         return fields.first { matches($0, name) }.map(value)
     }
 
+    /// The bytes of the first value with this name, nil when there is none.
+    package func bytes(_ name: String) -> ArraySlice<UInt8>? {
+        let name = name.utf8
+        return fields.first { matches($0, name) }.map(bytes)
+    }
+
     /// The values of every field with this name, in order.
     package func all(_ name: String) -> [String] {
         let name = name.utf8
@@ -45,7 +60,7 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
     }
 
     /// The number of fields with this name.
-    func count(of name: String) -> Int {
+    package func count(of name: String) -> Int {
         let name = name.utf8
         var count = 0
         for field in fields where matches(field, name) { count += 1 }
@@ -88,7 +103,11 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
     }
 
     private func value(_ field: Field) -> String {
-        String(decoding: storage[field.valueStart..<field.valueEnd], as: UTF8.self)
+        String(decoding: bytes(field), as: UTF8.self)
+    }
+
+    private func bytes(_ field: Field) -> ArraySlice<UInt8> {
+        storage[field.valueStart..<field.valueEnd]
     }
 }
 

@@ -9,13 +9,14 @@ struct HeaderSection {
     /// A CR and an LF.
     static let lineEndCount = 2
 
-    private(set) var fields = HTTPHeaders()
+    private(set) var fields: HTTPHeaders
     private let end: Int
     /// The address where the next field must begin, nil when one began elsewhere.
     private var next: Int?
 
     /// Begins with no fields, at the addresses after the request line and after the section.
     init(start: Int, end: Int) {
+        fields = HTTPHeaders(reserving: max(0, end - start))
         self.end = end
         next = start
     }

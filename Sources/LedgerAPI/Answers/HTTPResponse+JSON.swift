@@ -27,8 +27,11 @@ extension HTTPResponse {
     static func json(
         bytes: [UInt8], status: Int = 200, headers: [(name: String, value: String)] = []
     ) -> HTTPResponse {
-        HTTPResponse(
-            status: status, headers: [("Content-Type", "application/json")] + headers,
-            body: bytes)
+        var all: [(name: String, value: String)] = []
+        // Every answer gets the request's name and how it may be kept as well.
+        all.reserveCapacity(3 + headers.count)
+        all.append(("Content-Type", "application/json"))
+        all += headers
+        return HTTPResponse(status: status, headers: all, body: bytes)
     }
 }

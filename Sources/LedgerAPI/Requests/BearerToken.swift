@@ -8,16 +8,10 @@ enum BearerToken {
     ///   with several fields, since proxies differ in which one they look at, or without one word
     ///   after it.
     static func read(_ headers: HTTPHeaders) throws(APIError) -> String {
-        let values = headers.values("Authorization")
-        guard values.count < 2 else { throw .accessTokenInvalid }
-        let value = values.first ?? ""
-        // What nearly every client sends: the scheme, one space and the token.
-        let usual = "Bearer "
-        if value.utf8.starts(with: usual.utf8), isOneWord(value, from: usual.utf8.count) {
-            return String(Substring(value.utf8.dropFirst(usual.utf8.count)))
-        }
+        guard headers.count(of: field) < 2 else { throw .accessTokenInvalid }
+        if let token = headers.bytes(field).flatMap(usual) { return token }
         // By bytes: a token is long, and walking it by characters costs more than looking it up.
-        let words = value.utf8.split(separator: UInt8(ascii: " "))
+        let words = (headers.values(field).first ?? "").utf8.split(separator: space)
         guard let scheme = words.first.map(Substring.init), scheme.lowercased() == "bearer" else {
             throw .accessTokenMissing
         }
@@ -25,11 +19,16 @@ enum BearerToken {
         return String(Substring(words[1]))
     }
 
-    /// Whether there is something from this byte on, and no space in it.
-    private static func isOneWord(_ text: String, from start: Int) -> Bool {
-        let bytes = text.utf8.span
-        guard start < bytes.count else { return false }
-        for index in start..<bytes.count where bytes[index] == UInt8(ascii: " ") { return false }
-        return true
+    private static let field = "Authorization"
+    private static let space = UInt8(ascii: " ")
+    private static let tab = UInt8(ascii: "\t")
+
+    /// The token of what nearly every client sends: the scheme, one space and one word.
+    private static func usual(_ value: ArraySlice<UInt8>) -> String? {
+        let scheme = "Bearer ".utf8
+        guard value.starts(with: scheme) else { return nil }
+        let token = value.dropFirst(scheme.count)
+        guard let last = token.last, last != tab, !token.span.holds(space) else { return nil }
+        return String(decoding: token, as: UTF8.self)
     }
 }

@@ -137,6 +137,9 @@ struct AccessTokenTests {
 
     @Test(arguments: [
         (["bearer TOKEN"], true), (["BEARER  TOKEN "], true), (["Basic TOKEN"], false),
+        (["Bearer TOKEN"], true), ([" Bearer TOKEN\t"], true), (["Bearer TOKEN \t"], true),
+        (["Bearer TOKEN\t\t"], true), (["Bearer  TOKEN"], true), (["Bearer\tTOKEN"], false),
+        (["Bearer "], false), (["Bearer \t"], false), (["Bearer \tTOKEN"], false),
         (["TOKEN"], false), (["Bearer"], false), (["Bearer TOKEN x"], false),
         (["Bearer TOKEN", "Bearer TOKEN"], false), ([], false), ([""], false),
     ])
