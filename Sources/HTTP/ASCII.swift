@@ -37,13 +37,11 @@ enum ASCII {
     }
 
     /// True when the text is a token: at least one character, and token characters only.
-    static func isToken(_ text: some Sequence<UInt8>) -> Bool {
-        var count = 0
-        for byte in text {
-            guard isTokenCharacter(byte) else { return false }
-            count += 1
+    static func isToken(_ text: Span<UInt8>) -> Bool {
+        for index in text.indices {
+            guard isTokenCharacter(text[index]) else { return false }
         }
-        return count > 0
+        return !text.isEmpty
     }
 
     /// Compares without regard to the case of the letters A to Z.

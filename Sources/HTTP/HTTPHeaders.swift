@@ -74,10 +74,8 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
         // What no value may hold no token holds either, so all fields are looked through as one.
         guard !span.holdsBreak else { return false }
         for field in fields {
-            guard field.valueStart > field.nameStart else { return false }
-            for index in field.nameStart..<field.valueStart {
-                guard ASCII.isTokenCharacter(span[index]) else { return false }
-            }
+            let name = span.extracting(field.nameStart..<field.valueStart)
+            guard ASCII.isToken(name) else { return false }
         }
         return true
     }
@@ -93,11 +91,12 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
 
     private func matches(_ field: Field, _ name: String.UTF8View) -> Bool {
         guard field.valueStart - field.nameStart == name.count else { return false }
-        let span = storage.span
-        var index = field.nameStart
-        for byte in name {
-            guard ASCII.lowercased(span[index]) == ASCII.lowercased(byte) else { return false }
-            index += 1
+        let found = storage.span.extracting(field.nameStart..<field.valueStart)
+        let wanted = name.span
+        for index in wanted.indices {
+            guard ASCII.lowercased(found[index]) == ASCII.lowercased(wanted[index]) else {
+                return false
+            }
         }
         return true
     }

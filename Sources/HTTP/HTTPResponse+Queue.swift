@@ -51,7 +51,7 @@ extension HTTPResponse {
         where ASCII.equalIgnoringCase(name.utf8, own.utf8) {
             return false
         }
-        return ASCII.isToken(name.utf8)
+        return ASCII.isToken(name.utf8.span)
     }
 
     /// The value with every control character made a space, RFC 9110 section 5.5.

@@ -24,7 +24,9 @@ package struct MediaType: Sendable, Equatable {
         let essence = ASCII.trimmed(
             contentType.prefix { $0 != ";" })
         let parts = essence.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts.allSatisfy({ ASCII.isToken($0.utf8) }) else { return nil }
+        guard parts.count == 2, parts.allSatisfy({ ASCII.isToken($0.utf8.span) }) else {
+            return nil
+        }
         self.init(type: parts[0].lowercased(), subtype: parts[1].lowercased())
     }
 

@@ -38,7 +38,7 @@ final class ServerCore: Sendable {
             let framing = try RequestFraming(
                 of: exchange.headers, isHTTP11: message.isHTTP11, limits: limits)
             guard
-                ASCII.isToken(exchange.method.utf8),
+                ASCII.isToken(exchange.method.utf8.span),
                 message.isWholeLine(method: exchange.method, target: exchange.target),
                 let parts = RequestTarget(exchange.target)
             else { throw .malformed }
