@@ -1,5 +1,7 @@
 /// A request that was received whole, as plain values.
-package struct HTTPRequest: Sendable {
+///
+/// One object, because it is handed through many functions and a copy would count eight references.
+package final class HTTPRequest: Sendable {
     /// The method as sent, for example `GET`; methods are case-sensitive, RFC 9110 section 9.1.
     package let method: String
     /// The request target exactly as it stood in the request line.
@@ -16,7 +18,7 @@ package struct HTTPRequest: Sendable {
     package let peerAddress: String
 
     /// Makes a request, nil when the target is one that the server answers as malformed.
-    package init?(
+    package convenience init?(
         method: String, target: String, headers: HTTPHeaders = [:], body: [UInt8] = [],
         peerAddress: String = "127.0.0.1"
     ) {

@@ -15,7 +15,8 @@ struct RequestBody {
 
     /// Reads the body; an empty one stands for `{}` where the route says so.
     init(_ request: HTTPRequest, mayBeEmpty: Bool = false) throws(APIError) {
-        guard !request.body.isEmpty else {
+        let body = request.body
+        guard !body.isEmpty else {
             guard mayBeEmpty else {
                 throw .invalidRequest(RequestFlaw("The body must be a JSON object"))
             }
@@ -24,7 +25,7 @@ struct RequestBody {
         }
         let types = request.headers.all("Content-Type")
         guard types.count == 1, MediaType(types[0])?.isJSON == true else { throw .notJSON }
-        guard let value = JSONValue(parsing: request.body) else {
+        guard let value = JSONValue(parsing: body) else {
             throw .invalidRequest(
                 RequestFlaw("The body is not valid JSON or names a member twice"))
         }
@@ -32,7 +33,7 @@ struct RequestBody {
             throw .invalidRequest(RequestFlaw("The body must be a JSON object"))
         }
         // Raw control characters are not JSON: without an escape there can be none.
-        let mayHoldNUL = request.body.span.holds(UInt8(ascii: "\\"))
+        let mayHoldNUL = body.span.holds(UInt8(ascii: "\\"))
         guard !mayHoldNUL || !value.holdsNUL else {
             throw .invalidRequest(RequestFlaw("The body holds the character U+0000"))
         }
