@@ -3,7 +3,7 @@
 /// It is apart from `Router` because it is the same whatever the handlers are: the compiler makes one
 /// version of it that knows all types.
 struct RouteTree: Sendable {
-    struct Route: Sendable {
+    private struct Route: Sendable {
         let template: RouteTemplate
         // A few at most: looking through them is cheaper than a dictionary.
         var methods: [(name: String, number: Int)]
@@ -29,7 +29,7 @@ struct RouteTree: Sendable {
     }
 
     private var nodes = [Node()]
-    private(set) var routes: [Route] = []
+    private var routes: [Route] = []
 
     /// Adds a method of a template under a number.
     mutating func add(_ method: String, _ template: RouteTemplate, number: Int) {
@@ -46,6 +46,21 @@ struct RouteTree: Sendable {
         precondition(
             routes[route].number(method) == nil, "\(method) \(template.text) has two handlers")
         routes[route].methods.append((method, number))
+    }
+
+    /// Finds what there is for a method and a percent-encoded path without query.
+    func match(method: String, path: String) -> RouteMatch {
+        let candidates = candidates(for: path)
+        guard let first = candidates.first else { return .notFound }
+        for (index, captures) in candidates {
+            let route = routes[index]
+            let number = route.number(method) ?? (method == "HEAD" ? route.number("GET") : nil)
+            guard let number else { continue }
+            return .found(number: number, template: route.template.text, captures: captures)
+        }
+        return .methodNotAllowed(
+            allowed: methods(of: candidates), template: routes[first.route].template.text,
+            captures: first.captures)
     }
 
     /// Every route that has the path, those with literals further left first.

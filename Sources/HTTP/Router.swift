@@ -19,25 +19,17 @@ package struct Router<Handler: Sendable>: Sendable {
     /// - Parameters:
     ///   - method: The method in capitals.
     ///   - template: The path, with `{name}` for a segment to capture.
-    ///   - handler: What `match` gives back.
+    ///   - handler: What the number of a match gives.
     package mutating func add(_ method: String, _ template: String, _ handler: Handler) {
         tree.add(method, RouteTemplate(template), number: handlers.count)
         handlers.append(handler)
     }
 
     /// Finds what there is for a method and a percent-encoded path without query.
-    package func match(method: String, path: String) -> RouteMatch<Handler> {
-        let candidates = tree.candidates(for: path)
-        guard let first = candidates.first else { return .notFound }
-        for (index, captures) in candidates {
-            let route = tree.routes[index]
-            let number = route.number(method) ?? (method == "HEAD" ? route.number("GET") : nil)
-            guard let number else { continue }
-            return .found(
-                handler: handlers[number], template: route.template.text, captures: captures)
-        }
-        return .methodNotAllowed(
-            allowed: tree.methods(of: candidates),
-            template: tree.routes[first.route].template.text, captures: first.captures)
+    package func match(method: String, path: String) -> RouteMatch {
+        tree.match(method: method, path: path)
     }
+
+    /// The handler of a match.
+    package subscript(number: Int) -> Handler { handlers[number] }
 }

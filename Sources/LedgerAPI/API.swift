@@ -49,7 +49,7 @@ package struct API: Sendable {
     }
 
     private func answer(
-        _ request: HTTPRequest, _ match: RouteMatch<any Route>, _ name: RequestName
+        _ request: HTTPRequest, _ match: RouteMatch, _ name: RequestName
     ) async throws(APIError) -> HTTPResponse {
         switch match {
         case .notFound:
@@ -61,13 +61,13 @@ package struct API: Sendable {
             var response = HTTPResponse.allowing(allowed)
             services.allowedOrigins.permit(methods, in: &response, to: request.headers)
             return response
-        case .found(let route, _, let captures):
+        case .found(let number, _, let captures):
             let tenant = try await tenant(in: captures)
             let call = RouteCall(
                 services: services, request: request, name: name, tenant: tenant,
                 captures: captures, now: services.now())
             defer { call.end() }
-            return try await route.answer(call)
+            return try await router[number].answer(call)
         }
     }
 
@@ -99,7 +99,7 @@ package struct API: Sendable {
         response.headers.append(("Cache-Control", "no-store"))
     }
 
-    private static func template(of match: RouteMatch<any Route>) -> String {
+    private static func template(of match: RouteMatch) -> String {
         switch match {
         case .found(_, let template, _), .methodNotAllowed(_, let template, _): template
         case .notFound: RequestObservation.unmatchedRoute

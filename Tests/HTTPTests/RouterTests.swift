@@ -15,10 +15,10 @@ struct RouterTests {
 
     private func found(_ method: String, _ path: String) -> (String, String, RouteCaptures)? {
         guard
-            case .found(let handler, let template, let captures) =
+            case .found(let number, let template, let captures) =
                 Self.router.match(method: method, path: path)
         else { return nil }
-        return (handler, template, captures)
+        return (Self.router[number], template, captures)
     }
 
     private func allowed(_ method: String, _ path: String) -> [String]? {

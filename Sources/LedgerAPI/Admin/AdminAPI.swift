@@ -35,7 +35,7 @@ package struct AdminAPI: Sendable {
     package func handle(_ request: HTTPRequest) async -> HTTPResponse {
         var response =
             switch router.match(method: request.method, path: request.path) {
-            case .found(let page, _, _): await answer(page)
+            case .found(let number, _, _): await answer(router[number])
             case .methodNotAllowed(let methods, _, _): other(request.method, than: methods)
             case .notFound: ErrorAnswer(.notFound).response
             }

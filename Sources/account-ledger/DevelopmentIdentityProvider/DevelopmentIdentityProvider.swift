@@ -48,11 +48,11 @@ struct DevelopmentIdentityProvider: Sendable {
                 405, "METHOD_NOT_ALLOWED", "This path has other methods")
             response.headers.append((name: "Allow", value: allowed.joined(separator: ", ")))
             return response
-        case .found(let page, _, let captures):
+        case .found(let number, _, let captures):
             guard let provider = captures["provider"].flatMap({ providers[$0] }) else {
                 return .failure(404, "NOT_FOUND", "There is nothing at this path")
             }
-            switch page {
+            switch router[number] {
             case .root: return self.page(of: provider, request)
             case .discovery: return discovery(of: provider)
             case .keySet: return .json(200, "{\"keys\":[\(provider.key.publicJWK)]}")
