@@ -14,9 +14,10 @@ struct SealingPace: Sendable {
     private var backoff = Duration.zero
 
     /// Looks at the latest after `poll`, for what other processes append, and after a look that signed
-    /// something at the earliest after `pause`; both counted from the beginning of the look. As much as a
-    /// look that signed took longer than `pause` it rests afterwards: with a thousand busy logs the sealer
-    /// leaves about half of the time to whoever appends to them, and signs more of each at once.
+    /// something at the earliest after `pause`; both counted from the beginning of the look.
+    ///
+    /// As much as a look that signed took longer than `pause` it rests afterwards: with a thousand busy logs
+    /// the sealer leaves about half of the time to whoever appends to them, and signs more of each at once.
     init(pause: Duration, poll: Duration) {
         self.pause = pause
         self.poll = poll
