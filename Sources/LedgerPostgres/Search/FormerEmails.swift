@@ -58,28 +58,33 @@ struct FormerEmails: Sendable {
     private static let lock = Statement(
         "former_emails_lock", "SELECT FROM ledger_head WHERE tenant_id = $1 FOR UPDATE")
 
-    private static let store = Statement(
-        "former_emails_store",
+    /// Each identity by its last account, whatever the planner thinks of the table: what is to be looked for is
+    /// next to nothing when the table is analysed and may be thousands of rows when it is not.
+    private static func places(_ columns: String, _ arrays: String) -> String {
         """
-        UPDATE identities i SET former_email = k.digest
-        FROM unnest($2::uuid[], $3::uuid[], $4::bigint[], $5::bytea[])
-            AS k (identity_id, account_id, linked, digest)
-        WHERE i.tenant_id = $1 AND i.identity_id = k.identity_id AND i.account_id IS NULL
-            AND i.former_email IS NULL AND i.last_account_id = k.account_id
-            AND i.linked_position = k.linked
-        """)
-
-    private static let forget = Statement(
-        "former_emails_forget",
-        """
-        UPDATE identities i SET former_email = NULL
-        FROM unnest($2::uuid[], $3::uuid[], $4::bigint[]) AS k (identity_id, account_id, linked)
+        FROM unnest(\(arrays)) AS k (\(columns))
         CROSS JOIN LATERAL (
             SELECT ctid FROM identities
             WHERE tenant_id = $1 AND last_account_id = k.account_id
                 AND identity_id = k.identity_id AND linked_position = k.linked
             OFFSET 0) place
         WHERE i.ctid = place.ctid AND i.account_id IS NULL
+        """
+    }
+
+    private static let store = Statement(
+        "former_emails_store",
+        """
+        UPDATE identities i SET former_email = k.digest
+        \(places("identity_id, account_id, linked, digest", "$2::uuid[], $3::uuid[], $4::bigint[], $5::bytea[]"))
+            AND i.former_email IS NULL
+        """)
+
+    private static let forget = Statement(
+        "former_emails_forget",
+        """
+        UPDATE identities i SET former_email = NULL
+        \(places("identity_id, account_id, linked", "$2::uuid[], $3::uuid[], $4::bigint[]"))
         """)
 
     /// Looks for the e-mails of the next page of identities that nobody has looked at yet.

@@ -45,6 +45,48 @@ private final class FaultLines: Sendable {
         }
     }
 
+    /// Every command of the tenant waits for the lock under which a page is written.
+    @Test func `a page looks each identity up, however many wait for their turn`() async throws {
+        try await ScratchDatabase.with { database in
+            let owner = Session(url: database.superuserURL, applicationName: "a test")
+            try await owner.run { connection in
+                // To the planner there are none that wait.
+                try connection.execute("VACUUM ANALYZE identities")
+                try connection.execute(
+                    """
+                    INSERT INTO identities (tenant_id, provider, provider_id, identity_id,
+                        last_account_id, linked_at, linked_position)
+                    SELECT 'default', 'google', n::text, gen_random_uuid(), gen_random_uuid(), now(), n
+                    FROM generate_series(1, 4000) AS n
+                    """)
+            }
+            await owner.close()
+            let emails = FormerEmails(
+                key: ScratchDatabase.searchKey,
+                disclosures: DisclosureReader(keyring: SequencerFixture.keyring))
+            let session = Session(url: database.runtimeURL, applicationName: "a test") {
+                try $0.execute(SearchReads.settings)
+            }
+            let flush = Statement("flush", "SELECT pg_stat_force_next_flush()")
+            let read = Statement(
+                "entries_read",
+                """
+                SELECT sum(idx_tup_read)::bigint FROM pg_stat_user_indexes
+                WHERE relname = 'identities'
+                """)
+            let entries = try await session.run { connection in
+                _ = try connection.query(flush)
+                let before = try connection.query(read).int8(0, 0)
+                let last = try emails.complete(.default, after: nil, on: connection)
+                #expect(last != nil, "a page is less than all")
+                _ = try connection.query(flush)
+                return try connection.query(read).int8(0, 0) - before
+            }
+            await session.close()
+            #expect(entries > 50 && entries < 1_000, "\(entries) entries of indexes were read")
+        }
+    }
+
     @Test func `an erasure takes the digest with it, and ids are all that finds the account`()
         async throws
     {
