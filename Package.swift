@@ -36,6 +36,7 @@ let package = Package(
         // Without pkg-config: Debian's cjose.pc demands a package that libcjose-dev does not bring.
         .systemLibrary(name: "CCJose", providers: [.apt(["libcjose-dev"])]),
         .systemLibrary(name: "CEpoll"),
+        .systemLibrary(name: "CSpawn"),
         // Not a library, but how the server sets one up that is asked before anything runs.
         .target(name: "CAllocator"),
         .systemLibrary(
@@ -48,6 +49,8 @@ let package = Package(
         .target(name: "Sockets", dependencies: ["CEpoll"]),
         .target(name: "TransparencyLog", dependencies: ["Cryptography"]),
         .target(name: "DurableFiles"),
+        // For tests: starts other programs.
+        .target(name: "ChildProcesses", dependencies: ["CSpawn"]),
         .target(name: "Archive", dependencies: ["CArchive"]),
 
         // The subject.
@@ -100,8 +103,8 @@ let package = Package(
         .target(
             name: "LedgerTestSupport",
             dependencies: [
-                "Cryptography", "HTTP", "Ledger", "LedgerPostgres", "LedgerWire", "Postgres",
-                "TransparencyLog",
+                "ChildProcesses", "Cryptography", "HTTP", "Ledger", "LedgerPostgres", "LedgerWire",
+                "Postgres", "TransparencyLog",
             ]),
         // Makes long logs for measurements; never part of what is shipped.
         .executableTarget(
@@ -119,14 +122,18 @@ let package = Package(
 
         // One test target per module, the whole from outside, and the rules of the house.
         .testTarget(name: "TidyTests"),
-        .testTarget(name: "CryptographyTests", dependencies: ["CCJose", "Cryptography"]),
+        .testTarget(name: "ChildProcessesTests", dependencies: ["ChildProcesses"]),
         .testTarget(
-            name: "TransparencyLogTests", dependencies: ["Cryptography", "TransparencyLog"],
+            name: "CryptographyTests", dependencies: ["CCJose", "ChildProcesses", "Cryptography"]),
+        .testTarget(
+            name: "TransparencyLogTests",
+            dependencies: ["ChildProcesses", "Cryptography", "TransparencyLog"],
             exclude: ["Verifiers"]),
         .testTarget(
             name: "LedgerExportTests",
             dependencies: [
-                "Archive", "Cryptography", "Ledger", "LedgerExport", "TransparencyLog",
+                "Archive", "ChildProcesses", "Cryptography", "Ledger", "LedgerExport",
+                "TransparencyLog",
             ]),
         .testTarget(name: "PostgresTests", dependencies: ["Postgres"]),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"]),
@@ -137,8 +144,8 @@ let package = Package(
         .testTarget(
             name: "LedgerPostgresTests",
             dependencies: [
-                "Cryptography", "Ledger", "LedgerPostgres", "LedgerTestSupport", "Postgres",
-                "TransparencyLog",
+                "ChildProcesses", "Cryptography", "Ledger", "LedgerPostgres", "LedgerTestSupport",
+                "Postgres", "TransparencyLog",
             ]),
         .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"]),
         .testTarget(
@@ -155,8 +162,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "Cryptography", "Ledger", "LedgerPostgres", "LedgerTestSupport", "LedgerWire",
-                "Postgres", "TransparencyLog",
+                "ChildProcesses", "Cryptography", "Ledger", "LedgerPostgres", "LedgerTestSupport",
+                "LedgerWire", "Postgres", "TransparencyLog",
             ], exclude: ["Verifiers"]),
         .testTarget(name: "FuzzTests", dependencies: ["LedgerTestSupport", "ledger-fuzz"]),
     ],

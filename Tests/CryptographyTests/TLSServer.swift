@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 
 /// OpenSSL's own test server on 127.0.0.1, with a certificate for `localhost` that it signed itself.
@@ -10,7 +11,7 @@ final class TLSServer {
     let certificateFile: String
 
     private let directory: URL
-    private let process: Process
+    private let process: ChildProcess
 
     struct CannotStart: Error {}
 
@@ -24,42 +25,37 @@ final class TLSServer {
                 "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
                 "-keyout", "key.pem", "-out", "certificate.pem", "-days", "1", "-subj",
                 "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
-            ], in: directory, output: nil)
-        making.waitUntilExit()
+            ], in: directory, output: .null)
+        _ = making.waitUntilExit()
         let output = Pipe()
         process = try TLSServer.openssl(
             [
                 "s_server", "-accept", "127.0.0.1:0", mode, "-cert", "certificate.pem", "-key",
                 "key.pem",
-            ], in: directory, output: output)
+            ], in: directory, output: .file(output.fileHandleForWriting.fileDescriptor))
+        try output.fileHandleForWriting.close()
         self.directory = directory
         certificateFile = directory.appending(path: "certificate.pem").path(percentEncoded: false)
         guard let port = TLSServer.port(announcedOn: output.fileHandleForReading) else {
-            kill(process.processIdentifier, SIGKILL)
+            process.send(SIGKILL)
             throw CannotStart()
         }
         self.port = port
     }
 
     deinit {
-        // Not SIGTERM: the child inherited that as blocked from the thread that started it.
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        process.send(SIGKILL)
+        _ = process.waitUntilExit()
         try? FileManager.default.removeItem(at: directory)
     }
 
     private static func openssl(
-        _ arguments: [String], in directory: URL, output: Pipe?
-    ) throws -> Process {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/openssl")
-        process.arguments = arguments
-        process.currentDirectoryURL = directory
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output ?? FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        return process
+        _ arguments: [String], in directory: URL, output: ChildProcess.Stream
+    ) throws -> ChildProcess {
+        try ChildProcess(
+            executable: "/usr/bin/openssl", arguments: arguments,
+            environment: ProcessInfo.processInfo.environment,
+            directory: directory.path(percentEncoded: false), output: output, errors: .null)
     }
 
     /// Reads up to the line `ACCEPT 127.0.0.1:port`; the output ends if the server can't start.

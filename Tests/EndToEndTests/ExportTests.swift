@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import LedgerTestSupport
 import Postgres
@@ -291,20 +292,14 @@ import Testing
     }
 
     private func python(_ bundle: String, _ vkey: String) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = [
-            "-c",
-            "tar xfO \"$0\" verify.py > \"$0.py\" && /usr/bin/python3 -I \"$0.py\" --vkey \"$1\" \"$0\"",
-            bundle, vkey,
-        ]
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let text = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return String(decoding: text, as: UTF8.self)
+        try ChildProcess.run(
+            "/bin/sh",
+            [
+                "-c",
+                "tar xfO \"$0\" verify.py > \"$0.py\" && /usr/bin/python3 -I \"$0.py\" --vkey \"$1\" \"$0\"",
+                bundle, vkey,
+            ]
+        ).text
     }
 
     private func contents(_ path: String) throws -> String {

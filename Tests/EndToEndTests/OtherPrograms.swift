@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Testing
 
@@ -18,24 +19,16 @@ enum OtherPrograms {
     /// Runs a program to its end, which has to be a good one, and gives all that it said.
     @discardableResult
     static func run(_ program: String, _ arguments: [String]) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
         let local = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
         // For Go: Debian's modules lie in a tree of the old kind. Nothing is fetched.
-        process.environment = ProcessInfo.processInfo.environment.merging([
-            "GO111MODULE": "off", "GOPATH": "/usr/share/gocode", "GOPROXY": "off",
-            "GOCACHE": local.appendingPathComponent(".local/go-cache").path,
-        ]) { $1 }
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let text = String(
-            decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0, "\(text)")
+        let (status, text) = try ChildProcess.run(
+            program, arguments,
+            environment: [
+                "GO111MODULE": "off", "GOPATH": "/usr/share/gocode", "GOPROXY": "off",
+                "GOCACHE": local.appendingPathComponent(".local/go-cache").path,
+            ])
+        #expect(status == 0, "\(text)")
         return text
     }
 }

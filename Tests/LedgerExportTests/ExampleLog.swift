@@ -1,3 +1,4 @@
+import ChildProcesses
 import Cryptography
 import Foundation
 import Ledger
@@ -216,16 +217,8 @@ enum Shell {
     static func run(_ script: String, in directory: String? = nil) throws -> (
         status: Int32, output: String
     ) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", script]
-        if let directory { process.currentDirectoryURL = URL(fileURLWithPath: directory) }
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let text = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return (status: process.terminationStatus, output: String(decoding: text, as: UTF8.self))
+        let (status, text) = try ChildProcess.run(
+            "/bin/sh", ["-c", script], directory: directory)
+        return (status: status, output: text)
     }
 }

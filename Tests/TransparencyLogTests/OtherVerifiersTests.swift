@@ -1,3 +1,4 @@
+import ChildProcesses
 import Cryptography
 import Foundation
 import Testing
@@ -52,22 +53,10 @@ import TransparencyLog
     private func run(
         _ program: URL, _ arguments: [String], _ environment: [String: String]
     ) throws -> [String] {
-        let process = Process()
-        process.executableURL = program
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        let (output, errors) = (Pipe(), Pipe())
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
-        let text = try output.fileHandleForReading.readToEnd() ?? Data()
-        let fault = try errors.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        #expect(
-            process.terminationStatus == 0,
-            "\(String(decoding: fault.prefix(2_000), as: UTF8.self))")
-        return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
-            .sorted()
+        let (status, text) = try ChildProcess.run(
+            program.path, arguments, environment: environment, showsErrors: true)
+        #expect(status == 0)
+        return text.split(separator: "\n").map(String.init).sorted()
     }
 }
 

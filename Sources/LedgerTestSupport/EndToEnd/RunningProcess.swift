@@ -1,5 +1,5 @@
+internal import ChildProcesses
 internal import Foundation
-internal import Synchronization
 
 /// A child process that writes into files of its own, to be read while it runs.
 package final class RunningProcess: Sendable {
@@ -28,39 +28,34 @@ package final class RunningProcess: Sendable {
 
     package let output = Collected()
     package let errors = Collected()
-    /// The child's process id.
-    package let id: Int32
-    private let exited: ExitBox
+    private let child: ChildProcess
 
     /// Starts a child.
     ///
-    /// - Throws: what Foundation throws when the executable cannot be started.
+    /// - Throws: when the executable cannot be started.
     package init(
         executable: String, arguments: [String], environment: [String: String]
     ) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: executable)
-        process.arguments = arguments
-        // The checkout may lie where another login, such as that of a Postgres server, may not go.
-        process.currentDirectoryURL = URL(fileURLWithPath: "/")
         let inherited = ProcessInfo.processInfo.environment
         let kept = ["PATH", "HOME", "LANG", "LD_LIBRARY_PATH"].reduce(into: [:]) {
             $0[$1] = inherited[$1]
         }
-        process.environment = kept.merging(environment) { _, own in own }
-        process.standardInput = FileHandle.nullDevice
         // Files and not pipes: a child never waits for its reader, and nothing has to be drained.
-        process.standardOutput = try output.openForWriting()
-        process.standardError = try errors.openForWriting()
-        let exited = ExitBox()
-        process.terminationHandler = { exited.set($0.terminationStatus) }
-        try process.run()
-        id = process.processIdentifier
-        self.exited = exited
+        let (output, errors) = (try output.openForWriting(), try errors.openForWriting())
+        // The checkout may lie where another login, such as that of a Postgres server, may not go.
+        child = try ChildProcess(
+            executable: executable, arguments: arguments,
+            environment: kept.merging(environment) { _, own in own }, directory: "/",
+            output: .file(output.fileDescriptor), errors: .file(errors.fileDescriptor))
+        try output.close()
+        try errors.close()
     }
 
+    /// The child's process id.
+    package var id: Int32 { child.id }
+
     /// Whether the child has ended.
-    package var hasExited: Bool { exited.status != nil }
+    package var hasExited: Bool { child.ending != nil }
 
     /// Waits for the end and gives the exit status.
     ///
@@ -68,7 +63,7 @@ package final class RunningProcess: Sendable {
     package func exitStatus(within limit: Duration) async throws -> Int32 {
         do {
             return try await eventually("the end of process \(id)", within: limit) {
-                exited.status
+                child.ending?.status
             }
         } catch {
             send(SIGKILL)
@@ -78,18 +73,6 @@ package final class RunningProcess: Sendable {
 
     /// Sends a signal, unless the child has ended.
     package func send(_ signal: Int32) {
-        guard !hasExited else { return }
-        kill(id, signal)
-    }
-}
-
-/// Holds an exit status once there is one.
-private final class ExitBox: Sendable {
-    private let value = Mutex<Int32?>(nil)
-
-    var status: Int32? { value.withLock(\.self) }
-
-    func set(_ status: Int32) {
-        value.withLock { $0 = status }
+        child.send(signal)
     }
 }

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Ledger
 import LedgerTestSupport
@@ -204,23 +205,20 @@ import Testing
 
 /// A client of Postgres that says what it is told and then nothing, with its connection open.
 private final class SilentClient {
-    private let process = Process()
+    private let process: ChildProcess
     private let input = Pipe()
 
     init(named name: HolderName, url: String, _ words: String) throws {
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["psql", "-X", "-q", url]
-        process.environment = ProcessInfo.processInfo.environment.merging(
-            ["PGAPPNAME": name.rawValue]
-        ) { $1 }
-        process.standardInput = input
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
+        process = try ChildProcess(
+            executable: "/usr/bin/env", arguments: ["psql", "-X", "-q", url],
+            environment: ProcessInfo.processInfo.environment.merging(
+                ["PGAPPNAME": name.rawValue]
+            ) { $1 },
+            input: .file(input.fileHandleForReading.fileDescriptor), output: .null, errors: .null)
         try input.fileHandleForWriting.write(contentsOf: Data(words.utf8))
     }
 
     func end() {
-        process.terminate()
+        process.send(SIGTERM)
     }
 }

@@ -1,0 +1,52 @@
+import ChildProcesses
+import Foundation
+import Testing
+
+/// What starts the programs that tests look at from outside.
+struct ChildProcessTests {
+    @Test func `a child has three open files, however many its parent has`() throws {
+        let open = (0..<50).compactMap { _ in FileHandle(forReadingAtPath: "/dev/null") }
+        #expect(open.count == 50)
+        let (status, text) = try ChildProcess.run("/bin/ls", ["/proc/self/fd"])
+        #expect(status == 0)
+        // The fourth is what `ls` itself reads.
+        #expect(text.split(separator: "\n") == ["0", "1", "2", "3"])
+        for handle in open { try handle.close() }
+    }
+
+    @Test func `a child gets its words, its environment and its directory`() throws {
+        let (status, text) = try ChildProcess.run(
+            "/bin/sh", ["-c", "echo \"$0 $1 $WORD\"; pwd; echo fault >&2; exit 3", "a b", "c"],
+            environment: ["WORD": "d e"], directory: "/usr")
+        #expect(status == 3)
+        #expect(text == "a b c d e\n/usr\nfault\n")
+        let bare = Pipe()
+        let child = try ChildProcess(
+            executable: "/usr/bin/env", arguments: [], environment: ["ONLY": "this"],
+            output: .file(bare.fileHandleForWriting.fileDescriptor), errors: .null)
+        try bare.fileHandleForWriting.close()
+        #expect(try bare.fileHandleForReading.readToEnd() == Data("ONLY=this\n".utf8))
+        #expect(child.waitUntilExit() == .exit(0))
+        #expect(child.ending == .exit(0))
+    }
+
+    @Test func `a child that a signal ends is told from one that exits`() throws {
+        let child = try ChildProcess(
+            executable: "/bin/sleep", arguments: ["600"], environment: [:], output: .null,
+            errors: .null)
+        #expect(child.ending == nil)
+        child.send(SIGTERM)
+        #expect(child.waitUntilExit() == .signal(SIGTERM))
+        #expect(child.ending?.status == SIGTERM)
+    }
+
+    @Test func `a program that is not there is named`() {
+        let error = #expect(throws: ChildProcess.CannotStart.self) {
+            try ChildProcess(
+                executable: "/nowhere/program", arguments: [], environment: [:], output: .null,
+                errors: .null)
+        }
+        #expect(error?.executable == "/nowhere/program")
+        #expect(error?.code == ENOENT)
+    }
+}
