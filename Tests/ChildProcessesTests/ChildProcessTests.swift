@@ -5,13 +5,14 @@ import Testing
 /// What starts the programs that tests look at from outside.
 struct ChildProcessTests {
     @Test func `a child has three open files, however many its parent has`() throws {
-        let open = (0..<50).compactMap { _ in FileHandle(forReadingAtPath: "/dev/null") }
-        #expect(open.count == 50)
+        // Copies, because these stay open in a child that is not told otherwise.
+        let open = (0..<50).map { _ in dup(1) }
+        #expect(open.allSatisfy { $0 > 2 })
         let (status, text) = try ChildProcess.run("/bin/ls", ["/proc/self/fd"])
         #expect(status == 0)
         // The fourth is what `ls` itself reads.
         #expect(text.split(separator: "\n") == ["0", "1", "2", "3"])
-        for handle in open { try handle.close() }
+        for descriptor in open { close(descriptor) }
     }
 
     @Test func `a child gets its words, its environment and its directory`() throws {
