@@ -60,9 +60,9 @@ struct FormerEmails: Sendable {
 
     /// Each identity by its last account, whatever the planner thinks of the table: what is to be looked for is
     /// next to nothing when the table is analysed and may be thousands of rows when it is not.
-    private static func places(_ columns: String, _ arrays: String) -> String {
+    private static func places(_ columns: KeyValuePairs<String, String>) -> String {
         """
-        FROM unnest(\(arrays)) AS k (\(columns))
+        FROM \(ArrayRows.sql(columns, from: 2)) AS k
         CROSS JOIN LATERAL (
             SELECT ctid FROM identities
             WHERE tenant_id = $1 AND last_account_id = k.account_id
@@ -76,7 +76,7 @@ struct FormerEmails: Sendable {
         "former_emails_store",
         """
         UPDATE identities i SET former_email = k.digest
-        \(places("identity_id, account_id, linked, digest", "$2::uuid[], $3::uuid[], $4::bigint[], $5::bytea[]"))
+        \(places(["identity_id": "uuid", "account_id": "uuid", "linked": "bigint", "digest": "bytea"]))
             AND i.former_email IS NULL
         """)
 
@@ -84,7 +84,7 @@ struct FormerEmails: Sendable {
         "former_emails_forget",
         """
         UPDATE identities i SET former_email = NULL
-        \(places("identity_id, account_id, linked", "$2::uuid[], $3::uuid[], $4::bigint[]"))
+        \(places(["identity_id": "uuid", "account_id": "uuid", "linked": "bigint"]))
         """)
 
     /// Looks for the e-mails of the next page of identities that nobody has looked at yet.
