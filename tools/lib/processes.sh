@@ -57,12 +57,17 @@ run_interruptibly() {
     local status=0
     "$@" &
     wait_for_child $! || status=$?
+    end_if_asked_to
+    return "$status"
+}
+
+# Ends the tool when a signal has come that asks for it.
+end_if_asked_to() {
     case "$asked_to_stop" in
         INT) exit 130 ;;
         TERM) exit 143 ;;
         HUP) exit 129 ;;
     esac
-    return "$status"
 }
 
 # Stops a child with SIGTERM, and with SIGKILL when it has not ended by the deadline.
