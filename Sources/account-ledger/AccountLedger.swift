@@ -8,7 +8,7 @@ enum AccountLedger {
         umask(0o077)
         // A reader that went away is an error of the write, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
-        exit(await run(Array(CommandLine.arguments.dropFirst())).rawValue)
+        await run(Array(CommandLine.arguments.dropFirst())).endProcess()
     }
 
     private static func run(_ words: [String]) async -> ExitCode {

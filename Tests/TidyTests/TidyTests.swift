@@ -69,6 +69,16 @@ import Testing
         }
     }
 
+    /// exit(3) has libraries clean up what other threads are still using: now and then, that ends in a crash.
+    @Test func `the program ends in one way`() throws {
+        for file in try SourceTree(["Sources"]).files where file.module == "account-ledger" {
+            for (number, line) in code(of: file) {
+                let words = line.split { !$0.isLetter && $0 != "_" && $0 != "(" }
+                #expect(!words.contains("exit("), "\(file):\(number)")
+            }
+        }
+    }
+
     @Test func `what the compiler does not check says what protects it`() throws {
         for file in try SourceTree(["Sources", "Tests"]).files where file.module != "TidyTests" {
             for (index, line) in file.lines.enumerated()

@@ -1,3 +1,5 @@
+import Foundation
+
 /// How the process ends, by the numbers of `sysexits.h` where one fits.
 enum ExitCode: Int32 {
     case success = 0
@@ -5,4 +7,12 @@ enum ExitCode: Int32 {
     case fault = 1
     /// The command line is wrong (EX_USAGE).
     case usage = 64
+
+    /// Ends the process with this code, and without what libraries have registered for its end: OpenSSL would
+    /// take away what other threads are still working with.
+    ///
+    /// Nothing is lost by it, since whatever is written goes to the system at once.
+    func endProcess() -> Never {
+        _exit(rawValue)
+    }
 }

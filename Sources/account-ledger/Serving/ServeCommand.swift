@@ -43,14 +43,14 @@ enum ServeCommand {
             for await _ in signals where ContinuousClock.now - first > echoTime {
                 log.write(.warning, "stopped at once by a second signal")
                 log.flush()
-                exit(ExitCode.fault.rawValue)
+                ExitCode.fault.endProcess()
             }
         }
         Task.detached {
             try await Task.sleep(for: grace)
             log.write(.error, "stopped before everything was finished")
             log.flush()
-            exit(ExitCode.fault.rawValue)
+            ExitCode.fault.endProcess()
         }
     }
 }
