@@ -9,6 +9,8 @@ package struct SealerStatus: Hashable, Sendable {
     package let isHeld: Bool
     /// The size that this process signed last, or another one as its record was last seen; 0 when none.
     package let signed: Int64
+    /// Whether it was this process that signed last, or found the last signature in place when it took the log.
+    package let isSignedHere: Bool
     /// The size up to which the whole log was last held against everything signed; nil before the first
     /// time.
     package let audited: Int64?

@@ -9,6 +9,7 @@ final class SealingBoard: Sendable {
         var size: Int64 = 0
         var isHeld = false
         var signed: Int64 = 0
+        var isSignedHere = false
         var audited: Int64?
         var refusal: SealingRefusal?
         /// Whether the refusal stands until an audit has found everything in place.
@@ -28,9 +29,11 @@ final class SealingBoard: Sendable {
         ) {
             size = log.size
             isHeld = log.isHeld
+            isSignedHere = isSignedHere && log.isHeld
             let before = signed
             if let size = round.signed[log.tenant] {
                 signed = size
+                isSignedHere = true
                 // What the audit has found meanwhile stands.
                 if !isOfAudit { (refusal, retry) = (nil, nil) }
             }
@@ -104,7 +107,7 @@ final class SealingBoard: Sendable {
         return state.withLock(\.places).sorted { $0.key < $1.key }.map { tenant, place in
             SealerStatus(
                 tenant: tenant, size: place.size, isHeld: place.isHeld, signed: place.signed,
-                audited: place.audited, refusal: place.refusal,
+                isSignedHere: place.isSignedHere, audited: place.audited, refusal: place.refusal,
                 isStuck: place.behindSince.map { now - $0 > behindMax } ?? false)
         }
     }

@@ -37,26 +37,31 @@ enum SealCommand {
             url: url, directory: directory, log: log)
         let signals = StopSignals.received()
         let running = Task { await sealer.run() }
-        defer { running.cancel() }
         log.write(.info, "sealing")
-        let exit: ExitCode
-        if arguments.has("once") {
-            exit = try await sealOnce(sealer, directory, url: url)
-        } else {
-            var received = signals.makeAsyncIterator()
-            _ = await received.next()
-            exit = .success
+        let outcome: Result<Void, any Error>
+        do {
+            if arguments.has("once") {
+                try await sealOnce(sealer, directory, url: url)
+            } else {
+                var received = signals.makeAsyncIterator()
+                _ = await received.next()
+            }
+            outcome = .success(())
+        } catch {
+            outcome = .failure(error)
         }
+        // Also after a fault: it gives the leases back, and others need not wait until they expire.
         running.cancel()
         await running.value
         log.write(.info, "stopped")
-        return exit
+        try outcome.get()
+        return .success
     }
 
     /// Waits until every log is signed up to where it ended at first, by whomever.
     private static func sealOnce(
         _ sealer: Sealer, _ directory: SealerDirectory, url: String
-    ) async throws -> ExitCode {
+    ) async throws {
         let tenants = try await Tenants(url: url).list()
         for tenant in try directory.signedTenants()
         where !tenants.contains(where: { $0.tenant == tenant }) {
@@ -71,9 +76,13 @@ enum SealCommand {
                 if let refusal = status?.refusal {
                     throw Fault("tenant \(tenant) is not signed: \(refusal)")
                 }
-                if let status, status.isHeld, status.signed >= size { break }
+                if let status, status.isSignedHere, status.signed >= size { break }
                 let isOurs = status?.isHeld ?? true
-                if !isOurs, try await reads.latestCheckpoint(of: tenant)?.size ?? 0 >= size {
+                if !isOurs, let signed = try await reads.latestCheckpoint(of: tenant)?.size,
+                    signed >= size
+                {
+                    // So many events were there when it was signed.
+                    try await expect(signed, of: tenant, url: url)
                     break
                 }
                 guard isOurs || ContinuousClock.now < deadline else {
@@ -85,7 +94,16 @@ enum SealCommand {
         }
         await reads.close()
         Terminal.print(wanted.map { "\($0.tenant)\tsigned up to size \($0.events)\n" }.joined())
-        return .success
+    }
+
+    /// Sees that a log has at least as many events as were signed.
+    private static func expect(_ signed: Int64, of tenant: TenantID, url: String) async throws {
+        let events = try await Tenants(url: url).list().first { $0.tenant == tenant }?.events ?? 0
+        guard events >= signed else {
+            throw Fault(
+                "tenant \(tenant) is not signed: \(SealingRefusal.logWentBack(size: events, signed: signed))"
+            )
+        }
     }
 }
 

@@ -41,6 +41,19 @@ import Testing
     private var refusal: SealingRefusal? { board.statuses.first?.refusal }
     private var isStuck: Bool { board.statuses.first?.isStuck ?? false }
 
+    @Test func `what others have signed is not what this process has found in place`() throws {
+        note(size: 8, isHeld: false)
+        board.noteSigned(elsewhere: 10, of: .default)
+        // Taken over, but the look at it was broken off.
+        note(size: 8)
+        let taken = try #require(board.statuses.first)
+        #expect(taken.isHeld && taken.signed == 10 && !taken.isSignedHere)
+        note(size: 10, signed: 10)
+        #expect(try #require(board.statuses.first).isSignedHere)
+        note(size: 10, isHeld: false)
+        #expect(try !#require(board.statuses.first).isSignedHere)
+    }
+
     @Test func `a log of which nothing is signed for too long is stuck`() {
         note(size: 10, signed: 10)
         clock.advance(100)
