@@ -1,13 +1,11 @@
 #pragma once
 #include <microhttpd.h>
+#include <stdbool.h>
 #include <string.h>
 
 /// What a daemon is started with; MHD_start_daemon takes it as a variadic list, which Swift can't
 /// call.
 struct cmhd_settings {
-    /// A bound socket that listens. The daemon closes it, unless it is quiesced first.
-    int listen_fd;
-    unsigned int threads;
     unsigned int connections_max;
     unsigned int idle_seconds_max;
     size_t connection_memory_bytes;
@@ -29,10 +27,8 @@ static inline size_t cmhd_keep_escapes(
 
 static inline struct MHD_Daemon *cmhd_start(const struct cmhd_settings *settings) {
     return MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL,
         settings->on_request, settings->context,
-        MHD_OPTION_LISTEN_SOCKET, settings->listen_fd,
-        MHD_OPTION_THREAD_POOL_SIZE, settings->threads,
         MHD_OPTION_CONNECTION_LIMIT, settings->connections_max,
         MHD_OPTION_CONNECTION_TIMEOUT, settings->idle_seconds_max,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, settings->connection_memory_bytes,
@@ -41,6 +37,13 @@ static inline struct MHD_Daemon *cmhd_start(const struct cmhd_settings *settings
         MHD_OPTION_NOTIFY_COMPLETED, settings->on_completed, settings->context,
         MHD_OPTION_NOTIFY_CONNECTION, settings->on_connection, settings->context,
         MHD_OPTION_END);
+}
+
+/// Has a daemon serve a connection that came from a peer's address, a `sockaddr`; false when it has closed
+/// it instead.
+static inline bool cmhd_serve(
+    struct MHD_Daemon *daemon, int connection, const void *peer, socklen_t peer_length) {
+    return MHD_add_connection(daemon, connection, peer, peer_length) == MHD_YES;
 }
 
 /// MHD_get_connection_info is variadic; these are the questions that are asked.

@@ -1,14 +1,67 @@
+import Dispatch
 import Synchronization
 
-/// The open connections, so that those of clients that drip can be cut.
+/// The open connections: how many there may be, and which have to be cut.
 ///
 /// libmicrohttpd itself cuts connections that are silent; this adds a limit on the whole.
 final class ConnectionRegistry: Sendable {
-    private let connections = Mutex<[ObjectIdentifier: ClientConnection]>([:])
+    private struct State {
+        var connections: [ObjectIdentifier: ClientConnection] = [:]
+        /// The connections, and those that are on their way to being one.
+        var placesTaken = 0
+        var isPlaceAwaited = false
+        var isClosed = false
+    }
+
+    private enum Place {
+        case taken, none, closed
+    }
+
+    private let state = Mutex(State())
+    private let placeFreed = DispatchSemaphore(value: 0)
     private let countMax: Int
 
     init(countMax: Int) {
         self.countMax = countMax
+    }
+
+    /// Blocks until there is room for one more connection; false when no more are taken.
+    ///
+    /// The place is given back by `remove`, or by `giveBackPlace` when no connection comes of it.
+    func takePlace() -> Bool {
+        while true {
+            let place: Place = state.withLock { state in
+                if state.isClosed { return .closed }
+                state.isPlaceAwaited = state.placesTaken >= countMax
+                if state.isPlaceAwaited { return .none }
+                state.placesTaken += 1
+                return .taken
+            }
+            switch place {
+            case .taken: return true
+            case .closed: return false
+            case .none: placeFreed.wait()
+            }
+        }
+    }
+
+    /// Gives back a place that no connection has taken.
+    func giveBackPlace() {
+        changePlaces { $0.placesTaken -= 1 }
+    }
+
+    /// Takes no more connections.
+    func close() {
+        changePlaces { $0.isClosed = true }
+    }
+
+    private func changePlaces(_ change: (inout State) -> Void) {
+        let isAwaited = state.withLock { state in
+            change(&state)
+            defer { state.isPlaceAwaited = false }
+            return state.isPlaceAwaited
+        }
+        if isAwaited { placeFreed.signal() }
     }
 
     /// Adds a connection; when it takes the last place, one that waits for a request gives its own
@@ -17,11 +70,11 @@ final class ConnectionRegistry: Sendable {
     /// It is the one whose request is due first: new ones that are silent before those that have
     /// served one.
     func add(_ connection: ClientConnection) {
-        connections.withLock { connections in
-            connections[ObjectIdentifier(connection)] = connection
-            guard connections.count >= countMax else { return }
+        state.withLock { state in
+            state.connections[ObjectIdentifier(connection)] = connection
+            guard state.connections.count >= countMax else { return }
             var first: (connection: ClientConnection, deadline: Int64)?
-            for other in connections.values where other !== connection {
+            for other in state.connections.values where other !== connection {
                 guard let deadline = other.requestDeadline else { continue }
                 if first.map({ deadline < $0.deadline }) ?? true { first = (other, deadline) }
             }
@@ -31,7 +84,12 @@ final class ConnectionRegistry: Sendable {
 
     /// Forgets a connection; called before its descriptor is closed.
     func remove(_ connection: ClientConnection) {
-        _ = connections.withLock { $0.removeValue(forKey: ObjectIdentifier(connection)) }
+        changePlaces { state in
+            guard state.connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else {
+                return
+            }
+            state.placesTaken -= 1
+        }
     }
 
     /// Cuts the connections whose deadline has passed.
@@ -39,8 +97,8 @@ final class ConnectionRegistry: Sendable {
     /// The lock is held meanwhile: a descriptor can't be closed, and its number used again, before
     /// `remove` has had the lock.
     func cutOverdue(at time: MonotonicTime) {
-        connections.withLock { connections in
-            for connection in connections.values where connection.isOverdue(at: time) {
+        state.withLock { state in
+            for connection in state.connections.values where connection.isOverdue(at: time) {
                 connection.cut()
             }
         }

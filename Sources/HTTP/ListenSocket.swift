@@ -1,6 +1,6 @@
 import Glibc
 
-/// A TCP socket that listens; it is closed with its owner, unless given away.
+/// A TCP socket that listens; it is closed with its owner.
 struct ListenSocket: ~Copyable {
     private static let backlog: Int32 = 1024
 
@@ -14,7 +14,7 @@ struct ListenSocket: ~Copyable {
     init(host: String, port: UInt16) throws(HTTPServerError) {
         guard let address = IPAddress(host) else { throw .addressInvalid }
         let family = address.isIPv4 ? AF_INET : AF_INET6
-        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = socket(family, type, 0)
         guard descriptor >= 0 else { throw .failed(call: "socket", code: errno) }
         do throws(HTTPServerError) {
@@ -28,11 +28,9 @@ struct ListenSocket: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Gives the descriptor to somebody who closes it.
-    consuming func release() -> Int32 {
-        let descriptor = descriptor
-        discard self
-        return descriptor
+    /// Refuses new connections, and ends a wait for one with EINVAL.
+    func shutDown() {
+        shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
     private static func listen(

@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// A daemon and its way to an end.
+/// The daemons and their way to an end.
 final class RunningServer: Sendable {
     /// Answers that are ready get this long to leave, after the grace time.
     private static let flushTimeMax: Duration = .seconds(2)
@@ -10,14 +10,14 @@ final class RunningServer: Sendable {
     private static let watchIntervalMax: Duration = .seconds(1)
 
     private let core: ServerCore
-    private let daemon: Mutex<Daemon?>
+    private let daemons: Mutex<DaemonPool?>
     private let watch: Task<Void, Never>
-    /// Entered until the daemon has stopped.
+    /// Entered until the daemons have stopped.
     private let stopped = DispatchGroup()
 
     init(core: ServerCore, socket: consuming ListenSocket) throws(HTTPServerError) {
         self.core = core
-        daemon = Mutex(try Daemon(core: core, socket: socket))
+        daemons = Mutex(try DaemonPool(core: core, socket: socket))
         let interval = min(
             Self.watchIntervalMax, core.limits.requestReceiveTimeMax / 4,
             core.limits.firstRequestLineTimeMax / 4)
@@ -37,7 +37,7 @@ final class RunningServer: Sendable {
     }
 
     private func drain(grace: Duration) {
-        daemon.withLock { $0?.quiesce() }
+        daemons.withLock { $0?.quiesce() }
         // Nothing else would end them, and their clients know how to go on elsewhere.
         let streamsEnd = MonotonicTime.now + Self.streamEndTimeMax
         for exchange in core.slots.inFlightExchanges { exchange.endStream(by: streamsEnd) }
@@ -47,7 +47,7 @@ final class RunningServer: Sendable {
         for exchange in core.slots.stop() { core.abandon(exchange) }
         let isIdle = core.slots.waitUntilIdle(Self.time(after: Self.flushTimeMax))
         watch.cancel()
-        var last = daemon.withLock { $0.take() }
+        var last = daemons.withLock { $0.take() }
         if !isIdle, core.slots.stop().contains(where: \.isSuspended) { last.take()?.leak() }
         last = nil
         stopped.leave()

@@ -1,0 +1,23 @@
+import Glibc
+
+/// A connection that somebody has to serve or to close.
+struct AcceptedSocket {
+    let descriptor: Int32
+    let peer: sockaddr_storage
+    let peerLength: socklen_t
+
+    /// Blocks until a connection comes; nil, with the reason in `errno`, when there will be none.
+    init?(from listener: borrowing ListenSocket) {
+        var peer = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        descriptor = unsafe withUnsafeMutablePointer(to: &peer) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                unsafe accept(listener.descriptor, pointer, &length)
+            }
+        }
+        guard descriptor >= 0 else { return nil }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        self.peer = peer
+        peerLength = length
+    }
+}

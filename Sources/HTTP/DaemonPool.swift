@@ -1,0 +1,77 @@
+import CMicroHTTPD
+import Glibc
+
+/// libmicrohttpd at work: an acceptor, and daemons of one thread each to which it gives connections in turn.
+///
+/// It stops with its owner. A daemon with a pool of threads could accept by itself, but its threads would
+/// not share: of those that wait for a socket the system wakes the one that began last, so that most of a
+/// crowd stays with one thread.
+// Protected by libmicrohttpd's own locks: any thread may give a daemon connections, or stop it.
+@safe struct DaemonPool: ~Copyable, @unchecked Sendable {
+    private let daemons: [OpaquePointer]
+    private let context: Unmanaged<ServerCore>
+    private let acceptor: Acceptor
+    private var isLeaked = false
+
+    init(core: ServerCore, socket: consuming ListenSocket) throws(HTTPServerError) {
+        let context = unsafe Unmanaged.passRetained(core)
+        do throws(HTTPServerError) {
+            unsafe daemons = try Self.start(core.limits, context: context.toOpaque())
+        } catch {
+            unsafe context.release()
+            throw error
+        }
+        unsafe self.context = context
+        // Protected by libmicrohttpd's own locks; the acceptor stops before the daemons do.
+        nonisolated(unsafe) let daemons = unsafe daemons
+        acceptor = Acceptor(socket: socket, registry: core.connections) { accepted, number in
+            unsafe withUnsafePointer(to: accepted.peer) { peer in
+                unsafe cmhd_serve(
+                    daemons[number % daemons.count], accepted.descriptor, peer, accepted.peerLength)
+            }
+        }
+    }
+
+    /// Blocks until the daemons' threads have ended; no connection may be suspended.
+    deinit {
+        acceptor.stop()
+        if isLeaked { return }
+        unsafe daemons.forEach { unsafe MHD_stop_daemon($0) }
+        unsafe context.release()
+    }
+
+    /// Accepts no more connections: the system refuses new ones, open ones live on.
+    func quiesce() {
+        acceptor.stop()
+    }
+
+    /// Leaves the daemons running for ever, when stopping them would stop the program.
+    consuming func leak() {
+        isLeaked = true
+    }
+
+    private static func start(
+        _ limits: HTTPServerLimits, context: UnsafeMutableRawPointer
+    ) throws(HTTPServerError) -> [OpaquePointer] {
+        var settings = unsafe cmhd_settings(
+            // The registry limits them; this must never be the lesser limit.
+            connections_max: UInt32(clamping: limits.connectionsMax + 1),
+            idle_seconds_max: limits.idleSecondsMax,
+            connection_memory_bytes: limits.connectionMemoryBytes,
+            context: context,
+            on_target: daemonReadTarget,
+            on_request: daemonReadRequest,
+            on_completed: daemonCompletedRequest,
+            on_connection: daemonChangedConnection)
+        var daemons: [OpaquePointer] = unsafe []
+        for _ in 0..<max(1, limits.threads) {
+            guard let daemon = unsafe cmhd_start(&settings) else {
+                let code = errno
+                unsafe daemons.forEach { unsafe MHD_stop_daemon($0) }
+                throw .failed(call: "MHD_start_daemon", code: code)
+            }
+            unsafe daemons.append(daemon)
+        }
+        return unsafe daemons
+    }
+}
