@@ -117,6 +117,7 @@ enum TextTargets {
             "10.0.0.0/8,127.0.0.1\n127.0.0.1\n203.0.113.7, 10.1.2.3",
             "::1,2001:db8::/32\n::1\n[2001:db8::7]:443, 2001:db8::8\n198.51.100.1:80, ::ffff:10.0.0.1",
             "0.0.0.0/0,::/0\n192.0.2.1\nunknown, 203.0.113.9,1.1.1.1", "\n192.0.2.1\n9.9.9.9",
+            "\n19::ffff:2.0.2.1\n9.9.9.9",
         ],
         words: [
             ",", "\n", ":", "::", "::ffff:", "/0", "/32", "/128", "[", "]", "%lo", "0x7f.1",
@@ -126,18 +127,19 @@ enum TextTargets {
         let lines = String(decoding: input, as: UTF8.self)
             .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         guard lines.count > 1, let proxies = TrustedProxies(lines[0]) else { return false }
-        let (peer, fields) = (lines[1], Array(lines.dropFirst(2)))
-        let client = proxies.clientAddress(peer: peer, forwardedFor: fields)
-        guard let canonicalPeer = IPAddress(peer)?.text else {
-            try require(client == peer, "a peer that is no address became another")
+        let fields = Array(lines.dropFirst(2))
+        guard let peer = IPAddress(lines[1])?.text else {
+            let client = proxies.clientAddress(peer: lines[1], forwardedFor: fields)
+            try require(client == lines[1], "a peer that is no address became another")
             return true
         }
+        // In its usual form, as requests have it.
+        let client = proxies.clientAddress(peer: peer, forwardedFor: fields)
         try require(IPAddress(client)?.text == client, "the client is no address in its usual form")
-        let nobody = TrustedProxies("")?.clientAddress(
-            peer: canonicalPeer, forwardedFor: fields)
-        try require(nobody == canonicalPeer, "the word of nobody's proxy was taken")
+        let nobody = TrustedProxies("")?.clientAddress(peer: peer, forwardedFor: fields)
+        try require(nobody == peer, "the word of nobody's proxy was taken")
         let direct = proxies.clientAddress(peer: peer, forwardedFor: [])
-        try require(direct == canonicalPeer, "the peer changed without a field")
+        try require(direct == peer, "the peer changed without a field")
         // A field in front of the others is what a client can write: it never hides a later hop.
         let bound = proxies.clientAddress(peer: peer, forwardedFor: ["nonsense"] + fields)
         let hops = fields.joined(separator: ",").split(separator: ",").count
