@@ -6,7 +6,8 @@ struct AcceptedSocket {
     let peer: sockaddr_storage
     let peerLength: socklen_t
 
-    /// Blocks until a connection comes; nil, with the reason in `errno`, when there will be none.
+    /// Takes the connection that has waited longest; nil, with the reason in `errno`, when it is gone or
+    /// can't be taken now.
     init?(from listener: borrowing ListenSocket) {
         var peer = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

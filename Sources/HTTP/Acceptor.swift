@@ -28,6 +28,7 @@ final class Acceptor: Sendable {
 
     /// Accepts no more, so that the system refuses new connections; returns when none is under way.
     func stop() {
+        // In this order: who is woken by the second sees the first.
         registry.close()
         socket.shutDown()
         thread.sync {}
@@ -35,14 +36,16 @@ final class Acceptor: Sendable {
 
     private func run(_ serve: (AcceptedSocket, Int) -> Bool) {
         var number = 0
-        while registry.takePlace() {
+        while true {
+            socket.waitForConnection()
+            guard registry.takePlace() else { return }
             if let accepted = AcceptedSocket(from: socket) {
                 if serve(accepted, number) {
                     number &+= 1
                     continue
                 }
-            } else if errno != ECONNABORTED, errno != EINTR {
-                // Another reason than a client that is gone again will be the same at once.
+            } else if ![ECONNABORTED, EAGAIN, EINTR].contains(errno) {
+                // Any other reason than a client that is gone again will be the same at once.
                 usleep(Self.restMicroseconds)
             }
             registry.giveBackPlace()

@@ -5,17 +5,46 @@ import Synchronization
 ///
 /// libmicrohttpd itself cuts connections that are silent; this adds a limit on the whole.
 final class ConnectionRegistry: Sendable {
+    private enum Place {
+        case taken, none, closed
+    }
+
     private struct State {
         var connections: [ObjectIdentifier: ClientConnection] = [:]
         /// The connections, and those that are on their way to being one.
         var placesTaken = 0
         var isPlaceAwaited = false
         var isClosed = false
+        /// The connection that was cut for the sake of another, until it is gone.
+        var cut: ObjectIdentifier?
+
+        mutating func takePlace(countMax: Int) -> Place {
+            if isClosed { return .closed }
+            isPlaceAwaited = placesTaken >= countMax
+            guard isPlaceAwaited else {
+                placesTaken += 1
+                return .taken
+            }
+            if cut == nil { cutOneAtRest() }
+            return .none
+        }
+
+        /// Has the connection whose request is due first give its place up: new ones that are silent
+        /// before those that have served one.
+        private mutating func cutOneAtRest() {
+            var first: (connection: ClientConnection, deadline: Int64)?
+            for connection in connections.values {
+                guard let deadline = connection.requestDeadline else { continue }
+                if first.map({ deadline < $0.deadline }) ?? true { first = (connection, deadline) }
+            }
+            guard let (connection, _) = first else { return }
+            cut = ObjectIdentifier(connection)
+            connection.cut()
+        }
     }
 
-    private enum Place {
-        case taken, none, closed
-    }
+    /// How soon a full house is looked at again for a connection at rest.
+    private static let lookPause = DispatchTimeInterval.milliseconds(100)
 
     private let state = Mutex(State())
     private let placeFreed = DispatchSemaphore(value: 0)
@@ -27,20 +56,14 @@ final class ConnectionRegistry: Sendable {
 
     /// Blocks until there is room for one more connection; false when no more are taken.
     ///
-    /// The place is given back by `remove`, or by `giveBackPlace` when no connection comes of it.
+    /// When all places are taken, one that waits for its client's next request gives its own up. The place is
+    /// given back by `remove`, or by `giveBackPlace` when no connection comes of it.
     func takePlace() -> Bool {
         while true {
-            let place: Place = state.withLock { state in
-                if state.isClosed { return .closed }
-                state.isPlaceAwaited = state.placesTaken >= countMax
-                if state.isPlaceAwaited { return .none }
-                state.placesTaken += 1
-                return .taken
-            }
-            switch place {
+            switch state.withLock({ $0.takePlace(countMax: countMax) }) {
             case .taken: return true
             case .closed: return false
-            case .none: placeFreed.wait()
+            case .none: _ = placeFreed.wait(timeout: .now() + Self.lookPause)
             }
         }
     }
@@ -64,31 +87,17 @@ final class ConnectionRegistry: Sendable {
         if isAwaited { placeFreed.signal() }
     }
 
-    /// Adds a connection; when it takes the last place, one that waits for a request gives its own
-    /// up.
-    ///
-    /// It is the one whose request is due first: new ones that are silent before those that have
-    /// served one.
     func add(_ connection: ClientConnection) {
-        state.withLock { state in
-            state.connections[ObjectIdentifier(connection)] = connection
-            guard state.connections.count >= countMax else { return }
-            var first: (connection: ClientConnection, deadline: Int64)?
-            for other in state.connections.values where other !== connection {
-                guard let deadline = other.requestDeadline else { continue }
-                if first.map({ deadline < $0.deadline }) ?? true { first = (other, deadline) }
-            }
-            first?.connection.cut()
-        }
+        state.withLock { $0.connections[ObjectIdentifier(connection)] = connection }
     }
 
     /// Forgets a connection; called before its descriptor is closed.
     func remove(_ connection: ClientConnection) {
+        let id = ObjectIdentifier(connection)
         changePlaces { state in
-            guard state.connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else {
-                return
-            }
+            guard state.connections.removeValue(forKey: id) != nil else { return }
             state.placesTaken -= 1
+            if state.cut == id { state.cut = nil }
         }
     }
 

@@ -5,7 +5,8 @@ import Glibc
 ///
 /// It stops with its owner. A daemon with a pool of threads could accept by itself, but its threads would
 /// not share: of those that wait for a socket the system wakes the one that began last, so that most of a
-/// crowd stays with one thread.
+/// crowd stays with one thread. Dealt out in turn, a connection waits for its own thread, even when
+/// another one is free; so handlers must not block.
 // Protected by libmicrohttpd's own locks: any thread may give a daemon connections, or stop it.
 @safe struct DaemonPool: ~Copyable, @unchecked Sendable {
     private let daemons: [OpaquePointer]

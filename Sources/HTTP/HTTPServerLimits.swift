@@ -16,7 +16,8 @@ package struct HTTPServerLimits: Sendable {
     package var headerCountMax = 100
     /// The most open connections; more wait in the system's queue.
     ///
-    /// When all are taken, the one that has waited longest for its client's next request is cut.
+    /// When all are taken and another comes, the one that has waited longest for its client's next request
+    /// is cut.
     package var connectionsMax = 1024
     /// The most requests given to the handler at the same time; more are answered as overloaded.
     package var requestsInFlightMax = 512

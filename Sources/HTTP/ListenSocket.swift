@@ -14,7 +14,7 @@ struct ListenSocket: ~Copyable {
     init(host: String, port: UInt16) throws(HTTPServerError) {
         guard let address = IPAddress(host) else { throw .addressInvalid }
         let family = address.isIPv4 ? AF_INET : AF_INET6
-        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let descriptor = socket(family, type, 0)
         guard descriptor >= 0 else { throw .failed(call: "socket", code: errno) }
         do throws(HTTPServerError) {
@@ -28,7 +28,13 @@ struct ListenSocket: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Refuses new connections, and ends a wait for one with EINVAL.
+    /// Blocks until somebody connects or the socket is shut down.
+    func waitForConnection() {
+        var look = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        unsafe poll(&look, 1, -1)
+    }
+
+    /// Refuses new connections, and ends the wait for one.
     func shutDown() {
         shutdown(descriptor, Int32(SHUT_RDWR))
     }

@@ -10,6 +10,8 @@ struct ConnectionDealingTests {
         let connectionCount = 64
         var limits = HTTPServerLimits()
         limits.threads = threadCount
+        // Each connection is silent until all the others are there.
+        limits.firstRequestLineTimeMax = .seconds(60)
         let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { _ in
             HTTPResponse(status: 200, body: Array("\(UInt(pthread_self()))".utf8))
         }

@@ -141,6 +141,31 @@ struct CrowdedServerTests {
         }
     }
 
+    @Test func `who comes while all are at work is let in when one of them rests`() async throws {
+        var limits = HTTPServerLimits()
+        limits.connectionsMax = 2
+        limits.idleTimeMax = .seconds(600)
+        let gate = Gate()
+        let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
+            if request.path == "/held" { await gate.pass() }
+            return await echo(request)
+        }
+        try await withServer(limits: limits, handler: handler) { server in
+            var held: [RawClient] = []
+            for _ in 0..<2 {
+                let client = try await RawClient(port: server.port)
+                try await client.send("GET /held HTTP/1.1\nHost: h\n\n")
+                held.append(client)
+            }
+            try await gate.waitForArrivals(2)
+            let next = try await RawClient(port: server.port)
+            try await next.send("GET /next HTTP/1.1\nHost: h\n\n")
+            gate.open()
+            #expect(try await next.receive("the one that came last")["X-Path"] == "/next")
+            for client in held { #expect(try await client.receive()["X-Path"] == "/held") }
+        }
+    }
+
     @Test func `connections at rest keep nobody out, and those at work stay`() async throws {
         var limits = HTTPServerLimits()
         limits.connectionsMax = 4
