@@ -5,7 +5,8 @@ import Foundation
 enum LedgerFuzz {
     static func main() async {
         signal(SIGPIPE, SIG_IGN)
-        exit(await run())
+        // Not exit(3): OpenSSL would take away what a target's threads are still working with.
+        _exit(await run())
     }
 
     private static func run() async -> Int32 {

@@ -137,23 +137,24 @@ import TransparencyLog
         try await Deployment.with { deployment in
             let server = try await deployment.serve(settings: settings(deployment))
             var phone = Device(server.client)
-            for number in 0..<3 {
-                try await phone.signIn(deployment.apple, as: "person-\(number)")
-            }
+            try await phone.signIn(deployment.apple, as: "person-0")
+            try await expectSealed(deployment)
+            let before = try await size(deployment)
+            try await phone.signIn(deployment.apple, as: "person-1")
             try await expectSealed(deployment)
             #expect(try await server.client.call("GET", "/readyz").status == 200)
             let size = try await size(deployment)
             try await tamper(
                 deployment,
                 """
-                DELETE FROM events WHERE position >= \(size - 2);
-                UPDATE ledger_head SET next_position = \(size - 2)
+                DELETE FROM events WHERE position >= \(before);
+                UPDATE ledger_head SET next_position = \(before)
                 """)
             let detail = try await eventually("readiness to say so") {
                 let answer = try await server.admin.call("GET", "/readyz")
                 return answer.status == 503 ? String(decoding: answer.body, as: UTF8.self) : nil
             }
-            #expect(detail.contains("has \(size - 2) events, and \(size) were signed"))
+            #expect(detail.contains("has \(before) events, and \(size) were signed"))
             #expect(try await server.client.call("GET", "/readyz").status == 503)
             try await eventually("the log to say so") {
                 server.log.contains("\"msg\":\"sealing refused\"") ? true : nil
@@ -163,9 +164,20 @@ import TransparencyLog
                 String(decoding: metrics.body, as: UTF8.self)
                     .contains("ledger_sealing_refused{tenant=\"default\"} 1\n"))
             let tool = deployment.tool(with: settings(deployment))
-            // While the server has the lease, then alone, then after one that had it and has ended.
-            for round in 0..<3 {
+            // While the server has the lease, then alone, after one that had it and has ended, and beside one
+            // that has it while the checkpoints are gone as well, as in a backup that was restored.
+            for round in 0..<4 {
                 if round == 1 { try await server.stop() }
+                if round == 3 {
+                    try await tamper(
+                        deployment,
+                        """
+                        ALTER TABLE checkpoints DISABLE TRIGGER USER;
+                        DELETE FROM checkpoints WHERE size > \(before);
+                        INSERT INTO sealer_leases (tenant_id, holder, expires_at)
+                        VALUES ('default', gen_random_uuid(), now() + interval '4 seconds')
+                        """)
+                }
                 let outcome = try await tool.run(["seal", "--once"])
                 #expect(outcome.status == 1)
                 #expect(outcome.errors.contains("went back"), "\(outcome.errors)")

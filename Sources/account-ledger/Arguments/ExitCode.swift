@@ -11,7 +11,8 @@ enum ExitCode: Int32 {
     /// Ends the process with this code, and without what libraries have registered for its end: OpenSSL would
     /// take away what other threads are still working with.
     ///
-    /// Nothing is lost by it, since whatever is written goes to the system at once.
+    /// Nothing is lost by it: whatever is written goes to the system at once, but for lines of the log, which
+    /// a command flushes before it ends.
     func endProcess() -> Never {
         _exit(rawValue)
     }

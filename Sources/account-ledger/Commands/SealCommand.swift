@@ -1,6 +1,7 @@
 import Foundation
 import Ledger
 import LedgerPostgres
+import TransparencyLog
 
 /// `seal`: hashes what is appended and signs checkpoints, without serving.
 enum SealCommand {
@@ -62,10 +63,21 @@ enum SealCommand {
     private static func sealOnce(
         _ sealer: Sealer, _ directory: SealerDirectory, url: String
     ) async throws {
+        // Before the events are counted, which can only grow: not who holds a lease says whether a log went
+        // back, nor what is published, since a database that is set back takes both along.
+        let signed = try directory.signedTenants().map { tenant in
+            // A record that is not fit for use is the sealer's to refuse.
+            (
+                tenant,
+                (try? directory.standing(of: tenant, mayBegin: false))?.last?.checkpoint.size ?? 0
+            )
+        }
         let tenants = try await Tenants(url: url).list()
-        for tenant in try directory.signedTenants()
-        where !tenants.contains(where: { $0.tenant == tenant }) {
-            throw Fault("tenant \(tenant) was sealed, and the database does not have it")
+        for (tenant, size) in signed {
+            guard let found = tenants.first(where: { $0.tenant == tenant }) else {
+                throw Fault("tenant \(tenant) was sealed, and the database does not have it")
+            }
+            try expect(size, of: tenant, events: found.events)
         }
         let wanted = tenants.filter { $0.events > 0 }
         let reads = ProofReads(url: url) { _ in }
@@ -81,8 +93,8 @@ enum SealCommand {
                 if !isOurs, let signed = try await reads.latestCheckpoint(of: tenant)?.size,
                     signed >= size
                 {
-                    // So many events were there when it was signed.
-                    try await expect(signed, of: tenant, url: url)
+                    let found = try await Tenants(url: url).list().first { $0.tenant == tenant }
+                    try expect(signed, of: tenant, events: found?.events ?? 0)
                     break
                 }
                 guard isOurs || ContinuousClock.now < deadline else {
@@ -96,14 +108,13 @@ enum SealCommand {
         Terminal.print(wanted.map { "\($0.tenant)\tsigned up to size \($0.events)\n" }.joined())
     }
 
-    /// Sees that a log has at least as many events as were signed.
-    private static func expect(_ signed: Int64, of tenant: TenantID, url: String) async throws {
-        let events = try await Tenants(url: url).list().first { $0.tenant == tenant }?.events ?? 0
-        guard events >= signed else {
-            throw Fault(
-                "tenant \(tenant) is not signed: \(SealingRefusal.logWentBack(size: events, signed: signed))"
-            )
-        }
+    /// Sees that a log has as many events as were signed before they were counted.
+    private static func expect(
+        _ signed: Int64, of tenant: TenantID, events: Int64
+    ) throws(Fault) {
+        guard events < signed else { return }
+        let refusal = SealingRefusal.logWentBack(size: events, signed: signed)
+        throw Fault("tenant \(tenant) is not signed: \(refusal)")
     }
 }
 
