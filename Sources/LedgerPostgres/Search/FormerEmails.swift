@@ -15,12 +15,6 @@ struct FormerEmails: Sendable {
     /// Digests that are taken away in one transaction.
     private static let resetMax = 1_000
 
-    /// What a connection is set to that carries these statements out.
-    ///
-    /// A page is read in the order of an index, not sorted: the planner, who has no statistics of digests,
-    /// takes those that are missing for few and would read and sort all of them for each page.
-    static let settings = "\(SearchReads.settings); SET enable_sort = off"
-
     let key: SearchKey
     let disclosures: DisclosureReader
 

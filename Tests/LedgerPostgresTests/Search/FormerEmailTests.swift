@@ -70,7 +70,7 @@ private final class FaultLines: Sendable {
                 key: ScratchDatabase.searchKey,
                 disclosures: DisclosureReader(keyring: SequencerFixture.keyring))
             let session = Session(url: database.runtimeURL, applicationName: "a test") {
-                try $0.execute(FormerEmails.settings)
+                try $0.execute(SearchReads.settings)
             }
             let flush = Statement("flush", "SELECT pg_stat_force_next_flush()")
             let read = Statement(
