@@ -23,7 +23,7 @@ package struct FormerEmailRebuild: Sendable {
         session = Postgres.Session(
             url: url, applicationName: "account-ledger rebuild", statementDeadline: .seconds(3600)
         ) {
-            try $0.execute(SearchReads.settings)
+            try $0.execute("\(SearchReads.settings); SET \(FormerEmails.readsInOrder)")
             try $0.execute(
                 "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0")
         }

@@ -49,7 +49,10 @@ package final class FormerEmailWorker: Sendable {
             statementDeadline: .seconds(15)
         ) {
             // What a crash takes away is looked for again.
-            try $0.execute("\(SearchReads.settings); SET synchronous_commit = off")
+            try $0.execute(
+                """
+                \(SearchReads.settings); SET \(FormerEmails.readsInOrder); SET synchronous_commit = off
+                """)
         }
     }
 

@@ -15,6 +15,13 @@ struct FormerEmails: Sendable {
     /// Digests that are taken away in one transaction.
     private static let resetMax = 1_000
 
+    /// Has pages read in the order of their index.
+    ///
+    /// The planner, who has no statistics of digests, takes those that are missing for few: by a bitmap it would
+    /// read, and then sort, all of them for each page. To forbid sorting would be worse, since it would
+    /// have disclosures read in the order of theirs, all that a tenant has.
+    static let readsInOrder = "enable_bitmapscan = off"
+
     let key: SearchKey
     let disclosures: DisclosureReader
 

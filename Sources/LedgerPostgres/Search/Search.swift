@@ -79,10 +79,11 @@ struct Search {
     private mutating func compareWhatNobodyLookedAt(
         _ email: String, with emails: FormerEmails, on connection: Connection
     ) throws(PostgresError) {
-        try connection.execute("SAVEPOINT former_emails")
+        try connection.execute("SAVEPOINT former_emails; SET LOCAL \(FormerEmails.readsInOrder)")
         do throws(PostgresError) {
             let (left, isWhole) = try emails.notLookedAt(
                 with: email, in: tenant, pagesMax: Self.pagesMax, on: connection)
+            try connection.execute("SET LOCAL enable_bitmapscan = on")
             if !isWhole { hasMore = true }
             for left in left {
                 guard let provider = ProviderName(left.provider) else { continue }

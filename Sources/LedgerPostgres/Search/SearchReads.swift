@@ -6,14 +6,12 @@ package struct SearchReads: SearchReader {
     /// How long a search for an e-mail waits for the read model.
     private static let patience = Duration.seconds(3)
     private static let pause = Duration.milliseconds(20)
-    /// Each key is looked up by itself, however the planner reckons; and what an index has in order is read in
-    /// that order: without statistics of digests the planner takes those that are missing for few, and
-    /// would read and sort all of them for each page of former e-mails.
+    /// Each key is looked up by itself, however the planner reckons.
     static let settings = """
         SET statement_timeout = '10s'; SET lock_timeout = '2s';
         SET idle_in_transaction_session_timeout = '10s';
         SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
-        SET enable_sort = off; SET jit = off
+        SET jit = off
         """
 
     private static let begin = Statement(

@@ -63,6 +63,12 @@ private final class FaultLines: Sendable {
                     SELECT 'default', 'google', n::text, gen_random_uuid(), gen_random_uuid(), now(), n
                     FROM generate_series(1, 4000) AS n
                     """)
+                try connection.execute(
+                    """
+                    INSERT INTO disclosures (tenant_id, position, account_id, ciphertext)
+                    SELECT 'default', linked_position, last_account_id, '' FROM identities;
+                    ANALYZE disclosures
+                    """)
                 if isAnalyzed { try connection.execute("ANALYZE identities") }
             }
             await owner.close()
@@ -70,14 +76,14 @@ private final class FaultLines: Sendable {
                 key: ScratchDatabase.searchKey,
                 disclosures: DisclosureReader(keyring: SequencerFixture.keyring))
             let session = Session(url: database.runtimeURL, applicationName: "a test") {
-                try $0.execute(SearchReads.settings)
+                try $0.execute("\(SearchReads.settings); SET \(FormerEmails.readsInOrder)")
             }
             let flush = Statement("flush", "SELECT pg_stat_force_next_flush()")
             let read = Statement(
                 "entries_read",
                 """
                 SELECT sum(idx_tup_read)::bigint FROM pg_stat_user_indexes
-                WHERE relname = 'identities'
+                WHERE relname IN ('identities', 'disclosures')
                 """)
             let entries = try await session.run { connection in
                 _ = try connection.query(flush)
