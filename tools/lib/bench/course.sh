@@ -38,7 +38,7 @@ read_options() {
         shift
     done
     require_known_rows
-    local given=${BENCH_LINKS:-24000}
+    local given=${BENCH_LINKS:-16000}
     [[ $given =~ ^[0-9]{4,6}$ && $given -ge 4800 ]] ||
         fail_usage "BENCH_LINKS must be a number from 4800 to 999999, not '$given'"
     set_sizes "$given"
