@@ -83,7 +83,6 @@ struct Search {
         do throws(PostgresError) {
             let (left, isWhole) = try emails.notLookedAt(
                 with: email, in: tenant, pagesMax: Self.pagesMax, on: connection)
-            try connection.execute("SET LOCAL enable_bitmapscan = on")
             if !isWhole { hasMore = true }
             for left in left {
                 guard let provider = ProviderName(left.provider) else { continue }
@@ -92,10 +91,11 @@ struct Search {
                 add(row, .formerEmail)
             }
         } catch {
-            try connection.execute("ROLLBACK TO SAVEPOINT former_emails")
             hasMore = true
             fault = error
         }
+        // Nothing was written; the setting goes with it.
+        try connection.execute("ROLLBACK TO SAVEPOINT former_emails")
     }
 
     /// Looks the term up as every kind of id that it can be.
