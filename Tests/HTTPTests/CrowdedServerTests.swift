@@ -146,11 +146,7 @@ struct CrowdedServerTests {
         limits.connectionsMax = 2
         limits.idleTimeMax = .seconds(600)
         let gate = Gate()
-        let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
-            if request.path == "/held" { await gate.pass() }
-            return await echo(request)
-        }
-        try await withServer(limits: limits, handler: handler) { server in
+        try await withServer(limits: limits, handler: echoHolding(at: gate)) { server in
             var held: [RawClient] = []
             for _ in 0..<2 {
                 let client = try await RawClient(port: server.port)
@@ -171,11 +167,7 @@ struct CrowdedServerTests {
         limits.connectionsMax = 4
         limits.threads = 1
         let gate = Gate()
-        let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
-            if request.path == "/held" { await gate.pass() }
-            return await echo(request)
-        }
-        try await withServer(limits: limits, handler: handler) { server in
+        try await withServer(limits: limits, handler: echoHolding(at: gate)) { server in
             let held = try await RawClient(port: server.port)
             try await held.send("GET /held HTTP/1.1\nHost: h\n\n")
             try await gate.waitForArrivals(1)

@@ -41,3 +41,11 @@ let echo: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
         headers: [("Content-Type", "text/plain"), ("X-Query", query), ("X-Path", request.path)],
         body: Array("\(request.method) ".utf8) + request.body)
 }
+
+/// Answers with what was asked; who asks for `/held` waits at a gate first.
+func echoHolding(at gate: Gate) -> @Sendable (HTTPRequest) async -> HTTPResponse {
+    { request in
+        if request.path == "/held" { await gate.pass() }
+        return await echo(request)
+    }
+}

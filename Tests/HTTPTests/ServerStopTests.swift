@@ -23,12 +23,9 @@ struct ServerStopTests {
 
     @Test func `an open connection is served while the server drains, and closed`() async throws {
         let gate = Gate()
-        let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
-            if request.path == "/held" { await gate.pass() }
-            return await echo(request)
-        }
         let server = try HTTPServer(
-            host: "127.0.0.1", port: 0, limits: HTTPServerLimits(), reject: reject, handler: handler
+            host: "127.0.0.1", port: 0, limits: HTTPServerLimits(), reject: reject,
+            handler: echoHolding(at: gate)
         )
         let held = try await RawClient(port: server.port)
         let other = try await RawClient(port: server.port)
@@ -174,11 +171,7 @@ struct ServerStopTests {
         var limits = HTTPServerLimits()
         limits.requestsInFlightMax = 1
         let gate = Gate()
-        let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
-            if request.path == "/held" { await gate.pass() }
-            return await echo(request)
-        }
-        try await withServer(limits: limits, handler: handler) { server in
+        try await withServer(limits: limits, handler: echoHolding(at: gate)) { server in
             let client = try await RawClient(port: server.port)
             try await client.send("GET /held HTTP/1.1\nHost: h\n\n")
             try await gate.waitForArrivals(1)
