@@ -185,6 +185,30 @@ import TransparencyLog
         }
     }
 
+    @Test(arguments: [SIGTERM, SIGINT])
+    func `sealing once that cannot go on can be stopped`(signal: Int32) async throws {
+        try await Deployment.with { deployment in
+            let server = try await deployment.serve()
+            var phone = Device(server.client)
+            try await phone.signIn(deployment.apple, as: "person-0")
+            let lock = Session(url: deployment.superuserURL, applicationName: "sealing test")
+            try await lock.step { connection in
+                try connection.execute("BEGIN; LOCK TABLE sealer_leases")
+            }
+            let sealing = try RunningProcess(
+                executable: CommandLineTool.executable, arguments: ["seal", "--once"],
+                environment: deployment.tool.environment.merging(settings(deployment)) { $1 })
+            try await eventually("the sealer to run: \(sealing.errors.text)") {
+                sealing.errors.text.contains("\"msg\":\"sealing\"") ? true : nil
+            }
+            sealing.send(signal)
+            #expect(try await sealing.exitStatus(within: .seconds(60)) == 1)
+            #expect(sealing.errors.text.contains("stopped before everything was signed"))
+            #expect(sealing.output.text.isEmpty)
+            await lock.close()
+        }
+    }
+
     @Test func `an entry that was rewritten long after it was signed is found`() async throws {
         try await Deployment.with { deployment in
             let first = try await deployment.serve(settings: settings(deployment))

@@ -42,7 +42,9 @@ enum SealCommand {
         let outcome: Result<Void, any Error>
         do {
             if arguments.has("once") {
-                try await sealOnce(sealer, directory, url: url)
+                try await untilStopped(by: signals) {
+                    try await sealOnce(sealer, directory, url: url)
+                }
             } else {
                 var received = signals.makeAsyncIterator()
                 _ = await received.next()
@@ -57,6 +59,24 @@ enum SealCommand {
         log.write(.info, "stopped")
         try outcome.get()
         return .success
+    }
+
+    /// Does the work, unless a signal ends it first, which is a fault: it is not done then.
+    private static func untilStopped(
+        by signals: AsyncStream<Int32>, _ work: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await work() }
+            group.addTask {
+                var received = signals.makeAsyncIterator()
+                if await received.next() != nil {
+                    throw Fault("stopped before everything was signed")
+                }
+            }
+            // The work is the first to end without a fault; the other one waits until it is cancelled.
+            try await group.next()
+            group.cancelAll()
+        }
     }
 
     /// Waits until every log is signed up to where it ended at first, by whomever.
