@@ -14,7 +14,7 @@ struct Search {
     /// Why something was left out.
     private(set) var fault: PostgresError?
     /// Pages of identities that nobody has looked at yet whose e-mails a search opens.
-    private static let pagesMax = 20
+    static let pagesMax = 20
 
     private var accounts: [AccountID: Set<SearchMatch>] = [:]
     private var identities: [IdentityID: Set<SearchMatch>] = [:]

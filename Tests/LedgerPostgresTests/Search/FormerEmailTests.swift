@@ -45,10 +45,10 @@ private final class FaultLines: Sendable {
         }
     }
 
-    /// Every command of the tenant waits for the lock under which a page is written.
-    @Test(arguments: [false, true])
+    /// Every command of the tenant waits for the lock under which a worker's page is written.
+    @Test(arguments: [false, true], [false, true])
     func `a page looks each identity up, however many wait for their turn`(
-        isAnalyzed: Bool
+        isAnalyzed: Bool, isOfSearch: Bool
     ) async throws {
         try await ScratchDatabase.with { database in
             let owner = Session(url: database.superuserURL, applicationName: "a test")
@@ -76,8 +76,10 @@ private final class FaultLines: Sendable {
                 key: ScratchDatabase.searchKey,
                 disclosures: DisclosureReader(keyring: SequencerFixture.keyring))
             let session = Session(url: database.runtimeURL, applicationName: "a test") {
-                try $0.execute("\(SearchReads.settings); SET \(FormerEmails.readsInOrder)")
+                try $0.execute(SearchReads.settings)
+                if !isOfSearch { try $0.execute("SET \(FormerEmails.readsInOrder)") }
             }
+            let term = try #require(SearchTerm("ada@a.example") { _ in nil })
             let flush = Statement("flush", "SELECT pg_stat_force_next_flush()")
             let read = Statement(
                 "entries_read",
@@ -88,13 +90,26 @@ private final class FaultLines: Sendable {
             let entries = try await session.run { connection in
                 _ = try connection.query(flush)
                 let before = try connection.query(read).int8(0, 0)
-                let last = try emails.complete(.default, after: nil, on: connection)
-                #expect(last != nil, "a page is less than all")
+                if isOfSearch {
+                    try connection.execute("BEGIN")
+                    var search = Search(
+                        tenant: .default, term: term, emails: emails,
+                        disclosures: DisclosureReader(keyring: SequencerFixture.keyring))
+                    try search.comparePersonalData(on: connection)
+                    #expect(search.hasMore && search.fault == nil, "some pages are less than all")
+                    try connection.execute("COMMIT")
+                } else {
+                    let last = try emails.complete(.default, after: nil, on: connection)
+                    #expect(last != nil, "a page is less than all")
+                }
                 _ = try connection.query(flush)
                 return try connection.query(read).int8(0, 0) - before
             }
             await session.close()
-            #expect(entries > 50 && entries < 1_000, "\(entries) entries of indexes were read")
+            let pages = isOfSearch ? Int64(Search.pagesMax) : 1
+            #expect(
+                entries > 50 * pages && entries < 1_000 * pages,
+                "\(entries) entries of indexes were read")
         }
     }
 
