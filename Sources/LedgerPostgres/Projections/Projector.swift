@@ -41,7 +41,8 @@ package final class Projector: Sendable {
         lanes = [first, lane([.conflicts], pause: configuration.conflictsPause)]
         statusSession = Postgres.Session(
             url: configuration.url, applicationName: "account-ledger projector status",
-            statementDeadline: .seconds(5))
+            statementDeadline: .seconds(5)
+        ) { try $0.execute(ConnectionSettings.lookups) }
     }
 
     /// Folds until the task is cancelled; survives a database that goes away and comes back.

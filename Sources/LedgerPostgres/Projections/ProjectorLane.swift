@@ -38,7 +38,7 @@ final class ProjectorLane: Sendable {
         self.onFault = onFault
         session = Postgres.Session(
             url: configuration.url, applicationName: HolderName.projector.rawValue,
-            statementDeadline: .seconds(15)
+            statementDeadline: .seconds(11)
         ) { try $0.execute(Self.settings) }
         folder = ProjectionFolder(
             store: PostgresProjectionStore(

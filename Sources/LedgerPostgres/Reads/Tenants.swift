@@ -25,7 +25,8 @@ package actor Tenants: TenantDirectory {
     package init(url: String, known: Set<TenantID> = []) {
         self.known = known
         session = Postgres.Session(
-            url: url, applicationName: "account-ledger tenants", statementDeadline: .seconds(5))
+            url: url, applicationName: "account-ledger tenants", statementDeadline: .seconds(5)
+        ) { try $0.execute(ConnectionSettings.lookups) }
     }
 
     package func contains(_ tenant: TenantID) async throws(LedgerFault) -> Bool {

@@ -35,7 +35,8 @@ package final class WebhookDispatcher: Sendable {
             url: configuration.url, keyring: keyring, leaseSeconds: configuration.leaseSeconds)
         statusSession = Postgres.Session(
             url: configuration.url, applicationName: "account-ledger webhooks status",
-            statementDeadline: .seconds(5))
+            statementDeadline: .seconds(5)
+        ) { try $0.execute(ConnectionSettings.lookups) }
     }
 
     /// Delivers until the task is cancelled; survives a database that goes away and comes back.
