@@ -43,6 +43,7 @@ package struct Migrator: Sendable {
             url: ownerURL, applicationName: Self.applicationName,
             statementDeadline: Self.statementMax)
         defer { owner.close() }
+        try owner.refuseSharedSessions(url: ownerURL)
         try Self.lock(owner)
         let login = try servingLogin(beside: owner)
         let pending = try pendingMigrations(in: owner)

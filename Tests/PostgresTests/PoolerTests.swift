@@ -1,0 +1,53 @@
+import Postgres
+import Testing
+
+/// What a pooler shows of the processes behind it, played by a function that takes the place of the one that
+/// tells a transaction which process serves it.
+@Suite struct PoolerTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let process: String
+        let isRefused: Bool
+    }
+
+    static let cases = [
+        Case(
+            testDescription: "none, or a relay of bytes", process: "pg_catalog.pg_backend_pid()",
+            isRefused: false),
+        Case(
+            testDescription: "by session", process: "pg_catalog.pg_backend_pid() + 10000000",
+            isRefused: false),
+        Case(
+            testDescription: "by transaction, and nobody else is there", process: "1",
+            isRefused: true),
+        Case(
+            testDescription: "by transaction, and others are there",
+            process: "(random() * 1000000000)::int", isRefused: true),
+    ]
+
+    @Test(arguments: cases)
+    func `a pooler that gives each transaction another connection is refused`(
+        pooler: Case
+    ) throws {
+        let schema = "pooler_\(UInt64.random(in: 0...(.max)))"
+        let maker = try TestServer.connect(
+            """
+            CREATE SCHEMA \(schema);
+            CREATE FUNCTION \(schema).pg_backend_pid() RETURNS int LANGUAGE sql
+                RETURN \(pooler.process)
+            """)
+        defer { try? maker.execute("DROP SCHEMA \(schema) CASCADE") }
+        let url = try TestServer.url()
+        let options = "options=-csearch_path%3D\(schema)%2Cpg_catalog"
+        let pooled = url + (url.contains("?") ? "&" : "?") + options
+        let connection = try Connection(url: pooled, applicationName: "postgres-tests")
+        let refused = Result { try connection.refuseSharedSessions(url: pooled) }
+        switch refused {
+        case .success: #expect(!pooler.isRefused)
+        case .failure(PostgresError.connectionFailed(let reason)):
+            #expect(pooler.isRefused && reason.contains("pool by session"))
+        case .failure(let error): throw error
+        }
+        #expect(connection.isUsable)
+    }
+}
