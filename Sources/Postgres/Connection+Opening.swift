@@ -15,7 +15,7 @@ extension Connection {
     ) throws(PostgresError) -> ConnectionHandle {
         // What libpq cannot parse is refused here, because its own message would quote the
         // password.
-        guard !url.utf8.contains(0), ConnectionHandle.canParse(url) else {
+        guard !url.utf8.contains(0), let given = ConnectionHandle.parse(url) else {
             throw .connectionFailed("the connection URL cannot be parsed")
         }
         let settings =
@@ -23,6 +23,25 @@ extension Connection {
                 ("dbname", url), ("application_name", applicationName),
                 ("client_encoding", "UTF8"),
             ]
+        // libpq tries the next host when one refuses, but not when one is silent: such as the machine of a
+        // primary that is gone, while the next host has taken over.
+        var hosts = ServerAddress.each(in: given)
+        guard hosts.count > 1 else { return try open(settings, until: deadline) }
+        while true {
+            let host = hosts.removeFirst()
+            let now = ContinuousClock.now
+            do throws(PostgresError) {
+                return try open(
+                    settings + host.settings, until: now + (deadline - now) / (hosts.count + 1))
+            } catch {
+                if hosts.isEmpty { throw error }
+            }
+        }
+    }
+
+    private static func open(
+        _ settings: [(String, String)], until deadline: ContinuousClock.Instant
+    ) throws(PostgresError) -> ConnectionHandle {
         guard let handle = ConnectionHandle(settings: settings) else {
             throw .connectionFailed("out of memory")
         }

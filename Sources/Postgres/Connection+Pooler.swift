@@ -1,27 +1,28 @@
 extension Connection {
-    /// Transactions on each of two connections that are looked at before a pooler counts as one that gives
-    /// every client a connection of its own.
-    private static let transactionsMax = 16
+    /// Connections that are held beside this one to see whether any two share a process.
+    private static let othersCount = 4
 
     /// Refuses a pooler that gives each transaction another connection to the server, as PgBouncer does with
     /// `pool_mode = transaction`.
     ///
     /// What a connection sets for itself, such as whether commits are durable, would be set for whoever comes
     /// next. Costs one query where nothing but a relay of bytes is in between: a pooler makes up the process
-    /// id that it tells a client, and the server tells its own. Where they differ, a second connection shows
-    /// whether the two share processes of the server.
+    /// id that it tells a client, and the server tells its own. Where they differ, it may not change between
+    /// two transactions, nor be that of another connection that is open; several, because there may be several
+    /// poolers.
     ///
     /// - Throws: `.connectionFailed` for such a pooler; else as `execute` does.
     package func refuseSharedSessions(url: String) throws {
-        var own = Set([try servingProcessID()])
-        if own == [backendProcessID] { return }
-        let other = try Connection(url: url, applicationName: "account-ledger pooler check")
-        defer { other.close() }
-        var others: Set<Int32> = []
-        for _ in 0..<Self.transactionsMax {
-            others.insert(try other.servingProcessID())
-            own.insert(try servingProcessID())
-            guard own.count == 1, own.isDisjoint(with: others) else {
+        let own = try servingProcessID()
+        if own == backendProcessID { return }
+        var seen = Set([own])
+        var others: [Connection] = []
+        for _ in 0..<Self.othersCount {
+            let other = try Connection(url: url, applicationName: "account-ledger pooler check")
+            others.append(other)
+            guard seen.insert(try other.servingProcessID()).inserted,
+                try servingProcessID() == own
+            else {
                 throw PostgresError.connectionFailed(
                     """
                     a pooler before Postgres gives each transaction another connection, and commits might \
@@ -29,6 +30,7 @@ extension Connection {
                     """)
             }
         }
+        others.forEach { $0.close() }
     }
 
     /// The process that serves a transaction, as the server itself says; without a prepared statement, which

@@ -75,6 +75,7 @@ extension Connection {
         let state = SQLState(rawValue: code)
         let severity = result.errorField(.severity) ?? "ERROR"
         let message = result.errorField(.message) ?? "no message"
+        if state == .readOnlyTransaction { hasRefusedWrites = true }
         guard severity == "ERROR" else {
             throw confused("\(severity) \(state): \(message)")
         }

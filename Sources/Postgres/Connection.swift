@@ -18,6 +18,8 @@ package final class Connection {
     var encoding = EncodedCalls()
     var prepared = PreparedStatements()
     var isInPipelineMode = false
+    /// Whether the server has refused to write anything in a transaction, as a standby does.
+    var hasRefusedWrites = false
 
     /// Connects, waiting no longer than the connect timeout for all hosts of the URL together.
     ///
@@ -29,8 +31,15 @@ package final class Connection {
         statementDeadline: Duration = .seconds(10)
     ) throws(PostgresError) {
         self.statementDeadline = statementDeadline
-        handle = try Self.open(
-            url: url, applicationName: applicationName, until: .now + connectTimeout)
+        let deadline = ContinuousClock.now + connectTimeout
+        handle = try Self.open(url: url, applicationName: applicationName, until: deadline)
+        self.deadline = deadline
+        defer { self.deadline = nil }
+        do throws(PostgresError) {
+            try execute(Self.firstSettings)
+        } catch {
+            throw .connectionFailed("\(error)")
+        }
     }
 
     /// Closes the connection and abandons what was in flight.

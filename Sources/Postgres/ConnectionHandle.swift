@@ -26,11 +26,19 @@ internal import CLibPQ
         unsafe PQfinish(pointer)
     }
 
-    /// Whether libpq can parse a URL or a list of settings.
-    static func canParse(_ url: String) -> Bool {
-        guard let options = unsafe PQconninfoParse(url, nil) else { return false }
-        unsafe PQconninfoFree(options)
-        return true
+    /// What a URL or a list of settings says, as libpq reads it; nil for what it cannot parse.
+    static func parse(_ url: String) -> [String: String]? {
+        guard let options = unsafe PQconninfoParse(url, nil) else { return nil }
+        defer { unsafe PQconninfoFree(options) }
+        var given: [String: String] = [:]
+        var option = unsafe options
+        while let keyword = unsafe option.pointee.keyword {
+            if let value = unsafe option.pointee.val {
+                unsafe given[String(cString: keyword)] = String(cString: value)
+            }
+            unsafe option += 1
+        }
+        return given
     }
 
     // MARK: What is known

@@ -71,7 +71,7 @@ package actor Session {
         connection.deadline = nil
         do {
             let value = try body(connection)
-            if !connection.isUsable { close() }
+            replaceIfLost(connection)
             return value
         } catch {
             settle(connection)
@@ -119,6 +119,18 @@ package actor Session {
 
     private func settle(_ used: Connection) {
         used.rollBack()
-        if !used.isUsable { close() }
+        replaceIfLost(used)
+    }
+
+    /// Has the next call connect anew when this connection is lost, or leads where nothing can be written.
+    ///
+    /// The latter may be a standby, or a primary of yesterday: where the URL leads now has to be asked again.
+    private func replaceIfLost(_ used: Connection) {
+        if used.hasRefusedWrites {
+            backoff.failed(.connectionFailed("the server takes no writes"), at: .now)
+        } else if used.isUsable {
+            return
+        }
+        close()
     }
 }

@@ -32,6 +32,7 @@ import Testing
     @Test func `a database that takes no writes makes it not ready`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
+            let token = deployment.apple.token(subject: "a")
             // Keeps its own session, which may write.
             let operate = Session(url: deployment.superuserURL, applicationName: "operator")
             for (value, status) in [("on", 503), ("off", 200)] {
@@ -41,6 +42,11 @@ import Testing
                         DO $$ BEGIN EXECUTE format(
                             'ALTER DATABASE %I SET default_transaction_read_only = \(value)',
                             current_database()); END $$;
+                        """)
+                    guard value == "on" else { return }
+                    // Afterwards nobody ends the connections that are no good any more.
+                    try connection.execute(
+                        """
                         SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                         WHERE datname = current_database()
                             AND application_name LIKE 'account-ledger %'
@@ -52,9 +58,13 @@ import Testing
                     let isSaid = text.contains("takes no writes") == (status == 503)
                     return detail.status == status && isSaid ? true : nil
                 }
+                if status == 503 {
+                    let refused = try await server.client.call(
+                        "POST", "/v1/auth/sign-in/apple", ["id_token": token])
+                    #expect(refused.status == 503)
+                }
             }
             await operate.close()
-            let token = deployment.apple.token(subject: "a")
             try await eventually("commands to be carried out") {
                 try await server.client.call(
                     "POST", "/v1/auth/sign-in/apple", ["id_token": token]

@@ -133,6 +133,50 @@ import Testing
         #expect(ContinuousClock.now - start >= .milliseconds(100))
     }
 
+    @Test func `a host that says nothing does not keep the next one from being tried`() throws {
+        let listener = try SilentListener()
+        let port = try TestServer.connect().query(
+            Statement("port", "SELECT current_setting('port')")
+        ).text(0, 0)
+        let url = try TestServer.url()
+        let both = "host=127.0.0.1,127.0.0.1&port=\(listener.port),\(port)"
+        let connection = try Connection(
+            url: url + (url.contains("?") ? "&" : "?") + both, applicationName: "postgres-tests",
+            connectTimeout: .seconds(20))
+        #expect(connection.isUsable)
+    }
+
+    @Test func `the server's and the login's defaults do not decide what a commit means`() throws {
+        let url = try TestServer.url()
+        let options = [
+            "synchronous_commit=off", "default_transaction_isolation=serializable",
+            "standard_conforming_strings=off", "statement_timeout=1", "lock_timeout=1",
+        ].map { "-c%20" + $0.replacing("=", with: "%3D") }.joined(separator: "%20")
+        let connection = try Connection(
+            url: url + (url.contains("?") ? "&" : "?") + "options=" + options,
+            applicationName: "postgres-tests")
+        let result = try connection.query(
+            Statement(
+                "settings",
+                """
+                SELECT name, setting, source FROM pg_settings WHERE name IN ('synchronous_commit',
+                    'default_transaction_isolation', 'standard_conforming_strings', 'statement_timeout',
+                    'lock_timeout') ORDER BY name
+                """))
+        let settings = try (0..<result.rowCount).map {
+            [try result.text($0, 0), try result.text($0, 1), try result.text($0, 2)]
+        }
+        // Of the session: no change of the configuration reaches it.
+        #expect(
+            settings == [
+                ["default_transaction_isolation", "read committed", "session"],
+                ["lock_timeout", "0", "session"],
+                ["standard_conforming_strings", "on", "session"],
+                ["statement_timeout", "0", "session"],
+                ["synchronous_commit", "on", "session"],
+            ])
+    }
+
     @Test func `the server knows the application by its name and speaks UTF-8`() throws {
         let result = try TestServer.connect().query(
             Statement(

@@ -23,6 +23,9 @@ import Testing
         Case(
             testDescription: "by transaction, and others are there",
             process: "(random() * 1000000000)::int", isRefused: true),
+        Case(
+            testDescription: "by transaction, two in turns",
+            process: "(nextval('turns') % 2)::int + 1", isRefused: true),
     ]
 
     @Test(arguments: cases)
@@ -33,6 +36,8 @@ import Testing
         let maker = try TestServer.connect(
             """
             CREATE SCHEMA \(schema);
+            CREATE SEQUENCE \(schema).turns;
+            SET search_path = \(schema), pg_catalog;
             CREATE FUNCTION \(schema).pg_backend_pid() RETURNS int LANGUAGE sql
                 RETURN \(pooler.process)
             """)

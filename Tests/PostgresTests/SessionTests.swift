@@ -48,6 +48,23 @@ import Testing
         await session.close()
     }
 
+    @Test func `a connection that leads where nothing is written is replaced`() async throws {
+        let session = try makeSession()
+        let first = try await session.run { try $0.query(Self.backend).int4(0, 0) }
+        await #expect(throws: PostgresError.self) {
+            try await session.run { connection in
+                try connection.execute("SET default_transaction_read_only = on")
+                try connection.execute(
+                    "CREATE TEMP TABLE t (n int); CREATE TABLE read_only (n int)")
+            }
+        }
+        try await TestServer.wait(for: "another connection") {
+            let now = try? await session.run { try $0.query(Self.backend).int4(0, 0) }
+            return now.map { $0 != first } ?? false
+        }
+        await session.close()
+    }
+
     @Test func `a connection lost in a call fails that call and is replaced after it`()
         async throws
     {

@@ -43,10 +43,10 @@ enum TestServer {
 
     /// Asks again and again until the condition holds.
     static func wait(
-        for what: String, _ condition: () throws -> Bool
+        for what: String, _ condition: () async throws -> Bool
     ) async throws {
         let deadline = ContinuousClock.now + .seconds(120)
-        while try !condition() {
+        while try await !condition() {
             guard ContinuousClock.now < deadline else { throw Unfulfilled(what: what) }
             try await Task.sleep(for: .milliseconds(5))
         }

@@ -14,10 +14,13 @@ enum ConnectionSettings {
 
         """
 
-    /// What was acknowledged survives a crash, whatever the database's default is.
-    static let durable = """
-        SELECT set_config('synchronous_commit', 'on', false)
-         WHERE current_setting('synchronous_commit') IN ('off', 'local');
+    /// Refuses a standby, whose answers are of some time ago; so the next attempt may find the primary.
+    static let primary = """
+        DO $$ BEGIN
+            IF pg_is_in_recovery() THEN
+                RAISE 'the server is a standby' USING ERRCODE = 'read_only_sql_transaction';
+            END IF;
+        END $$;
 
         """
 

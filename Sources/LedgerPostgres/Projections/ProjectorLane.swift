@@ -39,7 +39,12 @@ final class ProjectorLane: Sendable {
         session = Postgres.Session(
             url: configuration.url, applicationName: HolderName.projector.rawValue,
             statementDeadline: .seconds(11)
-        ) { try $0.execute(Self.settings) }
+        ) {
+            // It may lead to another database than before, where a standby has taken over or a backup was
+            // restored; and that may lack what was appended last.
+            recent.forget()
+            try $0.execute(Self.settings)
+        }
         folder = ProjectionFolder(
             store: PostgresProjectionStore(
                 session: session, disclosures: DisclosureReader(keyring: keyring), recent: recent),

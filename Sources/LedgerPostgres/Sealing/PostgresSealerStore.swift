@@ -9,7 +9,6 @@ struct PostgresSealerStore: SealerStore {
     /// Settings of the connection: each statement looks few keys up or reads a stretch in order.
     private static let settings =
         ConnectionSettings.limits(idle: 10, lock: 5, statement: 10) + ConnectionSettings.lookups
-        + ConnectionSettings.durable
 
     private let session: Postgres.Session
     /// Whom leases are given to: this store, and no other of any process.

@@ -35,8 +35,9 @@ final class PostgresBatchStore: BatchStore {
     /// no choice: no scans, no joins of whole tables, and each key looked up by itself
     /// (`LATERAL ... OFFSET 0` is not flattened into a join that could be turned around).
     static let settings =
-        ConnectionSettings.limits(idle: 2, lock: 5, statement: 5) + ConnectionSettings.lookups
-        + "SET enable_memoize = off;\n" + ConnectionSettings.durable
+        ConnectionSettings.primary + ConnectionSettings.limits(idle: 2, lock: 5, statement: 5)
+        + ConnectionSettings.lookups
+        + "SET enable_memoize = off;\n"
 
     var taskExecutor: (any TaskExecutor)? { session.taskExecutor }
     var deliveryExecutor: (any TaskExecutor)? { delivery }

@@ -86,7 +86,6 @@ struct DispatcherStore: Sendable {
     /// Settings of the connection: each statement looks few keys up or reads a stretch in order.
     private static let settings =
         ConnectionSettings.limits(idle: 10, lock: 5, statement: 10) + ConnectionSettings.lookups
-        + ConnectionSettings.durable
 
     private let session: Postgres.Session
     private let keyring: WrappingKeyring

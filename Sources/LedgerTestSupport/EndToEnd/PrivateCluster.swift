@@ -67,8 +67,15 @@ package final class PrivateCluster: Sendable {
             guard !process.hasExited else {
                 throw TestTimeout(waitingFor: "a cluster that lives: \(process.errors.text)")
             }
-            return process.errors.text.contains("ready to accept connections") ? true : nil
+            return process.errors.text.contains("ready to accept") ? true : nil
         }
+    }
+
+    /// Has the stopped cluster start as a standby, which no primary sends anything, until it is promoted.
+    ///
+    /// - Throws: what writing throws.
+    package func becomeStandby() throws {
+        try Data().write(to: URL(fileURLWithPath: directory + "/data/standby.signal"))
     }
 
     /// Stops the cluster: `immediate` is as good as a power cut.

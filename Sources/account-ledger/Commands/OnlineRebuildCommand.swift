@@ -19,8 +19,10 @@ enum OnlineRebuildCommand {
             throw Fault(
                 "\(Setting.keys.name) is not set: a read model holds what only keys decrypt")
         }
+        let ownerURL = try environment.migrateURL
+        try SchemaCheck.withConnection(to: ownerURL, named: .migrateURL) { _ in }
         let rebuild = OnlineRebuild(
-            ownerURL: try environment.migrateURL, keyring: keyring,
+            ownerURL: ownerURL, keyring: keyring,
             onStep: { Terminal.complain("\(projection): \($0.rawValue)") })
         do {
             Terminal.print(try await text(of: change, of: projection, by: rebuild))

@@ -47,6 +47,8 @@ actor ReadinessProbe {
             let (status, isReadOnly) = try await session.run {
                 (try Migrator.status(of: $0), try $0.query(Self.isReadOnly).bool(0, 0))
             }
+            // Where the URL leads may be another server now, such as a new primary.
+            if isReadOnly { await session.close() }
             let problem = SchemaCheck.problem(status)
             checks.append(
                 Readiness.Check(

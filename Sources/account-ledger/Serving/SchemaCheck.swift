@@ -7,7 +7,8 @@ enum SchemaCheck {
     ///
     /// - Throws: `Fault` with one line when the database is away or its schema does not fit.
     static func withConnection<Value>(
-        to url: String, _ body: (Connection) throws -> Value
+        to url: String, named setting: Setting = .databaseURL,
+        _ body: (Connection) throws -> Value
     ) throws(Fault) -> Value {
         do {
             let connection = try Connection(url: url, applicationName: "account-ledger start")
@@ -18,7 +19,7 @@ enum SchemaCheck {
         } catch let fault as Fault {
             throw fault
         } catch {
-            throw Fault("\(Setting.databaseURL.name): \(error)")
+            throw Fault("\(setting.name): \(error)")
         }
     }
 

@@ -65,6 +65,28 @@ import Testing
         #expect(recent.page(of: TenantID("a") ?? .default, from: LogPosition(0), limit: 9) == nil)
     }
 
+    /// After a standby has taken over, or a backup was restored, the log may end before what is remembered.
+    @Test func `is forgotten when the projector's connection is a new one`() async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                var story = Story(fixture.sequencer)
+                _ = try await story.signIn("apple", "ada")
+                let recent = RecentEvents()
+                recent.add((0..<50).map(Self.event), of: Self.tenant)
+                let projector = Projector(
+                    configuration: ProjectorConfiguration(url: database.runtimeURL),
+                    keyring: SequencerFixture.keyring, recent: recent)
+                let running = Task { await projector.run() }
+                try await eventually("every projection has folded everything or stopped") {
+                    try await projector.status().allSatisfy { $0.lag == 0 || $0.failure != nil }
+                }
+                running.cancel()
+                await running.value
+                #expect(try await database.userProviders() == ["apple|ada|-"])
+            }
+        }
+    }
+
     @Test func `is what the log says, event by event`() async throws {
         try await ScratchDatabase.with { database in
             let appended = RecentEvents()

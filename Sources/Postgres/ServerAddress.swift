@@ -1,0 +1,39 @@
+/// One of the servers that a connection URL names, as `host=a,b port=5432,5433` does.
+///
+/// PostgreSQL 15 documentation, section 34.1.1.3, "Specifying Multiple Hosts": where there is one port, it is
+/// for all; an empty one is the default.
+struct ServerAddress: Hashable {
+    /// What replaces the lists in libpq's settings.
+    private let names: [String: String]
+
+    /// The settings that follow the URL, and so win over it.
+    var settings: [(String, String)] { names.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
+
+    /// The addresses in their order; none where the URL names none, which leaves libpq's own default.
+    static func each(in given: [String: String]) -> [ServerAddress] {
+        let lists = ["host", "hostaddr", "port"].compactMap { name in
+            given[name].map { (name: name, values: items($0)) }
+        }
+        let count = lists.filter { $0.name != "port" }.map(\.values.count).max() ?? 0
+        let isWellFormed = lists.allSatisfy { list in
+            list.values.count == count || (list.name == "port" && list.values.count == 1)
+        }
+        // libpq says better what is wrong with a list.
+        guard isWellFormed else { return [] }
+        return (0..<count).map { index in
+            ServerAddress(
+                names: Dictionary(
+                    uniqueKeysWithValues: lists.map { list in
+                        (list.name, list.values.count == 1 ? list.values[0] : list.values[index])
+                    }))
+        }
+    }
+
+    private static func items(_ list: String) -> [String] {
+        list.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    private init(names: [String: String]) {
+        self.names = names
+    }
+}
