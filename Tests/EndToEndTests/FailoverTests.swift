@@ -19,7 +19,7 @@ import Testing
                 // What it would say of an account is of some time ago.
                 try await eventually("the server to find the standby") {
                     let read = try await ada.account()
-                    #expect(read.status == 503)
+                    try #require(read.status == 503)
                     return server.log.contains("the server is a standby") ? true : nil
                 }
                 #expect(try await server.client.call("GET", "/readyz").status == 503)
