@@ -145,6 +145,7 @@ extension Connection {
                 dropUnconfirmed(steps, of: calls)
                 if let first { throw .server(first) }
                 guard results.count == calls.count else { throw confused("results are missing") }
+                guard !handle.hasUnconfirmedCommit else { throw confused(Self.unconfirmed) }
                 return results
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY:
                 switch step {
@@ -164,6 +165,9 @@ extension Connection {
             }
         }
     }
+
+    /// Whether a commit is still there after a failover is not known then, as after a lost connection.
+    private static let unconfirmed = "the wait for a standby to confirm a commit was cancelled"
 
     /// The server answers COMMIT in a failed transaction with a rollback that looks like a success.
     private static func brokenCommit(

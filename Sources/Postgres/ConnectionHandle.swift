@@ -5,6 +5,9 @@ internal import CLibPQ
 /// The only place that touches the pointer. Each method is one libpq call and decides nothing.
 @safe final class ConnectionHandle {
     private let pointer: OpaquePointer
+    /// Whether the server has warned that a commit may not have reached the standby that it waits for:
+    /// somebody has cancelled the wait, and it answers as if it had.
+    private(set) var hasUnconfirmedCommit = false
 
     /// Begins to connect without waiting; nil when memory has run out.
     ///
@@ -61,11 +64,26 @@ internal import CLibPQ
 
     // MARK: Connecting
 
+    /// `PG_DIAG_SOURCE_FUNCTION`.
+    private static let sourceFunction = Int32(UInt8(ascii: "R"))
+
     func pollConnecting() -> PostgresPollingStatusType { unsafe PQconnectPoll(pointer) }
 
-    /// Drops notices, which libpq would print to standard error, and makes sending never wait.
+    /// Drops notices but one, which libpq would print to standard error, and makes sending never wait.
     func becomeNonBlocking() -> Bool {
-        unsafe PQsetNoticeProcessor(pointer, { _, _ in }, nil)
+        // Not retained: libpq hands out notices in calls of this object's methods only.
+        unsafe PQsetNoticeReceiver(
+            pointer,
+            { handle, notice in
+                // The text is in the server's language, the function's name is not.
+                guard let handle = unsafe handle,
+                    let function = unsafe PQresultErrorField(
+                        notice, ConnectionHandle.sourceFunction),
+                    unsafe String(cString: function) == "SyncRepWaitForLSN"
+                else { return }
+                unsafe Unmanaged<ConnectionHandle>.fromOpaque(handle).takeUnretainedValue()
+                    .hasUnconfirmedCommit = true
+            }, Unmanaged.passUnretained(self).toOpaque())
         return unsafe PQsetnonblocking(pointer, 1) == 0
     }
 

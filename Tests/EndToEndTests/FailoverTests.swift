@@ -1,6 +1,16 @@
 import LedgerTestSupport
 import Postgres
+import Synchronization
 import Testing
+
+/// Counts from several tasks.
+private final class Tally: Sendable {
+    private let value = Mutex(0)
+
+    var count: Int { value.withLock(\.self) }
+
+    func add() { value.withLock { $0 += 1 } }
+}
 
 /// What becomes of a server whose database is another one all of a sudden.
 @Suite struct FailoverTests {
@@ -36,6 +46,58 @@ import Testing
                 }
                 let verified = try await deployment.tool.run(["verify"])
                 #expect(verified.status == 0, "\(verified.errors)")
+            }
+        }
+    }
+
+    /// The command may be on one machine only, and an answer would say that it is on both.
+    @Test func `a commit whose wait for its standby was cancelled is not acknowledged`()
+        async throws
+    {
+        try await PrivateCluster.with { cluster in
+            try await Deployment.with(on: cluster) { deployment in
+                let server = try await deployment.serve()
+                let (client, apple) = (server.client, deployment.apple)
+                let operate = Session(url: cluster.url, applicationName: "operator")
+                func wait(for standby: String) async throws {
+                    try await operate.run { connection in
+                        try connection.execute(
+                            "ALTER SYSTEM SET synchronous_standby_names = '\(standby)'")
+                        try connection.execute("SELECT pg_reload_conf()")
+                    }
+                }
+                try await wait(for: "nobody")
+                let acknowledged = Tally()
+                let end = EndOfTraffic()
+                let traffic = Task {
+                    while !end.isHere {
+                        var person = Device(client)
+                        let answer = try? await person.signIn(
+                            apple, as: "person-\(acknowledged.count)")
+                        if answer?.status == 200 { acknowledged.add() }
+                    }
+                }
+                // Until the cluster has taken the setting in, commits wait for nobody.
+                let isWaiting = "wait_event = 'SyncRep' AND application_name LIKE '%sequencer'"
+                let before = try await eventually("a commit to wait") {
+                    try await cluster.processes(where: isWaiting).isEmpty ? nil : acknowledged.count
+                }
+                let cancel = Statement(
+                    "cancel",
+                    "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE " + isWaiting)
+                try await eventually("the server to notice that a wait was cancelled") {
+                    _ = try await operate.run { try $0.query(cancel).int8(0, 0) }
+                    return server.log.contains("confirm a commit was cancelled") ? true : nil
+                }
+                #expect(acknowledged.count == before)
+                end.tell()
+                try await wait(for: "")
+                await traffic.value
+                await operate.close()
+                try await eventually("commands to be carried out") {
+                    var bob = Device(client)
+                    return try await bob.signIn(apple, as: "bob").status == 200 ? true : nil
+                }
             }
         }
     }
