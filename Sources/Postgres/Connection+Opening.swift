@@ -27,12 +27,16 @@ extension Connection {
         // primary that is gone, while the next host has taken over.
         var hosts = ServerAddress.each(in: given)
         guard hosts.count > 1 else { return try open(settings, until: deadline) }
+        // Of several, one is meant that can do everything, unless the URL says otherwise.
+        let wanted =
+            given["target_session_attrs"] == nil ? [("target_session_attrs", "primary")] : []
         while true {
             let host = hosts.removeFirst()
             let now = ContinuousClock.now
             do throws(PostgresError) {
                 return try open(
-                    settings + host.settings, until: now + (deadline - now) / (hosts.count + 1))
+                    settings + wanted + host.settings,
+                    until: now + (deadline - now) / (hosts.count + 1))
             } catch {
                 if hosts.isEmpty { throw error }
             }

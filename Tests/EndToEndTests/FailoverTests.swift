@@ -50,6 +50,30 @@ private final class Tally: Sendable {
         }
     }
 
+    @Test func `of several hosts the primary is taken, unless the URL says otherwise`()
+        async throws
+    {
+        try await PrivateCluster.with { standby in
+            try await standby.stop(mode: "fast")
+            try standby.becomeStandby()
+            try await standby.start()
+            try await PrivateCluster.with { primary in
+                let url =
+                    "postgresql://owner@127.0.0.1:\(standby.port),127.0.0.1:\(primary.port)/postgres"
+                for (url, port) in [
+                    (url, primary.port), (url + "?target_session_attrs=any", standby.port),
+                    (url + "?target_session_attrs=standby", standby.port),
+                ] {
+                    let connection = try Connection(url: url, applicationName: "failover test")
+                    let found = try connection.query(
+                        Statement("port", "SELECT current_setting('port')"))
+                    #expect(try found.text(0, 0) == "\(port)")
+                    connection.close()
+                }
+            }
+        }
+    }
+
     /// The command may be on one machine only, and an answer would say that it is on both.
     @Test func `a commit whose wait for its standby was cancelled is not acknowledged`()
         async throws
