@@ -2,7 +2,7 @@
 ///
 /// PostgreSQL 15 documentation, section 34.1.1.3, "Specifying Multiple Hosts": where there is one port, it is
 /// for all; an empty one is the default.
-struct ServerAddress: Hashable {
+struct ServerAddress {
     /// What replaces the lists in libpq's settings.
     private let names: [String: String]
 
