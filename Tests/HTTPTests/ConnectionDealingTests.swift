@@ -12,6 +12,7 @@ struct ConnectionDealingTests {
         limits.threads = threadCount
         // Each connection is silent until all the others are there.
         limits.firstRequestLineTimeMax = .seconds(600)
+        limits.idleTimeMax = .seconds(600)
         let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { _ in
             HTTPResponse(status: 200, body: Array("\(UInt(pthread_self()))".utf8))
         }

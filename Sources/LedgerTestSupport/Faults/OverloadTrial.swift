@@ -54,11 +54,6 @@ package final class OverloadTrial: Sendable {
         ProcessInfo.processInfo.environment["LEDGER_OVERLOAD"] == "long"
     }
 
-    /// What a server may hold: what is promised, or more where a sanitizer takes most of it.
-    package static var memoryMebibytesMax: Double {
-        ProcessInfo.processInfo.environment["LEDGER_OVERLOAD_MEBIBYTES"].flatMap(Double.init) ?? 200
-    }
-
     /// Lends a server whose people have accounts; none of them is near a budget's end.
     ///
     /// - Throws: what setting up or the body throws.
