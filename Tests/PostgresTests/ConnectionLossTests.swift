@@ -150,7 +150,7 @@ import Testing
         let url = try TestServer.url()
         let options = [
             "synchronous_commit=off", "default_transaction_isolation=serializable",
-            "standard_conforming_strings=off", "statement_timeout=1", "lock_timeout=1",
+            "standard_conforming_strings=off", "statement_timeout=20000", "lock_timeout=20000",
         ].map { "-c%20" + $0.replacing("=", with: "%3D") }.joined(separator: "%20")
         let connection = try Connection(
             url: url + (url.contains("?") ? "&" : "?") + "options=" + options,
