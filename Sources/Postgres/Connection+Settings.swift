@@ -9,7 +9,6 @@ extension Connection {
             WHEN 'off' THEN 'on' WHEN 'local' THEN 'on' ELSE current_setting('synchronous_commit') END, false);
         SET default_transaction_isolation = 'read committed';
         SET standard_conforming_strings = on;
-        SET statement_timeout = 0;
-        SET lock_timeout = 0
+        SET statement_timeout = 0
         """
 }

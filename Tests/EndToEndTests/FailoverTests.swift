@@ -93,6 +93,7 @@ private final class Tally: Sendable {
                 try await wait(for: "nobody")
                 let acknowledged = Tally()
                 let end = EndOfTraffic()
+                defer { end.tell() }
                 let traffic = Task {
                     while !end.isHere {
                         var person = Device(client)

@@ -138,30 +138,27 @@ import Testing
         let port = try TestServer.connect().query(
             Statement("port", "SELECT current_setting('port')")
         ).text(0, 0)
-        let url = try TestServer.url()
         let both = "host=127.0.0.1,127.0.0.1&port=\(listener.port),\(port)"
         let connection = try Connection(
-            url: url + (url.contains("?") ? "&" : "?") + both, applicationName: "postgres-tests",
+            url: TestServer.url(adding: both), applicationName: "postgres-tests",
             connectTimeout: .seconds(20))
         #expect(connection.isUsable)
     }
 
     @Test func `the server's and the login's defaults do not decide what a commit means`() throws {
-        let url = try TestServer.url()
         let options = [
             "synchronous_commit=off", "default_transaction_isolation=serializable",
-            "standard_conforming_strings=off", "statement_timeout=20000", "lock_timeout=20000",
+            "standard_conforming_strings=off", "statement_timeout=20000",
         ].map { "-c%20" + $0.replacing("=", with: "%3D") }.joined(separator: "%20")
         let connection = try Connection(
-            url: url + (url.contains("?") ? "&" : "?") + "options=" + options,
-            applicationName: "postgres-tests")
+            url: TestServer.url(adding: "options=" + options), applicationName: "postgres-tests")
         let result = try connection.query(
             Statement(
                 "settings",
                 """
                 SELECT name, setting, source FROM pg_settings WHERE name IN ('synchronous_commit',
-                    'default_transaction_isolation', 'standard_conforming_strings', 'statement_timeout',
-                    'lock_timeout') ORDER BY name
+                    'default_transaction_isolation', 'standard_conforming_strings', 'statement_timeout')
+                ORDER BY name
                 """))
         let settings = try (0..<result.rowCount).map {
             [try result.text($0, 0), try result.text($0, 1), try result.text($0, 2)]
@@ -170,7 +167,6 @@ import Testing
         #expect(
             settings == [
                 ["default_transaction_isolation", "read committed", "session"],
-                ["lock_timeout", "0", "session"],
                 ["standard_conforming_strings", "on", "session"],
                 ["statement_timeout", "0", "session"],
                 ["synchronous_commit", "on", "session"],

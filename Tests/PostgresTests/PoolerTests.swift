@@ -42,9 +42,8 @@ import Testing
                 RETURN \(pooler.process)
             """)
         defer { try? maker.execute("DROP SCHEMA \(schema) CASCADE") }
-        let url = try TestServer.url()
-        let options = "options=-csearch_path%3D\(schema)%2Cpg_catalog"
-        let pooled = url + (url.contains("?") ? "&" : "?") + options
+        let pooled = try TestServer.url(
+            adding: "options=-csearch_path%3D\(schema)%2Cpg_catalog")
         let connection = try Connection(url: pooled, applicationName: "postgres-tests")
         let refused = Result { try connection.refuseSharedSessions(url: pooled) }
         switch refused {

@@ -15,6 +15,12 @@ enum TestServer {
         return url
     }
 
+    /// The same server, with more parameters of a libpq URL.
+    static func url(adding parameters: String) throws -> String {
+        let url = try url()
+        return url + (url.contains("?") ? "&" : "?") + parameters
+    }
+
     /// A connection whose tables are temporary, so that tests do not meet.
     static func connect(
         statementDeadline: Duration = .seconds(30), _ script: String = ""
