@@ -23,23 +23,50 @@ extension Connection {
                 ("dbname", url), ("application_name", applicationName),
                 ("client_encoding", "UTF8"),
             ]
-        // libpq tries the next host when one refuses, but not when one is silent: such as the machine of a
-        // primary that is gone, while the next host has taken over.
-        var hosts = ServerAddress.each(in: given)
-        guard hosts.count > 1 else { return try open(settings, until: deadline) }
-        // Of several, one is meant that can do everything, unless the URL says otherwise.
-        let wanted =
-            given["target_session_attrs"] == nil ? [("target_session_attrs", "primary")] : []
-        while true {
-            let host = hosts.removeFirst()
-            let now = ContinuousClock.now
-            do throws(PostgresError) {
-                return try open(
-                    settings + wanted + host.settings,
-                    until: now + (deadline - now) / (hosts.count + 1))
-            } catch {
-                if hosts.isEmpty { throw error }
+        // libpq tries the next host or address when one refuses, but not when one is silent: such as the
+        // machine of a primary that is gone, while the next host has taken over.
+        let hosts = ServerAddress.each(in: given)
+        guard !hosts.isEmpty else { return try open(settings, until: deadline) }
+        let turns = wantedServers(given, ofSeveral: hosts.count > 1).flatMap { wanted in
+            hosts.map { (host: $0, settings: settings + wanted) }
+        }
+        return try first(of: turns, until: deadline) { turn, end throws(PostgresError) in
+            // A name is looked up when it is its turn, since that may take long.
+            try first(of: turn.host.each(), until: end) { address, end throws(PostgresError) in
+                try open(turn.settings + address.settings, until: end)
             }
+        }
+    }
+
+    /// Tries one after another, each with an equal share of the time that is left.
+    private static func first<Candidate>(
+        of candidates: [Candidate], until deadline: ContinuousClock.Instant,
+        _ attempt: (Candidate, ContinuousClock.Instant) throws(PostgresError) -> ConnectionHandle
+    ) throws(PostgresError) -> ConnectionHandle {
+        var reasons: [String] = []
+        for (index, candidate) in candidates.enumerated() {
+            let now = ContinuousClock.now
+            let share = (deadline - now) / (candidates.count - index)
+            do throws(PostgresError) {
+                return try attempt(candidate, now + share)
+            } catch {
+                guard case .connectionFailed(let reason) = error else { throw error }
+                if !reasons.contains(reason) { reasons.append(reason) }
+            }
+        }
+        throw .connectionFailed(reasons.joined(separator: "; "))
+    }
+
+    /// Which of the servers will do, best first: as the URL says, else of several the one that can do everything.
+    private static func wantedServers(
+        _ given: [String: String], ofSeveral: Bool
+    ) -> [[(String, String)]] {
+        let name = "target_session_attrs"
+        return switch given[name] {
+        // As each server is tried by itself, libpq can't prefer one.
+        case "prefer-standby": [[(name, "standby")], [(name, "any")]]
+        case .some: [[]]
+        case nil: [ofSeveral ? [(name, "primary")] : []]
         }
     }
 

@@ -13,12 +13,18 @@ extension Connection {
     ///
     /// - Throws: `.connectionFailed` for such a pooler; else as `execute` does.
     package func refuseSharedSessions(url: String) throws {
+        try refuseSharedSessions {
+            try Connection(url: url, applicationName: "account-ledger pooler check")
+        }
+    }
+
+    func refuseSharedSessions(connectingOthers connect: () throws -> Connection) throws {
         let own = try servingProcessID()
         if own == backendProcessID { return }
         var seen = Set([own])
         var others: [Connection] = []
         for _ in 0..<Self.othersCount {
-            let other = try Connection(url: url, applicationName: "account-ledger pooler check")
+            let other = try connect()
             others.append(other)
             guard seen.insert(try other.servingProcessID()).inserted,
                 try servingProcessID() == own

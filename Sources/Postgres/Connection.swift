@@ -8,8 +8,8 @@ internal import CLibPQ
 package final class Connection {
     /// How long one call may take, all its round trips included; a migration may raise it.
     ///
-    /// Closing is all that happens here when it passes: the server may go on with the statement,
-    /// which is what its own `statement_timeout` is for. Keep that the shorter of the two.
+    /// Closing is all that happens here when it passes: the server may go on with the statement until it
+    /// notices. With a shorter `statement_timeout` it says itself how the statement ended.
     package var statementDeadline: Duration
     /// When a call is given up at the latest, whenever it began.
     var deadline: ContinuousClock.Instant?

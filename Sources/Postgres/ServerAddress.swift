@@ -1,10 +1,10 @@
-/// One of the servers that a connection URL names, as `host=a,b port=5432,5433` does.
+/// One of the servers that a connection URL names, as `host=a,b port=5432,5433` does, at one address.
 ///
 /// PostgreSQL 15 documentation, section 34.1.1.3, "Specifying Multiple Hosts": where there is one port, it is
 /// for all; an empty one is the default.
 struct ServerAddress {
     /// What replaces the lists in libpq's settings.
-    private let names: [String: String]
+    private var names: [String: String]
 
     /// The settings that follow the URL, and so win over it.
     var settings: [(String, String)] { names.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
@@ -26,6 +26,21 @@ struct ServerAddress {
                     uniqueKeysWithValues: lists.map { list in
                         (list.name, list.values.count == 1 ? list.values[0] : list.values[index])
                     }))
+        }
+    }
+
+    /// The server once for each address of its name, so that nobody has to look it up again.
+    func each(addressesOf lookUp: (String) -> [String] = HostName.addresses) -> [ServerAddress] {
+        guard names["hostaddr", default: ""].isEmpty, let host = names["host"] else {
+            return [self]
+        }
+        let addresses = lookUp(host)
+        guard !addresses.isEmpty else { return [self] }
+        return addresses.map { address in
+            var one = self
+            // The name stays: certificates and password files go by it.
+            one.names["hostaddr"] = address
+            return one
         }
     }
 

@@ -58,12 +58,16 @@ private final class Tally: Sendable {
             try standby.becomeStandby()
             try await standby.start()
             try await PrivateCluster.with { primary in
-                let url =
-                    "postgresql://owner@127.0.0.1:\(standby.port),127.0.0.1:\(primary.port)/postgres"
-                for (url, port) in [
-                    (url, primary.port), (url + "?target_session_attrs=any", standby.port),
-                    (url + "?target_session_attrs=standby", standby.port),
+                let ports = [standby.port, primary.port]
+                for (ports, wanted, port) in [
+                    (ports, "", primary.port), (ports, "any", standby.port),
+                    (ports, "standby", standby.port),
+                    (ports.reversed(), "prefer-standby", standby.port),
+                    ([primary.port, primary.port], "prefer-standby", primary.port),
                 ] {
+                    let hosts = ports.map { "127.0.0.1:\($0)" }.joined(separator: ",")
+                    let wish = wanted.isEmpty ? "" : "?target_session_attrs=\(wanted)"
+                    let url = "postgresql://owner@\(hosts)/postgres\(wish)"
                     let connection = try Connection(url: url, applicationName: "failover test")
                     let found = try connection.query(
                         Statement("port", "SELECT current_setting('port')"))

@@ -89,6 +89,19 @@ import Testing
         #expect(!connection.isUsable)
     }
 
+    @Test(.timeLimit(.minutes(10)))
+    func `a statement that was given up does not wait on in the server`() async throws {
+        let lock = "SELECT pg_advisory_lock(hashtext('given up'))"
+        let holder = try TestServer.connect(lock)
+        let connection = try TestServer.connect(statementDeadline: .milliseconds(150))
+        let processID = connection.backendProcessID
+        #expect(throws: PostgresError.timedOut) { try connection.execute(lock) }
+        let sessions = Statement("sessions", "SELECT count(*) FROM pg_stat_activity WHERE pid = $1")
+        try await TestServer.wait(for: "the server to notice") {
+            try holder.query(sessions, [.int4(processID)]).int8(0, 0) == 0
+        }
+    }
+
     @Test func `closing twice is harmless`() throws {
         let connection = try TestServer.connect()
         #expect(connection.serverVersion >= 150_000)
@@ -145,10 +158,11 @@ import Testing
         #expect(connection.isUsable)
     }
 
-    @Test func `the server's and the login's defaults do not decide what a commit means`() throws {
+    @Test func `the server's and the login's defaults do not decide what a statement means`() throws
+    {
         let options = [
             "synchronous_commit=off", "default_transaction_isolation=serializable",
-            "standard_conforming_strings=off", "statement_timeout=20000",
+            "standard_conforming_strings=off", "statement_timeout=20000", "search_path=elsewhere",
         ].map { "-c%20" + $0.replacing("=", with: "%3D") }.joined(separator: "%20")
         let connection = try Connection(
             url: TestServer.url(adding: "options=" + options), applicationName: "postgres-tests")
@@ -157,7 +171,8 @@ import Testing
                 "settings",
                 """
                 SELECT name, setting, source FROM pg_settings WHERE name IN ('synchronous_commit',
-                    'default_transaction_isolation', 'standard_conforming_strings', 'statement_timeout')
+                    'default_transaction_isolation', 'standard_conforming_strings', 'statement_timeout',
+                    'search_path')
                 ORDER BY name
                 """))
         let settings = try (0..<result.rowCount).map {
@@ -167,6 +182,7 @@ import Testing
         #expect(
             settings == [
                 ["default_transaction_isolation", "read committed", "session"],
+                ["search_path", "public, pg_temp", "session"],
                 ["standard_conforming_strings", "on", "session"],
                 ["statement_timeout", "0", "session"],
                 ["synchronous_commit", "on", "session"],

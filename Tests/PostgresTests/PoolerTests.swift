@@ -1,5 +1,6 @@
-import Postgres
 import Testing
+
+@testable import Postgres
 
 /// What a pooler shows of the processes behind it, played by a function that takes the place of the one that
 /// tells a transaction which process serves it.
@@ -42,10 +43,9 @@ import Testing
                 RETURN \(pooler.process)
             """)
         defer { try? maker.execute("DROP SCHEMA \(schema) CASCADE") }
-        let pooled = try TestServer.url(
-            adding: "options=-csearch_path%3D\(schema)%2Cpg_catalog")
-        let connection = try Connection(url: pooled, applicationName: "postgres-tests")
-        let refused = Result { try connection.refuseSharedSessions(url: pooled) }
+        let connect = { try TestServer.connect("SET search_path = \(schema), pg_catalog") }
+        let connection = try connect()
+        let refused = Result { try connection.refuseSharedSessions(connectingOthers: connect) }
         switch refused {
         case .success: #expect(!pooler.isRefused)
         case .failure(PostgresError.connectionFailed(let reason)):

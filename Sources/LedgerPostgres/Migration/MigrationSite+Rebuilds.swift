@@ -6,7 +6,6 @@ extension MigrationSite {
     ///
     /// - Returns: their names. A table whose rebuild runs stays, and so does one that somebody reads.
     func dropUnfinishedTables() throws -> [String] {
-        try connection.execute("SET search_path = public, pg_temp")
         var dropped: [String] = []
         for (table, state) in try ProjectionTables.all(on: connection) where state == .building {
             // Kept until this connection ends.

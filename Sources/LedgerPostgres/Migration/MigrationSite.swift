@@ -62,7 +62,6 @@ struct MigrationSite {
         let owner = try ownerOfTables()
         let lifted = isSuperuser ? try eventTriggers() : []
         try connection.transaction {
-            try connection.execute("SET LOCAL search_path = public, pg_temp")
             for name in lifted {
                 try connection.execute("ALTER EVENT TRIGGER \(quoteIdentifier(name)) DISABLE")
             }

@@ -301,7 +301,7 @@ enum OwnerConnection {
         """)
 
     static func prepare(_ connection: Connection, settings: String) throws {
-        try connection.execute("SET search_path = public, pg_temp; \(settings)")
+        try connection.execute(settings)
         let row = try connection.query(owner)
         if row.rowCount == 1, try !row.bool(0, 1) {
             try connection.execute("SET ROLE \(quoteIdentifier(try row.text(0, 0)))")
