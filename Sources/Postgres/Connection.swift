@@ -23,7 +23,7 @@ package final class Connection {
 
     /// Connects, waiting no longer than the connect timeout for all hosts of the URL together.
     ///
-    /// Looking up a host name is the system's business and is not under the timeout.
+    /// Looking up host names is the system's business and is not under the timeout.
     ///
     /// - Throws: `.connectionFailed`; its text never holds the URL or the password.
     package init(
@@ -31,10 +31,10 @@ package final class Connection {
         statementDeadline: Duration = .seconds(10)
     ) throws(PostgresError) {
         self.statementDeadline = statementDeadline
-        let deadline = ContinuousClock.now + connectTimeout
-        handle = try Self.open(url: url, applicationName: applicationName, until: deadline)
-        self.deadline = deadline
-        defer { self.deadline = nil }
+        var patience = connectTimeout
+        handle = try Self.open(url: url, applicationName: applicationName, within: &patience)
+        deadline = .now + patience
+        defer { deadline = nil }
         do throws(PostgresError) {
             try execute(Self.firstSettings)
         } catch {

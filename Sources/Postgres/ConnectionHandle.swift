@@ -10,14 +10,12 @@ internal import CLibPQ
     private(set) var hasUnconfirmedCommit = false
 
     /// Begins to connect without waiting; nil when memory has run out.
-    ///
-    /// libpq reads the settings from left to right, so what follows `dbname` wins over a URL in it.
-    init?(settings: [(String, String)]) {
-        let keywords = CStrings(settings.map(\.0))
-        let values = CStrings(settings.map(\.1))
+    init?(settings: [String: String]) {
+        let keywords = CStrings(Array(settings.keys))
+        let values = CStrings(Array(settings.values))
         let started = unsafe keywords.withPointers { keywords in
             unsafe values.withPointers { values in
-                unsafe PQconnectStartParams(keywords, values, 1)
+                unsafe PQconnectStartParams(keywords, values, 0)
             }
         }
         guard let started = unsafe started else { return nil }
@@ -51,6 +49,11 @@ internal import CLibPQ
     var socket: Int32 { unsafe PQsocket(pointer) }
     var isEncrypted: Bool { unsafe PQsslInUse(pointer) != 0 }
     var serverVersion: Int32 { unsafe PQserverVersion(pointer) }
+    /// Whether the server takes no writes because it follows another.
+    var isStandby: Bool {
+        unsafe PQparameterStatus(pointer, "in_hot_standby").map { unsafe String(cString: $0) }
+            == "on"
+    }
     var backendProcessID: Int32 { unsafe PQbackendPID(pointer) }
 
     /// What libpq says about the connection, on one line.

@@ -1,18 +1,21 @@
 import Glibc
 
-/// A server's name in a connection URL, as a resolver knows it.
+/// A server's name, as the system's resolver knows it.
 enum HostName {
-    /// The numeric addresses of a name, in the order in which they are best tried; none when it has none, when
-    /// it is the folder of a Unix socket, or when nobody knows: libpq asks again then, and says why not.
+    /// The numeric addresses of a name, in the order in which they are best tried (RFC 6724); at least one.
     ///
-    /// getaddrinfo(3): it sorts as RFC 6724 rules.
-    static func addresses(of name: String) -> [String] {
-        guard !name.isEmpty, !name.hasPrefix("/"), !name.hasPrefix("@") else { return [] }
+    /// - Throws: `.connectionFailed` for a name that nobody knows.
+    static func addresses(of name: String) throws(PostgresError) -> [String] {
         var hints = unsafe addrinfo()
         unsafe hints.ai_family = AF_UNSPEC
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var first: UnsafeMutablePointer<addrinfo>?
-        guard unsafe getaddrinfo(name, nil, &hints, &first) == 0 else { return [] }
+        let status = unsafe getaddrinfo(name, nil, &hints, &first)
+        guard status == 0 else {
+            let reason = unsafe gai_strerror(status).map { unsafe String(cString: $0) }
+            throw .connectionFailed(
+                "the host name \(name) has no address: \(reason ?? "error \(status)")")
+        }
         defer { unsafe freeaddrinfo(first) }
         var found: [String] = []
         var next = unsafe first
@@ -21,6 +24,9 @@ enum HostName {
                 found.append(text)
             }
             unsafe next = entry.pointee.ai_next
+        }
+        guard !found.isEmpty else {
+            throw .connectionFailed("the host name \(name) has no address")
         }
         return found
     }

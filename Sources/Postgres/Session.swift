@@ -27,7 +27,7 @@ package actor Session {
     /// Describes the connection to make; nothing is connected yet.
     ///
     /// `runDeadline` is how long one ``run(_:)`` may take with all its calls, connecting and preparing
-    /// included; looking up a host name is not under it. `onConnect` prepares each new connection, for
+    /// included; looking up host names is not under it. `onConnect` prepares each new connection, for
     /// example by SET; when it throws, the connection is closed and counts as failed.
     package init(
         url: String, applicationName: String, connectTimeout: Duration = .seconds(5),

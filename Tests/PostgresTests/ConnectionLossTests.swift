@@ -1,5 +1,6 @@
-import Postgres
 import Testing
+
+@testable import Postgres
 
 @Suite struct `Connections that fail, end or freeze` {
     static let one = Statement("one", "SELECT 1")
@@ -93,7 +94,8 @@ import Testing
     func `a statement that was given up does not wait on in the server`() async throws {
         let lock = "SELECT pg_advisory_lock(hashtext('given up'))"
         let holder = try TestServer.connect(lock)
-        let connection = try TestServer.connect(statementDeadline: .milliseconds(150))
+        let connection = try TestServer.connect()
+        connection.statementDeadline = .milliseconds(150)
         let processID = connection.backendProcessID
         #expect(throws: PostgresError.timedOut) { try connection.execute(lock) }
         let sessions = Statement("sessions", "SELECT count(*) FROM pg_stat_activity WHERE pid = $1")
@@ -125,7 +127,8 @@ import Testing
 
     @Test(arguments: [
         "postgresql://user:hush@[", "postgresql://user:hush@host/db?nonsense=1", "hush",
-        "host=127.0.0.1 password='hush", "postgresql://user:hush@127.0.0.1/db\0",
+        "host=127.0.0.1 password='hush", "postgresql://user:h@ush@127.0.0.1/db",
+        "postgresql://user:hush/and@127.0.0.1/db", "postgresql://user:hush@127.0.0.1/db\0",
     ])
     func `a URL that cannot be parsed is not quoted`(url: String) {
         #expect(throws: PostgresError.connectionFailed("the connection URL cannot be parsed")) {
@@ -156,6 +159,45 @@ import Testing
             url: TestServer.url(adding: both), applicationName: "postgres-tests",
             connectTimeout: .seconds(20))
         #expect(connection.isUsable)
+    }
+
+    @Test func `the next address of a name is tried, and the next host`() throws {
+        let port = try TestServer.connect().query(
+            Statement("port", "SELECT current_setting('port')")
+        ).text(0, 0)
+        for hosts in ["known.invalid", "unknown.invalid,known.invalid"] {
+            let url = try TestServer.url(adding: "host=\(hosts)&port=\(port)")
+            var patience = Duration.seconds(20)
+            let handle = try Connection.open(
+                url: url, applicationName: "postgres-tests", within: &patience
+            ) { name throws(PostgresError) in
+                guard name == "known.invalid" else { throw .connectionFailed("\(name) is unknown") }
+                // Nobody is at the first.
+                return ["127.0.0.9", "127.0.0.1"]
+            }
+            #expect(handle.serverVersion >= 150_000)
+            #expect(patience < .seconds(20) && patience > .zero)
+        }
+    }
+
+    @Test func `hosts without a port, or only some with one, are connected to`() throws {
+        let port = try TestServer.connect().query(
+            Statement("port", "SELECT current_setting('port')")
+        ).text(0, 0)
+        let connection = try Connection(
+            url: TestServer.url(adding: "host=127.0.0.9,127.0.0.1&port=,\(port)"),
+            applicationName: "postgres-tests", connectTimeout: .seconds(20))
+        #expect(connection.isUsable)
+    }
+
+    @Test func `where no server answers, each says why`() throws {
+        var patience = Duration.seconds(20)
+        #expect(throws: PostgresError.connectionFailed("a is unknown; b is unknown")) {
+            try Connection.open(
+                url: "postgresql://a,b/db", applicationName: "postgres-tests", within: &patience
+            ) { name throws(PostgresError) in throw .connectionFailed("\(name) is unknown") }
+        }
+        #expect(patience == .seconds(20))
     }
 
     @Test func `the server's and the login's defaults do not decide what a statement means`() throws

@@ -3,61 +3,68 @@ import Testing
 @testable import Postgres
 
 @Suite struct ServerAddressTests {
-    private func hosts(_ given: [String: String]) -> [[String]] {
-        ServerAddress.each(in: given).map { $0.settings.map { "\($0)=\($1)" } }
+    private func hosts(_ given: [String: String]) -> [[String: String]] {
+        ServerAddress.each(in: given).map(\.settings)
     }
 
     @Test func `each host has its own port, or the one of all`() {
-        #expect(hosts(["host": "a"]) == [["host=a"]])
-        #expect(hosts(["host": "a,b"]) == [["host=a"], ["host=b"]])
+        #expect(hosts(["host": "a"]) == [["host": "a"]])
+        #expect(hosts(["host": "a,b"]) == [["host": "a"], ["host": "b"]])
         #expect(
-            hosts(["host": "a,b", "port": "1"]) == [["host=a", "port=1"], ["host=b", "port=1"]])
+            hosts(["host": "a,b", "port": "1"])
+                == [["host": "a", "port": "1"], ["host": "b", "port": "1"]])
         #expect(
-            hosts(["host": "a,b", "port": "1,2"]) == [["host=a", "port=1"], ["host=b", "port=2"]])
-        #expect(
-            hosts(["host": "a,b", "port": ",2"]) == [["host=a", "port="], ["host=b", "port=2"]])
-        #expect(
-            hosts(["host": "a,b", "hostaddr": "::1,::2"])
-                == [["host=a", "hostaddr=::1"], ["host=b", "hostaddr=::2"]])
+            hosts(["host": "a,b", "port": "1,2"])
+                == [["host": "a", "port": "1"], ["host": "b", "port": "2"]])
     }
 
-    @Test func `what is no list is left to libpq`() {
+    @Test func `an empty item is the default, and hides no other`() {
+        // What libpq reads from `a,b` and from `a,b:2` in a URL.
+        #expect(
+            hosts(["host": "a,b", "port": ","])
+                == [["host": "a", "port": "5432"], ["host": "b", "port": "5432"]])
+        #expect(
+            hosts(["host": "a,b", "port": ",2"])
+                == [["host": "a", "port": "5432"], ["host": "b", "port": "2"]])
+        #expect(
+            hosts(["host": "/tmp,b", "hostaddr": ",::2"])
+                == [["host": "/tmp"], ["host": "b", "hostaddr": "::2"]])
+        #expect(hosts(["host": ",b"]) == [[:], ["host": "b"]])
+    }
+
+    @Test func `what is no list, or has its addresses elsewhere, is left to libpq`() {
         #expect(hosts([:]).isEmpty)
         #expect(hosts(["port": "1,2"]).isEmpty)
         #expect(hosts(["host": "a,b", "port": "1,2,3"]).isEmpty)
         #expect(hosts(["host": "a,b,c", "hostaddr": "::1,::2"]).isEmpty)
+        #expect(hosts(["host": "a", "service": "here"]).isEmpty)
     }
 
-    private func addresses(_ given: [String: String], _ found: [String]) -> [[String]] {
-        ServerAddress.each(in: given).flatMap { $0.each { _ in found } }
-            .map { $0.settings.map { "\($0)=\($1)" } }
+    private func addresses(_ given: [String: String], _ found: [String]) throws -> [String] {
+        try ServerAddress.each(in: given).flatMap { try $0.each { _ in found } }
+            .map { "\($0.settings["host"] ?? "") at \($0.settings["hostaddr"] ?? "")" }
     }
 
-    @Test func `a name of several addresses is tried at each`() {
+    @Test func `a name is each of its addresses`() throws {
         #expect(
-            addresses(["host": "a", "port": "1"], ["::1", "127.0.0.1"])
-                == [
-                    ["host=a", "hostaddr=::1", "port=1"],
-                    ["host=a", "hostaddr=127.0.0.1", "port=1"],
-                ])
+            try addresses(["host": "a"], ["::1", "127.0.0.1"]) == ["a at ::1", "a at 127.0.0.1"])
         #expect(
-            addresses(["host": "a,b", "hostaddr": "::2,"], ["::1", "::3"])
-                == [
-                    ["host=a", "hostaddr=::2"], ["host=b", "hostaddr=::1"],
-                    ["host=b", "hostaddr=::3"],
-                ])
+            try addresses(["host": "a,b", "hostaddr": "::2,"], ["::1", "::3"])
+                == ["a at ::2", "b at ::1", "b at ::3"])
+        #expect(
+            try addresses(["host": "/tmp,@abstract"], ["::1"]) == ["/tmp at ", "@abstract at "])
     }
 
-    @Test func `a name that nobody knows is left to libpq`() {
-        #expect(addresses(["host": "a"], []) == [["host=a"]])
-    }
-
-    @Test func `an address is its own, and the folder of a socket has none`() {
-        #expect(HostName.addresses(of: "127.0.0.1") == ["127.0.0.1"])
-        #expect(HostName.addresses(of: "::1") == ["::1"])
-        #expect(HostName.addresses(of: "/var/run/postgresql") == [])
-        #expect(HostName.addresses(of: "@abstract") == [])
-        // RFC 6761 section 6.4: never a name that the network knows.
-        #expect(HostName.addresses(of: "nobody.invalid") == [])
+    @Test func `an address is its own, and a name that nobody knows is said`() throws {
+        #expect(try HostName.addresses(of: "127.0.0.1") == ["127.0.0.1"])
+        #expect(try HostName.addresses(of: "::1") == ["::1"])
+        // Longer than a label may be (RFC 1035 section 2.3.4), so that no server of names is asked.
+        let unknown = String(repeating: "a", count: 64)
+        #expect {
+            try HostName.addresses(of: unknown)
+        } throws: { error in
+            guard case PostgresError.connectionFailed(let reason) = error else { return false }
+            return reason.hasPrefix("the host name \(unknown) has no address: ")
+        }
     }
 }

@@ -15,7 +15,8 @@ struct RefoldTable {
 
     init(_ table: ProjectionTable) {
         live = table.description
-        name = "refold_\(live)"
+        // Qualified, so that a table of the name elsewhere is never taken for it.
+        name = "pg_temp.refold_\(live)"
         projection = table.projection
         switch table.projection {
         case .userProviders:

@@ -83,8 +83,10 @@ struct UserProvidersLoad {
     ) throws(PostgresError) {
         guard !isIndexed else { return }
         isIndexed = true
+        // It comes into the schema of the table, which only a name that exists already can have.
+        let unqualified = table.split(separator: ".").last ?? ""
         try connection.execute(
-            "CREATE INDEX \(table)_merging ON \(table) (user_id, identity_id)")
+            "CREATE INDEX \(unqualified)_merging ON \(table) (user_id, identity_id)")
     }
 
     /// Takes away what only the load needed.

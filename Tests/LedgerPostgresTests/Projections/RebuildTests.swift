@@ -57,6 +57,31 @@ import Testing
         }
     }
 
+    @Test func `a table that somebody made under the name is not taken for the rebuild's own`()
+        async throws
+    {
+        try await withStory { database in
+            try await database.asSuperuser.execute(
+                """
+                DO $$
+                DECLARE
+                    live name;
+                BEGIN
+                    FOR live IN SELECT relname FROM pg_class
+                        WHERE relkind = 'r' AND starts_with(relname, 'user_providers')
+                    LOOP
+                        EXECUTE format('CREATE TABLE public.%I (LIKE %I)', 'refold_' || live, live);
+                        EXECUTE format('GRANT ALL ON public.%I TO PUBLIC', 'refold_' || live);
+                        EXECUTE format('INSERT INTO public.%I TABLE %I', 'refold_' || live, live);
+                    END LOOP;
+                END $$
+                """)
+            let rebuild = Rebuild(url: database.runtimeURL, keyring: SequencerFixture.keyring)
+            #expect(try await rebuild.run(.userProviders, in: .default).wasRight)
+            await rebuild.close()
+        }
+    }
+
     @Test func `an event that cannot be folded leaves the live table alone`() async throws {
         try await withStory(owner: .plain) { database in
             let before = try await database.userProviders()
