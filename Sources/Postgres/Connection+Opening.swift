@@ -49,6 +49,10 @@ extension Connection {
             prefersStandby = false
         default: break
         }
+        // What the second best is prepared in, when the last of the others is silent.
+        let reserve = prefersStandby == nil ? .zero : patience / 4
+        patience -= reserve
+        defer { patience += reserve }
         var secondBest: ConnectionHandle?
         do throws(PostgresError) {
             return try first(of: servers, within: &patience) {

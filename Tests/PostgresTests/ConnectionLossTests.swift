@@ -180,6 +180,18 @@ import Testing
         }
     }
 
+    @Test func `the second best is served from when the preferred one is silent`() throws {
+        let listener = try SilentListener()
+        let port = try TestServer.connect().query(
+            Statement("port", "SELECT current_setting('port')")
+        ).text(0, 0)
+        let hosts = "host=127.0.0.1,127.0.0.1&port=\(port),\(listener.port)"
+        let connection = try Connection(
+            url: TestServer.url(adding: hosts + "&target_session_attrs=prefer-standby"),
+            applicationName: "postgres-tests", connectTimeout: .seconds(4))
+        #expect(connection.isUsable)
+    }
+
     @Test func `hosts without a port, or only some with one, are connected to`() throws {
         let port = try TestServer.connect().query(
             Statement("port", "SELECT current_setting('port')")
