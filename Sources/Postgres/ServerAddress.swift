@@ -4,13 +4,13 @@ import Glibc
 ///
 /// PostgreSQL 15 documentation, section 34.1.1.3, "Specifying Multiple Hosts": where there is one port, it is
 /// for all; an empty one is the default.
-struct ServerAddress: Equatable {
+struct ServerAddress {
     /// The settings that libpq has lists in.
     static let names = ["host", "hostaddr", "port"]
     private static let defaultPort = "5432"
 
     /// What stands in the place of the lists.
-    private(set) var settings: [String: String]
+    let settings: [String: String]
 
     /// Whether a password with signs that want escaping has become part of an address, which libpq would quote.
     static func isMisread(_ given: [String: String]) -> Bool {

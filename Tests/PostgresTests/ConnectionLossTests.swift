@@ -151,9 +151,7 @@ import Testing
 
     @Test func `a host that says nothing does not keep the next one from being tried`() throws {
         let listener = try SilentListener()
-        let port = try TestServer.connect().query(
-            Statement("port", "SELECT current_setting('port')")
-        ).text(0, 0)
+        let port = try TestServer.port()
         let both = "host=127.0.0.1,127.0.0.1&port=\(listener.port),\(port)"
         let connection = try Connection(
             url: TestServer.url(adding: both), applicationName: "postgres-tests",
@@ -162,9 +160,7 @@ import Testing
     }
 
     @Test func `the next address of a name is tried, and the next host`() throws {
-        let port = try TestServer.connect().query(
-            Statement("port", "SELECT current_setting('port')")
-        ).text(0, 0)
+        let port = try TestServer.port()
         for hosts in ["known.invalid", "unknown.invalid,known.invalid"] {
             let url = try TestServer.url(adding: "host=\(hosts)&port=\(port)")
             var patience = Duration.seconds(20)
@@ -182,23 +178,11 @@ import Testing
 
     @Test func `the second best is served from when the preferred one is silent`() throws {
         let listener = try SilentListener()
-        let port = try TestServer.connect().query(
-            Statement("port", "SELECT current_setting('port')")
-        ).text(0, 0)
+        let port = try TestServer.port()
         let hosts = "host=127.0.0.1,127.0.0.1&port=\(port),\(listener.port)"
         let connection = try Connection(
             url: TestServer.url(adding: hosts + "&target_session_attrs=prefer-standby"),
             applicationName: "postgres-tests", connectTimeout: .seconds(4))
-        #expect(connection.isUsable)
-    }
-
-    @Test func `hosts without a port, or only some with one, are connected to`() throws {
-        let port = try TestServer.connect().query(
-            Statement("port", "SELECT current_setting('port')")
-        ).text(0, 0)
-        let connection = try Connection(
-            url: TestServer.url(adding: "host=127.0.0.9,127.0.0.1&port=,\(port)"),
-            applicationName: "postgres-tests", connectTimeout: .seconds(20))
         #expect(connection.isUsable)
     }
 

@@ -21,6 +21,11 @@ enum TestServer {
         return url + (url.contains("?") ? "&" : "?") + parameters
     }
 
+    /// Where it listens, as it says itself.
+    static func port() throws -> String {
+        try connect().query(Statement("port", "SELECT current_setting('port')")).text(0, 0)
+    }
+
     /// A connection whose tables are temporary, so that tests do not meet.
     static func connect(
         statementDeadline: Duration = .seconds(30), _ script: String = ""
