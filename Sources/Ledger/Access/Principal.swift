@@ -19,6 +19,14 @@ package enum Role: String, Sendable, Hashable, CaseIterable {
         case .support, .admin: true
         }
     }
+
+    /// Whether personal data of all accounts may be shown to it at once, and not of one at a time.
+    package var mayDiscloseEverybody: Bool {
+        switch self {
+        case .auditor, .support: false
+        case .admin: true
+        }
+    }
 }
 
 /// Who asks with an API key: auditors, support, administrators.

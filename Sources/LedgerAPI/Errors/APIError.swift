@@ -20,6 +20,8 @@ enum APIError: Error {
     case apiKeyInvalid
     /// The principal's role may not do this.
     case forbidden
+    /// The principal's role may see personal data of one account at a time only, and none is named.
+    case accountNotNamed
     /// The tenant's log has no such event.
     case eventNotFound
     /// There is no such proof.

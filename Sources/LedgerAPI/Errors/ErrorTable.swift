@@ -73,6 +73,11 @@ extension ErrorAnswer {
                 Self(401, .invalidAPIKey, "The API key is invalid, expired or revoked")
                     .challenge(Challenge.invalidToken)
             case .forbidden: Self(403, .forbidden, "This API key's role may not do this")
+            case .accountNotNamed:
+                Self(
+                    403, .forbidden,
+                    "This API key's role is shown personal data of one account: name it by account=",
+                    details: ["parameter": "account"])
             case .eventNotFound: Self(404, .eventNotFound, "There is no event with this id")
             case .noProof(let refusal): Self(refusal)
             case .proofFailed:

@@ -20,11 +20,21 @@ struct Visit: Sendable {
 
     /// Whether personal data is wanted, by `?disclose=true`, and may be shown.
     ///
-    /// - Throws: 403, which is recorded, for a role that never sees any; 400 without a reason.
-    func isDisclosing(_ query: QueryParameters) async throws(APIError) -> Bool {
+    /// - Parameters:
+    ///   - query: what was asked.
+    ///   - ofEverybody: whether what is asked for is about all accounts, and not about one account or event.
+    /// - Returns: false when none is wanted.
+    /// - Throws: 403, which is recorded, for a role that never sees any, or not everybody's; 400 without a
+    ///   reason.
+    func isDisclosing(
+        _ query: QueryParameters, ofEverybody: Bool = false
+    ) async throws(APIError) -> Bool {
         guard try query.flag(QueryParameters.disclose) else { return false }
         guard principal.role.maySeePersonalData else {
             throw try await refusal([QueryParameters.disclose: "true"])
+        }
+        guard !ofEverybody || principal.role.mayDiscloseEverybody else {
+            throw try await refusal([QueryParameters.disclose: "true"], as: .accountNotNamed)
         }
         _ = try requiredReason()
         return true
@@ -115,12 +125,14 @@ struct Visit: Sendable {
     }
 
     /// Records that the principal may not do this, and gives what it is told.
-    private func refusal(_ details: [String: String]) async throws(APIError) -> APIError {
+    private func refusal(
+        _ details: [String: String], as refusal: APIError = .forbidden
+    ) async throws(APIError) -> APIError {
         var access = access
         access.details = details
         access.outcome = .refused
         try await call.write(access)
-        return .forbidden
+        return refusal
     }
 }
 

@@ -15,7 +15,8 @@ struct EventsRoute: Route {
                 QueryParameters.disclose,
             ])
         let query = try EventQuery(parameters, limit: parameters.limit())
-        let isDisclosing = try await visit.isDisclosing(parameters)
+        let isDisclosing = try await visit.isDisclosing(
+            parameters, ofEverybody: query.account == nil)
         try await visit.record(parameters, account: query.account, isDisclosed: isDisclosing)
         do {
             return .json(
