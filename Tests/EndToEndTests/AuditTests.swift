@@ -32,6 +32,40 @@ import TransparencyLog
         }
     }
 
+    @Test func `a leaked key is ended by what leaked of it`() async throws {
+        try await Deployment.with { deployment in
+            let server = try await deployment.serve()
+            let tool = deployment.tool
+            for cut in [26, 27, 70] {
+                let made = try await tool.run(
+                    ["keys", "api", "create", "--role", "auditor", "--label", "l"])
+                let key = String(made.output.dropLast())
+                try #require(key.hasPrefix("alk_") && key.utf8.count == 70, "\(made.output)")
+                let listed = try await tool.run(["keys", "api", "list"])
+                let id = try #require(
+                    listed.output.split(separator: "\n").map { $0.prefix { $0 != "\t" } }
+                        .first { made.errors.contains($0) }, "the id is told: \(made.errors)")
+                #expect(!made.errors.contains(key))
+                let known = try await server.client.call("GET", "/v1/access-log", token: key)
+                #expect(known.status == 200)
+                let revoked = try await tool.run(
+                    ["keys", "api", "revoke", String(key.prefix(cut))])
+                #expect(revoked.status == 0, "\(revoked.errors)")
+                #expect(revoked.output == "API key \(id) is revoked\n")
+                let refused = try await server.client.call("GET", "/v1/access-log", token: key)
+                #expect(refused.errorCode == "INVALID_API_KEY")
+                let again = try await tool.run(["keys", "api", "revoke", key])
+                let wrong = try await tool.run(["keys", "api", "revoke", "x" + key])
+                #expect(again.output.contains("before") && wrong.status == 64)
+                for said in [revoked, again, wrong] {
+                    #expect(!(said.output + said.errors).contains(key.suffix(43)))
+                }
+                let log = try await tool.run(["access-log"])
+                #expect(log.output.contains(id) && !log.output.contains(key.suffix(43)))
+            }
+        }
+    }
+
     @Test func `a key has a role, a label and a tenant that exist, and expires`() async throws {
         try await Deployment.with { deployment in
             _ = try await deployment.serve()

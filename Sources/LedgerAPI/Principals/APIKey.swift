@@ -6,6 +6,7 @@ package import Ledger
 /// The prefix lets secret scanners find keys that were published by mistake.
 package struct APIKey: Sendable {
     private static let prefix = "alk_"
+    private static let separator = UInt8(ascii: "_")
     private static let idCharacters = 22
     private static let secretBytes = 32
     private static let secretCharacters = 43
@@ -22,16 +23,36 @@ package struct APIKey: Sendable {
 
     /// Reads a key's one spelling; nil for anything else.
     package init?(_ text: String) {
-        let bytes = Array(text.utf8)
-        let idStart = Self.prefix.utf8.count
-        let idEnd = idStart + Self.idCharacters
-        guard bytes.count == idEnd + 1 + Self.secretCharacters,
-            bytes.starts(with: Self.prefix.utf8), bytes[idEnd] == UInt8(ascii: "_"),
-            let id = Base64URL.decode(String(decoding: bytes[idStart..<idEnd], as: UTF8.self)),
-            let secret = Base64URL.decode(String(decoding: bytes[(idEnd + 1)...], as: UTF8.self))
+        guard let (id, rest) = Self.parts(of: text), rest.first == Self.separator,
+            rest.count == 1 + Self.secretCharacters,
+            let secret = Base64URL.decode(String(decoding: rest.dropFirst(), as: UTF8.self))
         else { return nil }
-        self.id = APIKeyID(bits: id.reduce(0) { $0 << 8 | UInt128($1) })
+        self.id = id
         self.secret = secret
+    }
+
+    /// The id of a key that is named by its id, by the key, or by as much of the key as names it.
+    ///
+    /// For who finds a key where none should be; nothing is looked at of the secret half.
+    package static func id(named text: String) -> APIKeyID? {
+        if let id = APIKeyID(text) { return id }
+        guard let (id, rest) = parts(of: text), rest.isEmpty || rest.first == separator else {
+            return nil
+        }
+        return id
+    }
+
+    /// The id that a key begins with, and what follows it.
+    private static func parts(of text: String) -> (id: APIKeyID, rest: ArraySlice<UInt8>)? {
+        let bytes = Array(text.utf8)
+        guard bytes.starts(with: prefix.utf8) else { return nil }
+        let id = bytes.dropFirst(prefix.utf8.count).prefix(idCharacters)
+        guard id.count == idCharacters,
+            let decoded = Base64URL.decode(String(decoding: id, as: UTF8.self))
+        else { return nil }
+        return (
+            APIKeyID(bits: decoded.reduce(0) { $0 << 8 | UInt128($1) }), bytes[id.endIndex...]
+        )
     }
 
     /// The text that its holder keeps; a secret.

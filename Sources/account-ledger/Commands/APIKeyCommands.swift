@@ -42,9 +42,10 @@ enum APIKeyCreateCommand {
         ],
         settings: [.databaseURL, .migrateURL],
         details: """
-            Prints the key on standard output, once: only its digest is stored. It is good for this tenant
-            alone. Runs with the login of LEDGER_MIGRATE_URL, since the serving login may only read keys. The
-            access log says that it was made.
+            Prints the key on standard output, once: only its digest is stored. Its id, which lists and the
+            access log name it by, is printed on standard error. The key is good for this tenant alone. Runs
+            with the login of LEDGER_MIGRATE_URL, since the serving login may only read keys. The access log
+            says that it was made.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -66,6 +67,7 @@ enum APIKeyCreateCommand {
                     expiresAt: expiresAt, revokedAt: nil), to: tenant)
         }
         Terminal.print("\(key.text)\n")
+        Terminal.complain("the id of the key is \(key.id)")
         return .success
     }
 
@@ -113,13 +115,20 @@ enum APIKeyListCommand {
 enum APIKeyRevokeCommand {
     static let syntax = Syntax(
         words: ["keys", "api", "revoke"], summary: "end an API key for good",
-        operands: [.init(placeholder: "ID", meaning: "as keys api list prints it")],
+        operands: [
+            .init(
+                placeholder: "ID",
+                meaning: "as keys api list prints it, or how the key begins, alk_ and what follows")
+        ],
         options: [APIKeyCommands.tenantOption], settings: [.databaseURL, .migrateURL],
-        details: "Every server refuses the key from its next request on.")
+        details: """
+            Every server refuses the key from its next request on. A whole key is taken, too, and is
+            printed and logged nowhere; the shell's history has it then.
+            """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
-        guard let id = arguments.operands.first.flatMap({ APIKeyID($0) }) else {
-            throw arguments.misuse("ID is the id of a key, not the key")
+        guard let id = arguments.operands.first.flatMap(APIKey.id(named:)) else {
+            throw arguments.misuse("ID is the id of a key, or how the key begins")
         }
         let revocation = try APIKeyCommands.withStore(arguments, environment) { store, tenant in
             try store.revoke(id, of: tenant)
