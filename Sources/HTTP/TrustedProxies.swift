@@ -1,49 +1,22 @@
 /// The reverse proxies whose word about the client's address is taken.
 package struct TrustedProxies: Sendable {
-    private struct Network {
-        let address: IPAddress
-        let prefixBits: Int
-
-        init?(_ text: Substring) {
-            let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let address = IPAddress(parts[0]) else { return nil }
-            self.address = address
-            guard parts.count == 2 else {
-                prefixBits = address.bitCount
-                return
-            }
-            // A mapped network would have to be counted from bit 96; nobody means to write one.
-            let isMapped = address.isIPv4 && parts[0].contains(":")
-            guard
-                !isMapped, (1...3).contains(parts[1].utf8.count),
-                parts[1].utf8.allSatisfy({ $0 >= ASCII.zero && $0 <= ASCII.nine }),
-                let bits = Int(parts[1]), bits <= address.bitCount
-            else { return nil }
-            prefixBits = bits
-        }
-
-        func contains(_ other: IPAddress) -> Bool {
-            address.shares(prefixBits: prefixBits, with: other)
-        }
-    }
-
     /// A request that claims to have come through more proxies than this is not followed further.
     static let hopsMax = 32
 
-    private let networks: [Network]
+    private let networks: [IPNetwork]
 
     /// Reads addresses and CIDR networks separated by commas; nil when one of them is neither.
     ///
     /// An empty list trusts nobody.
     package init?(_ list: String) {
-        var networks: [Network] = []
+        var networks: [IPNetwork] = []
         for part in list.split(separator: ",", omittingEmptySubsequences: false) {
             let text = ASCII.trimmed(part)
             if text.isEmpty {
                 guard ASCII.trimmed(list[...]).isEmpty else { return nil }
                 continue
             }
-            guard let network = Network(text) else { return nil }
+            guard let network = IPNetwork(text) else { return nil }
             networks.append(network)
         }
         self.networks = networks

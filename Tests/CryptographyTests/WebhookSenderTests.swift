@@ -117,7 +117,7 @@ import Testing
     func `an address that is neither https nor of this machine is refused`(
         url: String
     ) async throws {
-        #expect(!WebhookSender.accepts(url))
+        #expect(throws: WebhookAddress.Flaw.form) { try WebhookAddress(url) }
         let outcome = await WebhookSender().send(request(url))
         #expect(outcome == .failed(.unacceptableAddress))
     }

@@ -70,6 +70,22 @@ struct AddressTests {
         #expect(proxies.clientAddress(peer: peer, forwardedFor: forwardedFor) == client)
     }
 
+    @Test(arguments: [
+        ("8.8.8.8", true), ("9.255.255.255", true), ("10.0.0.0", false), ("11.0.0.0", true),
+        ("127.255.0.1", false), ("169.254.169.254", false), ("172.15.255.255", true),
+        ("172.16.0.0", false), ("172.31.255.255", false), ("172.32.0.0", true),
+        ("100.63.255.255", true), ("100.64.0.0", false), ("192.168.255.255", false),
+        ("0.0.0.0", false), ("255.255.255.255", false), ("::", false), ("::1", false),
+        ("::ffff:10.0.0.1", false), ("::ffff:8.8.8.8", true), ("fbff::1", true),
+        ("fc00::1", false), ("fdff::1", false), ("fe80::1", false), ("febf::1", false),
+        ("64:ff9b::a00:1", false), ("2606:4700::1111", true), ("ff02::1", false),
+    ])
+    func `addresses of networks of one's own are not public`(
+        text: String, isPublic: Bool
+    ) throws {
+        #expect(try #require(IPAddress(text)).isPublic == isPublic)
+    }
+
     @Test func `a long list of proxies is followed only so far`() throws {
         let proxies = try #require(TrustedProxies("10.0.0.0/8"))
         let hops = (0..<100).map { "10.0.0.\($0)" }.joined(separator: ",")

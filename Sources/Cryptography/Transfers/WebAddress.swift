@@ -12,6 +12,9 @@ internal import CCurl
     /// The scheme in lower case, `https` or `http`.
     let scheme: String
 
+    /// The host in lower case as libcurl reads it, an IPv6 address without brackets.
+    let host: String
+
     /// Whether the host is this machine.
     let isOfThisMachine: Bool
 
@@ -32,7 +35,16 @@ internal import CCurl
         }
         unsafe parts = made
         self.scheme = scheme
+        self.host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
         self.isOfThisMachine = isOfThisMachine
+    }
+
+    /// The address without user, password and fragment.
+    consuming func withoutSecrets() -> String? {
+        for part in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS, CURLUPART_FRAGMENT] {
+            unsafe curl_url_set(parts, part, nil, 0)
+        }
+        return unsafe WebAddress.text(CURLUPART_URL, of: parts)
     }
 
     deinit {
@@ -47,6 +59,10 @@ internal import CCurl
     }
 
     private static func part(_ part: CURLUPart, of parts: OpaquePointer) -> String? {
+        unsafe text(part, of: parts)?.lowercased()
+    }
+
+    private static func text(_ part: CURLUPart, of parts: OpaquePointer) -> String? {
         var text: UnsafeMutablePointer<CChar>?
         guard
             unsafe curl_url_get(parts, part, &text, 0) == CURLUE_OK, let text = unsafe text
@@ -54,6 +70,6 @@ internal import CCurl
             return nil
         }
         defer { unsafe curl_free(text) }
-        return unsafe String(cString: text).lowercased()
+        return unsafe String(cString: text)
     }
 }

@@ -28,11 +28,6 @@ package final class WebhookSender: Sendable {
         loop.stop()
     }
 
-    /// Whether an address may be one of an endpoint: `https`, or `http` to this machine.
-    package static func accepts(_ url: String) -> Bool {
-        WebAddress(url) != nil
-    }
-
     /// Sends a request and waits for what becomes of it.
     package func send(_ request: WebhookRequest) async -> WebhookOutcome {
         await withCheckedContinuation { continuation in

@@ -1,4 +1,5 @@
 import Cryptography
+import HTTP
 import Ledger
 import LedgerPostgres
 
@@ -73,9 +74,13 @@ enum WebhookAddCommand {
             .init(
                 name: "from", placeholder: "P",
                 meaning: "the first position to send; default: what is appended from now on"),
+            .init(
+                name: "allow-private",
+                meaning: "take an address of this machine or of a network of its own, in production"
+            ),
             WebhookCommands.tenantOption,
         ],
-        settings: WebhookCommands.settings + [.keys],
+        settings: WebhookCommands.settings + [.keys, .mode],
         details: """
             Prints the webhook's id and its secret, once: the secret is stored encrypted. A receiver checks
             the headers of https://www.standardwebhooks.com with it. Runs with the login of
@@ -84,11 +89,7 @@ enum WebhookAddCommand {
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
-        guard let url = arguments.operands.first, url.utf8.count <= urlBytesMax,
-            url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), WebhookSender.accepts(url)
-        else {
-            throw arguments.misuse("URL is an https address, or http to this machine")
-        }
+        let url = try url(arguments, environment)
         let types = try arguments.value(of: "types", as: "names of event types", types) ?? []
         let from = try WebhookCommands.position(arguments, of: "from")
         let keyring = try WebhookCommands.keyring(environment)
@@ -101,6 +102,39 @@ enum WebhookAddCommand {
         Terminal.print(
             "webhook \(id) sends what is from position \(first) on\n\(secret.text)\n")
         return .success
+    }
+
+    /// The address that the command line names.
+    ///
+    /// - Throws: `UsageError` for one that no endpoint may have, or `Fault` for a mode that is none.
+    private static func url(_ arguments: Arguments, _ environment: Environment) throws -> String {
+        let form = "URL is an https address, or http to this machine"
+        guard let url = arguments.operands.first, url.utf8.count <= urlBytesMax,
+            url.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { throw arguments.misuse(form) }
+        let host: String
+        do throws(WebhookAddress.Flaw) {
+            host = try WebhookAddress(url).host
+        } catch {
+            switch error {
+            case .form: throw arguments.misuse(form)
+            case .userInfo:
+                throw arguments.misuse(
+                    "URL has a user or a password, which is kept in clear: requests are signed")
+            case .fragment:
+                throw arguments.misuse("URL has a fragment (#...), which no request carries")
+            }
+        }
+        let isInside =
+            host == "localhost" || host.hasSuffix(".localhost")
+            || IPAddress(host).map { !$0.isPublic } ?? false
+        let mode = try environment.mode
+        guard !isInside || mode == .development || arguments.has("allow-private") else {
+            throw arguments.misuse(
+                "URL is this machine or in a network of its own: --allow-private says that it is meant"
+            )
+        }
+        return url
     }
 
     private static func types(_ text: String) -> [Event.Name]? {

@@ -1,3 +1,4 @@
+import Cryptography
 import Ledger
 import LedgerPostgres
 
@@ -22,7 +23,7 @@ enum WebhookListCommand {
                     webhook.id.description, webhook.state.rawValue, webhook.next.description,
                     "\(webhook.lag) behind", "\(webhook.pending) pending", "\(webhook.dead) dead",
                     webhook.types.isEmpty ? "all" : webhook.types.joined(separator: ","),
-                    webhook.url,
+                    WebhookAddress.shown(webhook.url),
                 ].joined(separator: "\t") + "\n"
             }.joined())
         return .success
