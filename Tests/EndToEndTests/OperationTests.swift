@@ -321,6 +321,27 @@ import Testing
         }
     }
 
+    /// A page whose name was given another address may ask this machine, but says its own name.
+    @Test func `the development identity provider answers only to a name of this machine`()
+        async throws
+    {
+        try await Deployment.with(settings: ["LEDGER_MODE": "development", "LEDGER_PROVIDERS": ""])
+        {
+            deployment in
+            let client = try await deployment.serve().client
+            let path = "/dev/idp/google/token?name=ada"
+            for host in ["rebound.example", "rebound.example:8080", "10.0.0.1", "localhost.x", ""] {
+                let refused = try await client.call("GET", path, headers: ["Host": host])
+                #expect(refused.status == 421 && refused.text("id_token") == nil, "\(host)")
+                #expect(refused.errorMessage?.contains("loopback") == true, "\(host)")
+            }
+            for host in ["localhost", "LOCALHOST:1", "127.0.0.1:8080", "127.9.9.9", "[::1]:80"] {
+                let minted = try await client.call("GET", path, headers: ["Host": host])
+                #expect(minted.status == 200 && minted.text("id_token") != nil, "\(host)")
+            }
+        }
+    }
+
     @Test func `verify finds what was tampered with, and rebuild repairs a read model`()
         async throws
     {

@@ -39,7 +39,14 @@ struct DevelopmentIdentityProvider: Sendable {
     }
 
     /// Answers a request for a path under the prefix.
+    ///
+    /// A page from anywhere can have its own name resolve to 127.0.0.1 and then reads what is answered
+    /// here, but the browser goes on sending that name: only those of this machine are answered.
     func answer(_ request: HTTPRequest) -> HTTPResponse {
+        guard Self.isOfThisMachine(host: request.headers["Host"] ?? "") else {
+            return .failure(
+                421, "INVALID_REQUEST", "Host has to be localhost or a loopback address")
+        }
         switch router.match(method: request.method, path: request.path) {
         case .notFound:
             return .failure(404, "NOT_FOUND", "There is nothing at this path")
@@ -59,6 +66,12 @@ struct DevelopmentIdentityProvider: Sendable {
             case .token: return token(of: provider, request)
             }
         }
+    }
+
+    /// Whether a `Host` field, with or without a port, names this machine.
+    private static func isOfThisMachine(host: String) -> Bool {
+        let host = host.lowercased()
+        return (ListenAddress(host) ?? ListenAddress(host + ":0"))?.isLoopback ?? false
     }
 
     private func page(of provider: PlayedProvider, _ request: HTTPRequest) -> HTTPResponse {
