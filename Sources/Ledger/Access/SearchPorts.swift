@@ -177,6 +177,15 @@ package struct SearchResult: Hashable, Sendable {
         self.hasMore = hasMore
     }
 
+    /// How many accounts the requests touched that have the id which was searched for; nil when none was
+    /// found by that.
+    ///
+    /// Ids of requests come from clients, of which two may send the same.
+    package var requestAccounts: Int? {
+        let count = accounts.count { $0.matchedBy.contains(.requestID) }
+        return count > 0 ? count : nil
+    }
+
     /// The most accounts that the access log names.
     private static let namedMax = 20
 

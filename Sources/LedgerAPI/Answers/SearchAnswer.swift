@@ -17,6 +17,10 @@ extension SearchResult {
             writer.array { writer in
                 for event in events { writer.object { event.writeMembers(to: &$0) } }
             }
+            if let requestAccounts {
+                writer.name("request_accounts")
+                writer.number(Int64(requestAccounts))
+            }
             writer.name("more")
             writer.flag(hasMore)
         }

@@ -75,6 +75,11 @@ extension SearchResult {
     fileprivate var text: String {
         var lines = accounts.flatMap(\.lines) + identities.map(\.line) + events.map(\.line)
         if lines.isEmpty { lines.append("nothing was found") }
+        if let requestAccounts, requestAccounts > 1 {
+            lines.append(
+                "requests with this id touched \(requestAccounts) accounts: clients choose the id, and"
+                    + " two may have sent the same")
+        }
         if hasMore { lines.append("there may be more than is shown") }
         return lines.map { $0 + "\n" }.joined()
     }

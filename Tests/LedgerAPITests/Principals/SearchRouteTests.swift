@@ -121,6 +121,24 @@ struct SearchRouteTests {
         #expect(found.body.contains(person.userID) && found.body.contains("request_id"))
     }
 
+    @Test func `a request's id that several people sent tells how many accounts it leads to`()
+        async throws
+    {
+        let service = try TestService()
+        let id = "01234567-89ab-4cde-8f01-23456789abcd"
+        for subject in ["ada", "bob"] {
+            _ = try await service.postSignIn(
+                "google", service.idToken("google", subject), headers: [("X-Request-Id", id)])
+        }
+        let key = try service.audit.key(.support)
+        let found = try await service.send("GET", "/v1/search?q=\(id)", token: key)
+        #expect(found.json["accounts"]?.array?.count == 2)
+        #expect(found.json["request_accounts"] == .number(2), "\(found.body)")
+        let account = try #require(found.json["accounts"]?.array?.first?.members?["id"]?.string)
+        let other = try await service.send("GET", "/v1/search?q=\(account)", token: key)
+        #expect(other.status == 200 && other.json["request_accounts"] == nil, "\(other.body)")
+    }
+
     @Test(arguments: [
         "", "?q=", "?q=%20", "?q=a&q=b", "?q=a%7F", "?q=a%0Ab", "?q=a&limit=1", "?p=a",
         "?q=\(String(repeating: "a", count: 321))",
