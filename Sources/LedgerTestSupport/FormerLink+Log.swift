@@ -12,17 +12,19 @@ extension FormerLink {
             }
         }
         guard let last else { return nil }
-        var values = Dictionary(
-            log[last].disclosed.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+        var disclosed = log[last].disclosed
         // The first sign-in of an account discloses the e-mail of the identity that opened it.
         if log.indices.contains(last + 1), case .signedIn = log[last + 1].recorded.event,
-            log[last + 1].recorded.command == log[last].recorded.command,
-            let email = log[last + 1].disclosed.first(where: { $0.name == .email })
+            log[last + 1].recorded.command == log[last].recorded.command
         {
-            values[.email] = email.value
+            disclosed += log[last + 1].disclosed.filter {
+                [.email, .emailVerified].contains($0.name)
+            }
         }
+        var values = DisclosedValues()
+        for disclosure in disclosed { _ = values.add(disclosure) }
         self.init(
-            position: log[last].recorded.position, providerID: values[.providerID],
-            email: values[.email])
+            position: log[last].recorded.position, providerID: values.providerID,
+            email: values.email)
     }
 }

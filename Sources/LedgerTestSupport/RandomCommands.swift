@@ -7,6 +7,12 @@ package struct RandomCommands: Sendable {
     /// The providers whose identities the commands use.
     package static let providers = ["apple", "google", "facebook"].map(provider)
 
+    /// What comes with a sign-in: nothing, or an e-mail of which each may be said.
+    private static let emails = [
+        nil, Email("a@b.c", isVerified: true), Email("a@b.c", isVerified: false),
+        Email("a@b.c", isVerified: nil),
+    ]
+
     private let tenant: TenantID
     private let subjectsPerProvider: Int
     private var generator: SeededGenerator
@@ -85,7 +91,8 @@ package struct RandomCommands: Sendable {
         lastToken = token
         return .signIn(
             SignIn(
-                identity: randomSubject(), email: Bool.random(using: &generator) ? "a@b.c" : nil,
+                identity: randomSubject(),
+                email: Self.emails.randomElement(using: &generator) ?? nil,
                 authenticatedAt: Timestamp(seconds: 1_000_000_000_000),
                 createAccount: Int.random(in: 0..<5, using: &generator) > 0, refreshToken: token,
                 newAccount: generator.id(), newIdentity: generator.id(),

@@ -79,7 +79,7 @@ package struct SequencerFixture: Sendable {
     package func signIn(_ identity: ProviderIdentity) async throws -> Caller {
         var generator = SeededGenerator(seed: UInt64.random(in: 0...(.max)))
         let intent = SignIn(
-            identity: identity, email: "a@example.org",
+            identity: identity, email: Email("a@example.org", isVerified: true),
             authenticatedAt: Timestamp(seconds: 1_000_000_000_000), createAccount: true,
             refreshToken: digest(generator.bytes(32)), newAccount: generator.id(),
             newIdentity: generator.id(), newSession: generator.id())

@@ -90,7 +90,8 @@ struct RandomHistory {
             .signIn(
                 SignIn(
                     identity: Self.subject(provider, person.number),
-                    email: "person.\(person.number)@example.com", authenticatedAt: now,
+                    email: Email("person.\(person.number)@example.com", isVerified: true),
+                    authenticatedAt: now,
                     createAccount: true, refreshToken: digest(generator.bytes(32)),
                     newAccount: account, newIdentity: newID(), newSession: newID())), take)
         guard case .success(.signedIn(let grant, _)) = result else {
@@ -123,7 +124,8 @@ struct RandomHistory {
                 LinkProvider(
                     caller: caller, provider: Self.providers[provider],
                     credential: .proved(
-                        Self.subject(provider, number), email: "link.\(number)@example.com"),
+                        Self.subject(provider, number),
+                        email: Email("link.\(number)@example.com", isVerified: true)),
                     tokenDigest: digest(generator.bytes(32)), idempotency: nil,
                     newIdentity: newID())), take)
     }

@@ -3,7 +3,7 @@ package struct LinkProvider: Sendable {
     /// What checking the ID token gave, before the command was queued.
     package enum Credential: Sendable {
         /// The token proves this subject.
-        case proved(ProviderIdentity, email: String?)
+        case proved(ProviderIdentity, email: Email?)
         /// The token proves nothing.
         case invalid
         /// The provider's keys could not be had.
@@ -65,7 +65,7 @@ package struct LinkProvider: Sendable {
     }
 
     private func link(
-        _ identity: ProviderIdentity, email: String?, to account: Account, in state: DecisionState,
+        _ identity: ProviderIdentity, email: Email?, to account: Account, in state: DecisionState,
         _ policy: TenantPolicy, _ budget: AttemptBudget
     ) -> Decision {
         let known = state.directory[identity]
@@ -83,8 +83,8 @@ package struct LinkProvider: Sendable {
         let subject = known ?? newIdentity
         let fact = ProviderLinked(
             account: account.id, identity: subject, provider: provider, cause: .link)
-        var disclosures = [Disclosure(.providerID, identity.providerID)]
-        if let email { disclosures.append(Disclosure(.email, email)) }
+        let disclosures =
+            [Disclosure(.providerID, identity.providerID)] + (email?.disclosures ?? [])
         var providers = account.linkedProviders
         if !providers.contains(provider) { providers.append(provider) }
         var effects = [remember("accepted:\(budget.now)", budget)]

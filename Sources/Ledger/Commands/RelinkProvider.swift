@@ -79,11 +79,11 @@ package struct RelinkProvider: Sendable {
         let fact = ProviderLinked(
             account: account.id, identity: identity, provider: known.provider, cause: .relink)
         // Disclosed anew, as any link does, so that the read model has the identity as it was linked.
-        var disclosures = [
-            Disclosure(.caseReference, caseReference), Disclosure(.reason, reason),
-            Disclosure(.providerID, providerID),
-        ]
-        if let email = former.email { disclosures.append(Disclosure(.email, email)) }
+        let disclosures =
+            [
+                Disclosure(.caseReference, caseReference), Disclosure(.reason, reason),
+                Disclosure(.providerID, providerID),
+            ] + (former.email?.disclosures ?? [])
         return Decision(
             .success(.relinked(plan, nil)),
             drafts: [
@@ -108,10 +108,10 @@ package struct FormerLink: Hashable, Sendable {
     package let position: LogPosition
     /// Nil when it was destroyed.
     package let providerID: String?
-    package let email: String?
+    package let email: Email?
 
     /// Describes a link.
-    package init(position: LogPosition, providerID: String?, email: String?) {
+    package init(position: LogPosition, providerID: String?, email: Email?) {
         self.position = position
         self.providerID = providerID
         self.email = email

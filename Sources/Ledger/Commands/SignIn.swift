@@ -1,7 +1,7 @@
 /// Opens a session with a proved identity, and an account when the identity has none.
 package struct SignIn: Sendable {
     package let identity: ProviderIdentity
-    package let email: String?
+    package let email: Email?
     /// When the person proved who they are, as the ID token says.
     package let authenticatedAt: Timestamp
     /// Whether an account is opened for an identity that has none.
@@ -15,7 +15,7 @@ package struct SignIn: Sendable {
 
     /// Asks for a session.
     package init(
-        identity: ProviderIdentity, email: String?, authenticatedAt: Timestamp,
+        identity: ProviderIdentity, email: Email?, authenticatedAt: Timestamp,
         createAccount: Bool, refreshToken: Digest, newAccount: AccountID, newIdentity: IdentityID,
         newSession: SessionID
     ) {
@@ -81,7 +81,7 @@ package struct SignIn: Sendable {
                 seconds: min(policy.sessionIdleSeconds, policy.sessionLifetimeSeconds)))
         let draft = Decision.Draft(
             .signedIn(signedIn), actor: .account(account, session: newSession),
-            disclosures: email.map { [Disclosure(.email, $0)] } ?? [])
+            disclosures: email?.disclosures ?? [])
         let grant = Grant(
             account: account, session: newSession, authenticatedAt: signedIn.authenticatedAt,
             linkedProviders: providers)

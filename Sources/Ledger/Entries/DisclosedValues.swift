@@ -2,10 +2,11 @@
 package struct DisclosedValues: Hashable, Sendable {
     package private(set) var caseReference: String?
     package private(set) var clientIP: String?
-    package private(set) var email: String?
     package private(set) var providerID: String?
     package private(set) var reason: String?
     package private(set) var userAgent: String?
+    private var address: String?
+    private var emailVerified: String?
 
     /// Nothing disclosed.
     package init() {}
@@ -15,11 +16,17 @@ package struct DisclosedValues: Hashable, Sendable {
         switch name {
         case .caseReference: caseReference
         case .clientIP: clientIP
-        case .email: email
+        case .email: address
+        case .emailVerified: emailVerified
         case .providerID: providerID
         case .reason: reason
         case .userAgent: userAgent
         }
+    }
+
+    /// The e-mail; whether it is verified is not known where nothing, or nothing that is a flag, was disclosed of it.
+    package var email: Email? {
+        address.map { Email($0, isVerified: emailVerified.flatMap(Bool.init)) }
     }
 
     /// The values that are there, in the order of their names.
@@ -38,7 +45,8 @@ package struct DisclosedValues: Hashable, Sendable {
         switch disclosure.name {
         case .caseReference: caseReference = disclosure.value
         case .clientIP: clientIP = disclosure.value
-        case .email: email = disclosure.value
+        case .email: address = disclosure.value
+        case .emailVerified: emailVerified = disclosure.value
         case .providerID: providerID = disclosure.value
         case .reason: reason = disclosure.value
         case .userAgent: userAgent = disclosure.value

@@ -7,6 +7,8 @@ package struct Disclosure: Hashable, Sendable {
         case caseReference = "case_reference"
         case clientIP = "client_ip"
         case email
+        /// `true` or `false`; beside every `email` since it is kept.
+        case emailVerified = "email_verified"
         case providerID = "provider_id"
         case reason
         case userAgent = "user_agent"

@@ -43,8 +43,10 @@ package final class ProviderConfiguration: Sendable {
             return .invalid
         }
         let proved = min(max(checked.authTime ?? checked.issuedAt, 0), now.seconds)
+        // What a provider does not say that it verified, it did not.
+        let email = checked.email.map { Email($0, isVerified: checked.emailVerified ?? false) }
         return .proved(
-            identity, email: checked.email, authenticatedAt: Timestamp(seconds: proved),
+            identity, email: email, authenticatedAt: Timestamp(seconds: proved),
             issuedAt: Timestamp(seconds: min(max(checked.issuedAt, 0), now.seconds + 600)))
     }
 }
@@ -54,7 +56,7 @@ enum ProviderProof: Sendable {
     /// The token is good: the subject, its e-mail address, when the person proved who they are, and when the
     /// token was made.
     case proved(
-        ProviderIdentity, email: String?, authenticatedAt: Timestamp, issuedAt: Timestamp)
+        ProviderIdentity, email: Email?, authenticatedAt: Timestamp, issuedAt: Timestamp)
     /// The token proves nothing.
     case invalid
     /// The provider's keys could not be had.

@@ -74,9 +74,9 @@ struct LinkedDisclosures: Sendable {
     static func values(of link: DisclosedEvent, before next: DisclosedEvent?) -> DisclosedValues {
         var values = link.disclosed
         if let next, case .signedIn = next.recorded.event,
-            next.recorded.command == link.recorded.command, let email = next.disclosed.email
+            next.recorded.command == link.recorded.command, values.email == nil
         {
-            _ = values.add(Disclosure(.email, email))
+            for disclosure in next.disclosed.email?.disclosures ?? [] { _ = values.add(disclosure) }
         }
         return values
     }

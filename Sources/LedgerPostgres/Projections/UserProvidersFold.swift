@@ -100,7 +100,8 @@ package struct UserProvidersFold {
                 }
                 rows[Key(account: account, identity: link.identity)] = Row(
                     provider: link.provider, providerID: disclosed.providerID,
-                    email: disclosed.email, linkedAt: link.linkedAt, linkedPosition: link.position)
+                    email: disclosed.email?.address, linkedAt: link.linkedAt,
+                    linkedPosition: link.position)
             }
         }
         add(.unmerge(fact, rows), at: event.position)
@@ -121,7 +122,7 @@ package struct UserProvidersFold {
         }
         change.insert = Row(
             provider: fact.provider, providerID: event.disclosed.providerID,
-            email: event.disclosed.email, linkedAt: event.recorded.recordedAt,
+            email: event.disclosed.email?.address, linkedAt: event.recorded.recordedAt,
             linkedPosition: event.position)
         net.changes[key] = change
     }
@@ -147,7 +148,7 @@ package struct UserProvidersFold {
     }
 
     private mutating func signIn(_ fact: SignedIn, _ event: DisclosedEvent) throws(LogDamage) {
-        guard let email = event.disclosed.email else { return }
+        guard let email = event.disclosed.email?.address else { return }
         let key = Key(account: fact.account, identity: fact.identity)
         var change = net.changes[key] ?? Change()
         guard !change.leavesNoRow else {

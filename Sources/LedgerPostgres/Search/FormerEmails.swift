@@ -288,7 +288,7 @@ struct FormerEmails: Sendable {
     ) -> [UInt8]? {
         for position in positions {
             do throws(LogDamage) {
-                guard let email = try linked.values(at: position)?.email else { continue }
+                guard let email = try linked.values(at: position)?.email?.address else { continue }
                 return key.digest(of: email, in: tenant)
             } catch {
                 if error.lacksKey { return nil }

@@ -179,13 +179,13 @@ struct PersonalColumns {
         case .accountsUnmerged(let fact):
             for link in fact.returned + fact.restored {
                 providerIDs[link.identity] = linked[link.position]?.providerID
-                emails[link.identity] = linked[link.position]?.email
+                emails[link.identity] = linked[link.position]?.email?.address
             }
         case .providerLinked(let fact):
             providerIDs[fact.identity] = disclosed.providerID
-            emails[fact.identity] = disclosed.email
+            emails[fact.identity] = disclosed.email?.address
         case .signedIn(let fact):
-            if let email = disclosed.email { emails[fact.identity] = email }
+            if let email = disclosed.email?.address { emails[fact.identity] = email }
         case .ledgerOpened, .keyRotated, .accountOpened, .providerUnlinked, .conflictRejected,
             .linkRejected,
             .unlinkRejected, .signedOut, .sessionRevoked, .accountErased, .legalHoldSet,

@@ -65,7 +65,8 @@ package struct Device: Sendable {
         try await client.call("GET", "/v1/account", token: accessToken)
     }
 
-    private mutating func keep(_ answer: WireClient.Answer) {
+    /// Keeps the tokens of an answer that has some.
+    package mutating func keep(_ answer: WireClient.Answer) {
         guard answer.status == 200 else { return }
         accessToken = answer.text("access_token") ?? ""
         refreshToken = answer.text("refresh_token") ?? ""

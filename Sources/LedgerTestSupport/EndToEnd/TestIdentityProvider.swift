@@ -57,7 +57,8 @@ package final class TestIdentityProvider: Sendable {
         }
     }
 
-    /// An ID token; `changes` replace claims, null removes one, and `header` replaces header fields.
+    /// An ID token, whose e-mail is verified; `changes` replace claims, null removes one, and `header`
+    /// replaces header fields.
     package func token(
         subject: String, nonce: String? = nil, email: String? = nil,
         changes: [String: any Sendable] = [:], header: [String: String] = [:]
@@ -68,6 +69,7 @@ package final class TestIdentityProvider: Sendable {
         ]
         claims["nonce"] = nonce
         claims["email"] = email
+        claims["email_verified"] = email.map { _ in true }
         for (name, value) in changes {
             if value is NSNull {
                 claims[name] = nil

@@ -49,7 +49,7 @@ final class TestProvider: Sendable {
         var members: [String: String?] = [
             "iss": "\"\(issuer)\"", "aud": "\"app\"", "sub": "\"\(subject)\"",
             "iat": "\(now.seconds)", "exp": "\(now.seconds + 3600)",
-            "email": "\"\(subject)@example.com\"",
+            "email": "\"\(subject)@example.com\"", "email_verified": "true",
         ]
         members.merge(claims) { _, given in given }
         let json = members.sorted { $0.key < $1.key }

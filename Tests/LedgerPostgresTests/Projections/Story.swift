@@ -31,12 +31,13 @@ struct Story {
     }
 
     mutating func signIn(
-        _ provider: String, _ name: String, email: String? = nil
+        _ provider: String, _ name: String, email: String? = nil, isVerified: Bool? = true
     ) async throws -> Guest {
         let reply = try await submit(
             .signIn(
                 SignIn(
-                    identity: subject(provider, name), email: email,
+                    identity: subject(provider, name),
+                    email: email.map { Email($0, isVerified: isVerified) },
                     // Later than any clock: the model takes the time of the command instead.
                     authenticatedAt: Timestamp(seconds: 100_000_000_000), createAccount: true,
                     refreshToken: digest(generator.bytes(32)), newAccount: generator.id(),
@@ -47,12 +48,13 @@ struct Story {
     }
 
     @discardableResult mutating func link(
-        _ guest: Guest, _ provider: String, _ name: String, email: String? = nil
+        _ guest: Guest, _ provider: String, _ name: String, email: String? = nil,
+        isVerified: Bool? = true
     ) async throws -> Result<Reply, Refusal> {
         let identity = subject(provider, name)
         let intent = LinkProvider(
             caller: guest.caller, provider: identity.provider,
-            credential: .proved(identity, email: email),
+            credential: .proved(identity, email: email.map { Email($0, isVerified: isVerified) }),
             tokenDigest: digest(generator.bytes(32)), idempotency: nil,
             newIdentity: generator.id())
         let result = try await submit(.linkProvider(intent))

@@ -7,6 +7,8 @@ import Testing
 /// Searches after random histories, against what the log says when it is read from end to end.
 @Suite struct RandomSearchTests {
     private static let emails = ["a@b.c", "A@b.c", "d@e.f", " g@h.i", "j@k.l"]
+    /// What is said of an e-mail.
+    private static let flags: [Bool?] = [true, false, nil]
 
     /// The same command, with one of many e-mails or none.
     private func command(
@@ -14,7 +16,10 @@ import Testing
     ) -> Command {
         let email =
             Int.random(in: 0..<3, using: &generator) == 0
-            ? nil : Self.emails.randomElement(using: &generator)
+            ? nil
+            : Email(
+                Self.emails.randomElement(using: &generator) ?? "",
+                isVerified: Self.flags.randomElement(using: &generator) ?? nil)
         let intent: Command.Intent
         switch command.intent {
         case .signIn(let asked):

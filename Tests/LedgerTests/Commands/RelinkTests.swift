@@ -10,14 +10,18 @@ import Testing
         let ada: Caller
         let google: IdentityID
 
-        init(severalPerProvider: Bool = false) throws {
+        init(severalPerProvider: Bool = false, isVerified: Bool? = true) throws {
             model = ModelLedger(
                 policy: TenantPolicy(
                     providers: Set(["apple", "google", "facebook"].map(provider)),
                     severalPerProvider: severalPerProvider))
             ada = try model.signIn(subject("apple", "ada"))
-            _ = try model.link(ada, .proved(subject("google", "ada"), email: "a@b.c"), token: 1)
-                .get()
+            _ = try model.link(
+                ada,
+                .proved(
+                    subject("google", "ada"), email: Email("a@b.c", isVerified: isVerified)),
+                token: 1
+            ).get()
             google = try #require(model.identities(of: ada, "google").first)
             _ = try model.unlink(ada, "google").get()
         }
@@ -69,6 +73,7 @@ import Testing
         #expect(
             Set(recording.disclosed.map { "\($0.name.rawValue)=\($0.value)" }) == [
                 "case_reference=9", "reason=by mistake", "provider_id=ada", "email=a@b.c",
+                "email_verified=true",
             ])
         #expect(
             try story.model.signIn(subject("google", "ada")).account == story.ada.account,
@@ -77,6 +82,16 @@ import Testing
             try story.model.refresh(story.ada, presenting: token).get()
         }
         #expect(try story.obstacle() == .alreadyLinked)
+    }
+
+    @Test(arguments: [false, nil])
+    func `what was said of the e-mail is disclosed again, and no more`(isVerified: Bool?) throws {
+        var story = try Story(isVerified: isVerified)
+        _ = try story.model.relink(story.google, to: story.ada.account).get()
+        let disclosed = try #require(story.model.log.last).disclosed
+        #expect(disclosed.contains { $0.name == .email })
+        #expect(
+            disclosed.first { $0.name == .emailVerified }?.value == isVerified.map { "\($0)" })
     }
 
     @Test func `the e-mail of the sign-in that opened the account comes back with its identity`()

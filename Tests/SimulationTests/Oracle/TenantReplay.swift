@@ -144,7 +144,8 @@ struct TenantReplay {
         case .providerLinked(let fact):
             let key = UserProvidersFold.Key(account: fact.account, identity: fact.identity)
             let row = UserProvidersFold.Row(
-                provider: fact.provider, providerID: disclosed.providerID, email: disclosed.email,
+                provider: fact.provider, providerID: disclosed.providerID,
+                email: disclosed.email?.address,
                 linkedAt: recorded.recordedAt, linkedPosition: recorded.position)
             userProviders[key] = row
             linkRows[recorded.position] = row
@@ -153,7 +154,7 @@ struct TenantReplay {
                 UserProvidersFold.Key(account: fact.account, identity: fact.identity)] = nil
         case .signedIn(let fact):
             let key = UserProvidersFold.Key(account: fact.account, identity: fact.identity)
-            if let email = disclosed.email {
+            if let email = disclosed.email?.address {
                 userProviders[key]?.email = email
                 if recorded.command == lastCommand {
                     linkRows[LogPosition(recorded.position.value - 1)]?.email = email

@@ -92,10 +92,14 @@ struct Client {
         return sent
     }
 
+    private func randomEmail() -> Email {
+        Email("a\(dice.number(0...3))@b.c", isVerified: dice.chance(0.5))
+    }
+
     private func signIn(in tenant: TenantID) -> Sent {
         Sent(
             request: .signIn(
-                randomSubject(), email: dice.chance(0.5) ? "a\(dice.number(0...3))@b.c" : nil,
+                randomSubject(), email: dice.chance(0.5) ? randomEmail() : nil,
                 createAccount: dice.chance(0.9)),
             tenant: tenant)
     }

@@ -7,7 +7,7 @@ import LedgerTestSupport
 enum Request: Sendable {
     case open
     case rotateKey
-    case signIn(ProviderIdentity, email: String?, createAccount: Bool)
+    case signIn(ProviderIdentity, email: Email?, createAccount: Bool)
     case link(Caller, ProviderIdentity, token: Digest, key: IdempotencyKey?, isInvalid: Bool)
     case unlink(Caller, ProviderName, key: IdempotencyKey?)
     case signOut(Caller, SignedOut.Scope)

@@ -1,0 +1,86 @@
+import Foundation
+import LedgerTestSupport
+import Testing
+
+/// An e-mail that its provider did not verify is kept, shown and found as what it is.
+@Suite struct UnverifiedEmailTests {
+    private static let wanted = "ceo@corp.example"
+
+    /// What a provider says of an e-mail, and whether that verifies it; nil for no claim.
+    private static let claims: [(said: (any Sendable)?, isVerified: Bool)] = [
+        (true, true), ("true", true), (false, false), ("false", false), (nil, false),
+        ("TRUE", false),
+    ]
+
+    private func objects(_ value: (any Sendable)?) -> [[String: any Sendable]] {
+        value as? [[String: any Sendable]] ?? []
+    }
+
+    @Test func `what a provider says of an e-mail is kept and shown with it`() async throws {
+        try await Deployment.with { deployment in
+            let server = try await deployment.serve()
+            let support = CaseWorker(server.client, key: try await deployment.apiKey("support"))
+            for (number, claim) in Self.claims.enumerated() {
+                var device = Device(server.client)
+                try await device.signIn(
+                    deployment.apple, as: "a-\(number)", email: Self.wanted, saying: claim.said)
+                let linked = try await device.link(
+                    deployment.google, as: "g-\(number)", email: Self.wanted, saying: claim.said)
+                #expect(linked.status == 200)
+                let path = "/v1/accounts/\(device.userID)"
+                for (path, list) in [
+                    ("\(path)/history?disclose=true", "events"),
+                    ("\(path)/timeline?disclose=true", "rows"),
+                    ("/v1/events?account=\(device.userID)&disclose=true", "events"),
+                ] {
+                    let shown = objects(try await support.get(path).json[list])
+                        .compactMap { $0["disclosures"] as? [String: String] }
+                        .filter { $0["email"] != nil }
+                    #expect(
+                        shown.map { $0["email_verified"] }
+                            == ["\(claim.isVerified)", "\(claim.isVerified)"], "\(path)")
+                }
+                let replayed = try await deployment.tool.run([
+                    "replay", "--account", device.userID, "--disclose", "--reason", "case 7",
+                ])
+                #expect(
+                    replayed.output.split(separator: "email_verified").count == 3,
+                    "\(replayed.output)")
+            }
+            try await server.stop()
+            let verified = try await deployment.tool.run(["verify"])
+            #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
+        }
+    }
+}
+
+extension Device {
+    fileprivate mutating func signIn(
+        _ provider: TestIdentityProvider, as subject: String, email: String,
+        saying claim: (any Sendable)?
+    ) async throws {
+        let answer = try await client.call(
+            "POST", "/v1/auth/sign-in/\(provider.name)",
+            ["id_token": token(provider, subject, email, claim)])
+        #expect(answer.status == 200)
+        keep(answer)
+    }
+
+    fileprivate func link(
+        _ provider: TestIdentityProvider, as subject: String, email: String,
+        saying claim: (any Sendable)?
+    ) async throws -> WireClient.Answer {
+        try await client.call(
+            "POST", "/v1/auth/link/\(provider.name)",
+            ["id_token": token(provider, subject, email, claim)], token: accessToken)
+    }
+
+    private func token(
+        _ provider: TestIdentityProvider, _ subject: String, _ email: String,
+        _ claim: (any Sendable)?
+    ) -> String {
+        provider.token(
+            subject: subject, email: email,
+            changes: ["email_verified": claim ?? NSNull()])
+    }
+}
