@@ -25,6 +25,7 @@ package final class AccessGate: Sendable {
 
     private let queue: BatchQueue<Pending>
     private let session: Postgres.Session
+    private let fence: SchemaFence
     private let onFault: @Sendable (String) -> Void
 
     /// Makes a gate; ``run()`` has to be called for it to work.
@@ -32,12 +33,15 @@ package final class AccessGate: Sendable {
     /// - Parameters:
     ///   - url: the runtime role's URL.
     ///   - queueLimit: what may wait at the most; more is refused as overload.
+    ///   - fence: refuses the schema of another version.
     ///   - onFault: called with one line, free of personal data, for each failed trip.
     package init(
-        url: String, queueLimit: Int = 1024, onFault: @escaping @Sendable (String) -> Void
+        url: String, queueLimit: Int = 1024, fence: SchemaFence = SchemaFence(),
+        onFault: @escaping @Sendable (String) -> Void
     ) {
         queue = BatchQueue(limit: queueLimit)
         self.onFault = onFault
+        self.fence = fence
         session = Postgres.Session(
             url: url, applicationName: HolderName.access.rawValue, connectTimeout: .seconds(2),
             runDeadline: AnswerTime.transactionMax
@@ -89,9 +93,9 @@ package final class AccessGate: Sendable {
         guard !batch.isEmpty else { return }
         let found: [Int: StoredAPIKey]
         do {
-            found = try await session.run { try Self.carryOut(batch, on: $0) }
+            found = try await session.run { try self.carryOut(batch, on: $0) }
         } catch {
-            return fail(sifted.batch, with: .unavailable, because: "\(error)")
+            return fail(sifted.batch, with: .unavailable, because: SchemaFence.news(of: error))
         }
         for (index, pending) in batch.enumerated() {
             switch pending {
@@ -101,14 +105,17 @@ package final class AccessGate: Sendable {
         }
     }
 
-    private func fail(_ batch: [Queued<Pending>], with fault: LedgerFault, because reason: String) {
+    /// Without a reason there is nothing to be said that was not said before.
+    private func fail(
+        _ batch: [Queued<Pending>], with fault: LedgerFault, because reason: String?
+    ) {
         guard !batch.isEmpty else { return }
-        onFault("\(batch.count) accesses failed: \(reason)")
+        if let reason { onFault("\(batch.count) accesses failed: \(reason)") }
         for pending in batch { pending.element.fail(with: fault) }
     }
 
     /// Writes every line and finds every key, by its place in the batch.
-    private static func carryOut(
+    private func carryOut(
         _ batch: [Pending], on connection: Connection
     ) throws -> [Int: StoredAPIKey] {
         var wanted: [(id: APIKeyID, tenant: TenantID)] = []
@@ -128,9 +135,12 @@ package final class AccessGate: Sendable {
             AccessStatements.call(recording: $0.value, in: $0.key)
         }
         if !wanted.isEmpty { calls.append(AccessStatements.call(keys: wanted)) }
+        calls.append(Call(SchemaFence.version))
         let results = try connection.pipeline(calls)
-        guard !wanted.isEmpty, let last = results.last else { return [:] }
-        let found = try AccessStatements.keys(last, ids: wanted.map(\.id))
+        // A line is written before what it tells of is shown, and after that was read.
+        try fence.check(results[calls.count - 1])
+        guard !wanted.isEmpty else { return [:] }
+        let found = try AccessStatements.keys(results[calls.count - 2], ids: wanted.map(\.id))
         return Dictionary(uniqueKeysWithValues: found.map { (places[$0.key], $0.value) })
     }
 }

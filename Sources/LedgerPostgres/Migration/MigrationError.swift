@@ -6,6 +6,8 @@ package enum MigrationError: Error, Sendable, Hashable, CustomStringConvertible 
     case migrationDiffers(version: Int)
     /// Another migration of the same database did not end within the limit.
     case anotherIsRunning
+    /// Appends, or a transaction that was left open, held the heads of the log until the limit.
+    case appendsGoOn
     /// The tables belong to a role that the migrating login cannot act as.
     case notTheOwner(login: String, owner: String)
     /// `DATABASE_URL` cannot be used to log in; its login has to exist before migrating.
@@ -28,6 +30,9 @@ package enum MigrationError: Error, Sendable, Hashable, CustomStringConvertible 
             "migration \(version) of the database is not the one this binary carries"
         case .anotherIsRunning:
             "another migration of this database is running and did not end in time"
+        case .appendsGoOn:
+            "the log could not be locked in time: a server, or a transaction that was left open, holds"
+                + " ledger_head; stop every server and migrate again"
         case .notTheOwner(let login, let owner):
             "the tables belong to \(owner), which \(login) cannot act as; migrate as \(owner)"
         case .runtimeLoginUnusable(let reason):

@@ -77,6 +77,7 @@ struct MigrationSite {
                     applied_at timestamptz NOT NULL DEFAULT clock_timestamp()
                 )
                 """)
+            try lockHeads()
             try connection.execute(migration.sql)
             _ = try connection.query(
                 Self.record,
@@ -90,6 +91,22 @@ struct MigrationSite {
             for name in lifted {
                 try connection.execute("ALTER EVENT TRIGGER \(quoteIdentifier(name)) ENABLE ALWAYS")
             }
+        }
+    }
+
+    /// Waits for the appends under way and has those that come wait until the migration is committed:
+    /// then they find its version (``SchemaFence``).
+    private func lockHeads() throws {
+        do {
+            try connection.execute(
+                """
+                DO $$ BEGIN IF to_regclass('public.ledger_head') IS NOT NULL THEN
+                    LOCK TABLE public.ledger_head IN EXCLUSIVE MODE;
+                END IF; END $$
+                """)
+        } catch {
+            guard error.state == .lockNotAvailable else { throw error }
+            throw MigrationError.appendsGoOn
         }
     }
 

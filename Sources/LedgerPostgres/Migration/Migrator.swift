@@ -10,21 +10,24 @@ package struct Migrator: Sendable {
     static let lockKey: Int64 = 0x6C65_6467_6572_0001
     private static let migratorWaitMax = Duration.seconds(120)
     /// How long a migration waits for a table; those queued behind it wait as long.
-    private static let tableWaitMax = Duration.seconds(10)
+    package static let tableWaitMax = Duration.seconds(10)
     private static let statementMax = Duration.seconds(3_600)
     private static let applicationName = "account-ledger migrate"
 
     private let ownerURL: String
     private let runtimeURL: String
     private let migrations: [Migration]
+    private let tableWaitMax: Duration
 
     /// Names the login that owns the schema and the one that serves, which may be the same.
     package init(
-        ownerURL: String, runtimeURL: String, migrations: [Migration] = Migration.embedded
+        ownerURL: String, runtimeURL: String, migrations: [Migration] = Migration.embedded,
+        tableWaitMax: Duration = tableWaitMax
     ) {
         self.ownerURL = ownerURL
         self.runtimeURL = runtimeURL
         self.migrations = migrations
+        self.tableWaitMax = tableWaitMax
     }
 
     /// Compares a database's schema with this binary's; any login of the ledger may ask.
@@ -44,7 +47,7 @@ package struct Migrator: Sendable {
             statementDeadline: Self.statementMax)
         defer { owner.close() }
         try owner.refuseSharedSessions(url: ownerURL)
-        try Self.lock(owner)
+        try lock(owner)
         let login = try servingLogin(beside: owner)
         let pending = try pendingMigrations(in: owner)
         let site = try MigrationSite(connection: owner, servingLogin: login)
@@ -69,15 +72,15 @@ package struct Migrator: Sendable {
         }
     }
 
-    private static func lock(_ connection: Connection) throws {
+    private func lock(_ connection: Connection) throws {
         do {
             try connection.execute(
                 """
                 SET statement_timeout = 0;
                 SET idle_in_transaction_session_timeout = 0;
-                SET lock_timeout = '\(migratorWaitMax.components.seconds)s';
-                SELECT pg_advisory_lock(\(lockKey));
-                SET lock_timeout = '\(tableWaitMax.components.seconds)s'
+                SET lock_timeout = '\(Self.migratorWaitMax.components.seconds)s';
+                SELECT pg_advisory_lock(\(Self.lockKey));
+                SET lock_timeout = '\(Int(tableWaitMax / .milliseconds(1)))ms'
                 """)
         } catch {
             guard error.state == .lockNotAvailable else { throw error }

@@ -45,16 +45,20 @@ enum AccountQuery {
         """)
 
     static func answers(
-        to batch: [AccountReads.Pending], on connection: Connection
+        to batch: [AccountReads.Pending], behind fence: SchemaFence, on connection: Connection
     ) throws -> [AccountReads.Answer] {
         // By closures: a path of several properties is followed at run time.
         let tenants = batch.map { $0.tenant.description }
-        let result = try connection.query(
-            statement,
-            [
-                .texts(tenants), .uuids(batch.map { $0.caller.session.bits }),
-                .uuids(batch.map { $0.caller.account.bits }), .texts(Array(Set(tenants))),
-            ])
+        let results = try connection.pipeline([
+            Call(
+                statement,
+                [
+                    .texts(tenants), .uuids(batch.map { $0.caller.session.bits }),
+                    .uuids(batch.map { $0.caller.account.bits }), .texts(Array(Set(tenants))),
+                ]), Call(SchemaFence.version),
+        ])
+        try fence.check(results[1])
+        let result = results[0]
         var found = Array(repeating: Found(), count: batch.count)
         for row in 0..<result.rowCount {
             try found[try result.keyIndex(row)].add(result, row)

@@ -35,6 +35,7 @@ package final class AccountReads: AccountReader {
     private let queue: BatchQueue<Pending>
     private let advances: AdvanceSignal
     private let session: Postgres.Session
+    private let fence: SchemaFence
     private let delivery = BlockingExecutor(label: "account-ledger reads")
     private let onBehind: @Sendable () -> Void
     private let onFault: @Sendable (String) -> Void
@@ -44,16 +45,19 @@ package final class AccountReads: AccountReader {
     /// - Parameters:
     ///   - url: the runtime role's URL.
     ///   - queueLimit: reads that wait at the most; more are refused as overload.
+    ///   - fence: refuses the schema of another version.
     ///   - advances: to be raised after each commit that moved the checkpoint of `user_providers`:
     ///     reads that wait for the projection ask again then.
     ///   - onBehind: called when a read has to wait for the projection; must not block.
     ///   - onFault: called with one line, free of personal data, for each failed query.
     package init(
-        url: String, queueLimit: Int = 4096, advances: AdvanceSignal = AdvanceSignal(),
+        url: String, queueLimit: Int = 4096, fence: SchemaFence = SchemaFence(),
+        advances: AdvanceSignal = AdvanceSignal(),
         onBehind: @escaping @Sendable () -> Void = {},
         onFault: @escaping @Sendable (String) -> Void
     ) {
         queue = BatchQueue(limit: queueLimit)
+        self.fence = fence
         self.advances = advances
         self.onBehind = onBehind
         self.onFault = onFault
@@ -114,11 +118,11 @@ package final class AccountReads: AccountReader {
         guard !batch.isEmpty else { return }
         let answers: [Answer]
         do {
-            answers = try await session.run {
-                try AccountQuery.answers(to: batch.map(\.element), on: $0)
+            answers = try await session.run { [fence] in
+                try AccountQuery.answers(to: batch.map(\.element), behind: fence, on: $0)
             }
         } catch {
-            return fail(batch, with: .unavailable, because: "\(error)")
+            return fail(batch, with: .unavailable, because: SchemaFence.news(of: error))
         }
         guard batch.count > Self.deliveredInPlaceMax else { return deliver(answers, to: batch) }
         // The next query need not wait until many clients have been told.
@@ -131,9 +135,12 @@ package final class AccountReads: AccountReader {
         }
     }
 
-    private func fail(_ batch: [Queued<Pending>], with fault: LedgerFault, because reason: String) {
+    /// Without a reason there is nothing to be said that was not said before.
+    private func fail(
+        _ batch: [Queued<Pending>], with fault: LedgerFault, because reason: String?
+    ) {
         guard !batch.isEmpty else { return }
-        onFault("\(batch.count) reads failed: \(reason)")
+        if let reason { onFault("\(batch.count) reads failed: \(reason)") }
         for pending in batch {
             pending.element.answer.resume(returning: .failure(fault))
         }

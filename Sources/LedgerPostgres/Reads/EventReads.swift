@@ -42,6 +42,7 @@ package struct EventReads: EventReader {
 
     private let session: Postgres.Session
     private let disclosures: DisclosureReader
+    private let fence: SchemaFence
     private let onFault: @Sendable (String) -> Void
 
     /// Describes where the log is; nothing is connected yet.
@@ -49,10 +50,13 @@ package struct EventReads: EventReader {
     /// - Parameters:
     ///   - url: the runtime role's URL.
     ///   - keyring: unwraps the keys of accounts, to disclose.
+    ///   - fence: refuses the schema of another version, since a stream asks for its key now and then only.
     ///   - onFault: called with one line, free of personal data, for each failed read.
     package init(
-        url: String, keyring: WrappingKeyring, onFault: @escaping @Sendable (String) -> Void
+        url: String, keyring: WrappingKeyring, fence: SchemaFence = SchemaFence(),
+        onFault: @escaping @Sendable (String) -> Void
     ) {
+        self.fence = fence
         disclosures = DisclosureReader(keyring: keyring)
         self.onFault = onFault
         session = Postgres.Session(
@@ -71,11 +75,15 @@ package struct EventReads: EventReader {
         matching query: EventQuery, in tenant: TenantID, isDisclosing: Bool
     ) async throws(LedgerFault) -> CursorPage<ShownEvent> {
         do {
-            return try await session.run {
-                try page(query, in: tenant, isDisclosing: isDisclosing, on: $0)
+            return try await session.run { connection in
+                let page = try page(query, in: tenant, isDisclosing: isDisclosing, on: connection)
+                try fence.check(try connection.query(SchemaFence.version))
+                return page
             }
         } catch {
-            onFault("reading events failed: \(error)")
+            if let reason = SchemaFence.news(of: error) {
+                onFault("reading events failed: \(reason)")
+            }
             throw .unavailable
         }
     }

@@ -52,13 +52,21 @@ enum BatchFault: Error, CustomStringConvertible {
     case fold(FoldFault)
     /// What the store holds cannot be read; says where.
     case damaged(String)
+    /// The store's schema is of another version; whatever a command is, it is refused.
+    case otherSchema(OtherSchema)
 
     var description: String {
         switch self {
         case .store(let reason, _): reason
         case .fold(let fault): "decided what cannot follow: \(fault)"
         case .damaged(let place): "unreadable: \(place)"
+        case .otherSchema(let other): other.description
         }
+    }
+
+    /// What there is to be said about it; nothing when it was said before.
+    var news: String? {
+        if case .otherSchema(let other) = self { SchemaFence.news(of: other) } else { description }
     }
 
     /// Whether the fault may be one command's, so that the others deserve a try of their own.
@@ -68,6 +76,7 @@ enum BatchFault: Error, CustomStringConvertible {
         switch self {
         case .fold, .damaged: true
         case .store(_, let isOfOneCommand): isOfOneCommand
+        case .otherSchema: false
         }
     }
 }

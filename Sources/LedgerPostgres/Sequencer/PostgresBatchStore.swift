@@ -9,6 +9,7 @@ final class PostgresBatchStore: BatchStore {
     private let session: Postgres.Session
     private let delivery = BlockingExecutor(label: "account-ledger answers")
     private let keyring: WrappingKeyring
+    private let fence: SchemaFence
     private let signInWindowSeconds: @Sendable (TenantID) -> Int64
 
     /// Describes the store; nothing is connected yet.
@@ -16,9 +17,10 @@ final class PostgresBatchStore: BatchStore {
     /// - Parameters:
     ///   - url: the runtime role's URL.
     ///   - keyring: wraps the keys of new accounts.
+    ///   - fence: knows the version of the schema that this program is for.
     ///   - signInWindowSeconds: how far back the sign-ins of a tenant are counted.
     init(
-        url: String, keyring: WrappingKeyring,
+        url: String, keyring: WrappingKeyring, fence: SchemaFence = SchemaFence(),
         signInWindowSeconds: @escaping @Sendable (TenantID) -> Int64
     ) {
         session = Postgres.Session(
@@ -26,6 +28,7 @@ final class PostgresBatchStore: BatchStore {
             runDeadline: AnswerTime.transactionMax
         ) { try $0.execute(Self.settings) }
         self.keyring = keyring
+        self.fence = fence
         self.signInWindowSeconds = signInWindowSeconds
     }
 
@@ -69,7 +72,7 @@ final class PostgresBatchStore: BatchStore {
         _ decide: (LoadedBatch) throws(BatchFault) -> BatchOutcome
     ) throws -> BatchOutcome {
         var load = BatchLoad(
-            keys: keys, signInWindowSeconds: signInWindowSeconds, keyring: keyring)
+            keys: keys, signInWindowSeconds: signInWindowSeconds, keyring: keyring, fence: fence)
         try load.read(try connection.pipeline(load.calls))
         let outcome = try decide(LoadedBatch(now: load.now, tenants: load.tenants))
         let batches = load.tenants.values.sorted { $0.tenant < $1.tenant }

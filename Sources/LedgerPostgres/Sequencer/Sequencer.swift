@@ -12,6 +12,8 @@ package struct SequencerConfiguration: Sendable {
     package var waitMax = AnswerTime.waitMax
     /// Commands in one transaction at the most.
     package var batchLimit = 256
+    /// What refuses the schema of another version.
+    package var fence = SchemaFence()
 
     /// Describes a sequencer with the usual limits.
     package init(url: String) {
@@ -66,7 +68,7 @@ package final class Sequencer: CommandQueue {
             queueLimit: configuration.queueLimit, batchLimit: configuration.batchLimit,
             waitMax: configuration.waitMax,
             store: PostgresBatchStore(
-                url: configuration.url, keyring: keyring,
+                url: configuration.url, keyring: keyring, fence: configuration.fence,
                 signInWindowSeconds: decider.signInWindowSeconds),
             decider: decider, onCommit: onCommit, onFault: onFault)
     }
@@ -173,7 +175,7 @@ package final class Sequencer: CommandQueue {
     ) async {
         guard fault.isOfOneCommand else {
             measures.refused()
-            return fail(batch, with: .unavailable, because: "\(fault)")
+            return fail(batch, with: .unavailable, because: fault.news)
         }
         guard batch.count > 1 else {
             return fail(batch, with: .internalFailure, because: "\(fault)")
@@ -187,10 +189,13 @@ package final class Sequencer: CommandQueue {
         await process(queue.sift(Array(batch[middle...])), &deliveries)
     }
 
-    private func fail(_ batch: [Queued<Pending>], with fault: LedgerFault, because reason: String) {
+    /// Without a reason there is nothing to be said that was not said before.
+    private func fail(
+        _ batch: [Queued<Pending>], with fault: LedgerFault, because reason: String?
+    ) {
         guard !batch.isEmpty else { return }
         measures.failed(commands: batch.count)
-        onFault("\(batch.count) commands failed: \(reason)")
+        if let reason { onFault("\(batch.count) commands failed: \(reason)") }
         for pending in batch {
             pending.element.answer.resume(returning: .failure(fault))
         }

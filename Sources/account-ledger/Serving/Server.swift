@@ -159,7 +159,9 @@ struct Server: Sendable {
             accesses: PostgresAccessLog(url: configuration.databaseURL, gate: workers.access) {
                 log.write(.error, "access log fault", ["detail": .text($0)])
             },
-            events: EventReads(url: configuration.databaseURL, keyring: keys.wrapping) {
+            events: EventReads(
+                url: configuration.databaseURL, keyring: keys.wrapping, fence: workers.fence
+            ) {
                 log.write(.error, "event reader fault", ["detail": .text($0)])
             },
             proofs: ProofReads(url: configuration.databaseURL) {
@@ -181,7 +183,9 @@ struct Server: Sendable {
     private func streams() -> EventStreams {
         let log = log
         return EventStreams(
-            events: EventReads(url: configuration.databaseURL, keyring: keys.wrapping) {
+            events: EventReads(
+                url: configuration.databaseURL, keyring: keys.wrapping, fence: workers.fence
+            ) {
                 log.write(.error, "event stream fault", ["detail": .text($0)])
             },
             watch: workers.commits,

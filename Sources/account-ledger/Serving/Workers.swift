@@ -18,13 +18,16 @@ struct Workers: Sendable {
     private let sender = WebhookSender()
     let formerEmails: FormerEmailWorker
     private let watch: HolderWatch
+    /// One for the whole process: what it refuses is told once.
+    let fence = SchemaFence()
 
     init(
         _ configuration: ServeConfiguration, keys: Keys,
         policy: @escaping @Sendable (TenantID) -> TenantPolicy?, faults: FaultNote, log: Log
     ) {
         let url = configuration.databaseURL
-        access = AccessGate(url: url) { text in
+        let fence = fence
+        access = AccessGate(url: url, fence: fence) { text in
             log.write(.error, "access fault", ["detail": .text(text)])
         }
         let advances = AdvanceSignal()
@@ -54,6 +57,7 @@ struct Workers: Sendable {
         }
         var sequencing = SequencerConfiguration(url: url)
         sequencing.queueLimit = configuration.queueLimit
+        sequencing.fence = fence
         sequencer = Sequencer(
             configuration: sequencing, policy: policy, keyring: keys.wrapping,
             onCommit: { appended in
@@ -73,7 +77,7 @@ struct Workers: Sendable {
                 log.write(.error, "sequencer fault", ["detail": .text(text)])
             })
         reads = AccountReads(
-            url: url, advances: advances, onBehind: { projector.hurry() },
+            url: url, fence: fence, advances: advances, onBehind: { projector.hurry() },
             onFault: { log.write(.error, "reader fault", ["detail": .text($0)]) })
         sweeper = Sweeper(url: url) { text in
             log.write(.warning, "sweeper fault", ["detail": .text(text)])

@@ -5,6 +5,7 @@ import Postgres
 struct BatchLoad {
     private let keys: BatchKeys
     private let keyring: WrappingKeyring
+    private let fence: SchemaFence
     private let steps: [Step]
     /// What was loaded; a tenant without a head row does not exist.
     private(set) var tenants: [TenantID: TenantBatch] = [:]
@@ -13,9 +14,10 @@ struct BatchLoad {
 
     init(
         keys: BatchKeys, signInWindowSeconds: (TenantID) -> Int64,
-        keyring: WrappingKeyring
+        keyring: WrappingKeyring, fence: SchemaFence
     ) {
         self.keyring = keyring
+        self.fence = fence
         self.keys = keys
         steps = Self.steps(keys, signInWindowSeconds)
     }
@@ -33,18 +35,25 @@ struct BatchLoad {
     ///
     /// - Throws: `BatchFault.damaged` when a row holds what no version of this program wrote.
     mutating func read(_ results: [QueryResult]) throws(BatchFault) {
-        for (step, result) in zip(steps, results) {
-            do {
+        do {
+            // First: what another version wrote may look like damage.
+            try fence.check(results[clockPlace], column: 1)
+            for (step, result) in zip(steps, results) {
                 try step.read(&self, result)
-            } catch let fault as BatchFault {
-                throw fault
-            } catch let error as PostgresError {
-                throw BatchFault(error)
-            } catch {
-                throw .damaged("a loaded row")
             }
+        } catch let fault as BatchFault {
+            throw fault
+        } catch let other as OtherSchema {
+            throw .otherSchema(other)
+        } catch let error as PostgresError {
+            throw BatchFault(error)
+        } catch {
+            throw .damaged("a loaded row")
         }
     }
+
+    /// BEGIN, the making of heads where there are new tenants, and the lock come before it.
+    private var clockPlace: Int { keys.newTenants.isEmpty ? 2 : 3 }
 
     private static func steps(
         _ keys: BatchKeys, _ signInWindowSeconds: (TenantID) -> Int64

@@ -25,8 +25,13 @@ enum HeadLoad {
         WHERE tenant_id = ANY ($1::text[]) ORDER BY tenant_id FOR UPDATE
         """)
 
-    /// A statement of its own after the lock: `now()` would be the transaction's start.
-    static let clock = Statement("read_clock", "SELECT clock_timestamp()")
+    /// The clock and the schema's version (``SchemaFence``).
+    ///
+    /// A statement of its own after the lock: `now()` would be the transaction's start, and the snapshot
+    /// of a statement that waited for the lock may be older than the migration that it waited for.
+    static let clock = Statement(
+        "read_clock",
+        "SELECT clock_timestamp(), (SELECT max(version) FROM public.ledger_migrations)")
 
     static func make(_ tenants: Set<TenantID>) -> Call {
         Call(makeHeads, [.texts(tenants.sorted().map { $0.description })])
