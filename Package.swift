@@ -77,6 +77,7 @@ let package = Package(
                 .embedInCode("V010_webhooks.sql"),
                 .embedInCode("V011_conflicts.sql"),
                 .embedInCode("V012_search.sql"),
+                .embedInCode("V013_email_verified.sql"),
                 .embedInCode("guard_triggers.sql"), .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),
             ]),

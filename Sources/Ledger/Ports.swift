@@ -21,11 +21,11 @@ package struct LinkedIdentity: Hashable, Sendable {
     package let id: IdentityID
     package let provider: ProviderName
     /// Nil when it was never disclosed or has been erased.
-    package let email: String?
+    package let email: Email?
     package let linkedAt: Timestamp
 
     /// Describes an identity.
-    package init(id: IdentityID, provider: ProviderName, email: String?, linkedAt: Timestamp) {
+    package init(id: IdentityID, provider: ProviderName, email: Email?, linkedAt: Timestamp) {
         self.id = id
         self.provider = provider
         self.email = email

@@ -21,8 +21,7 @@ extension FormerLink {
                 [.email, .emailVerified].contains($0.name)
             }
         }
-        var values = DisclosedValues()
-        for disclosure in disclosed { _ = values.add(disclosure) }
+        let values = DisclosedValues(disclosed)
         self.init(
             position: log[last].recorded.position, providerID: values.providerID,
             email: values.email)

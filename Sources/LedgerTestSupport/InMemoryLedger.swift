@@ -16,7 +16,7 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
         var recordings: [Recording] = []
         var signInTimes: [IdentityID: [Timestamp]] = [:]
         var answeredAt: [IdempotencyScope: Timestamp] = [:]
-        var emails: [IdentityID: String] = [:]
+        var emails: [IdentityID: Email] = [:]
     }
 
     private struct Memory {
@@ -168,9 +168,7 @@ extension InMemoryLedger.Tenant {
                 .legalHoldLifted, .ledgerRestored, .accountsMerged, .accountsUnmerged:
                 continue
             }
-            for disclosure in draft.disclosures where disclosure.name == .email {
-                emails[identity] = disclosure.value
-            }
+            if let email = DisclosedValues(draft.disclosures).email { emails[identity] = email }
         }
         for case .answered(let scope, _) in decision.effects {
             answeredAt[scope] = now

@@ -8,6 +8,8 @@ public struct AccountAnswer: Codable, Hashable, Sendable {
         public let provider: String
         /// The e-mail address that the provider told last; left out when there is none.
         public let email: String?
+        /// Whether the provider said that it had verified the address; null where nobody knows any more.
+        public let emailVerified: Bool?
         /// When it was linked, as `YYYY-MM-DDTHH:MM:SS.ffffffZ`.
         public let linkedAt: String
 
@@ -15,14 +17,19 @@ public struct AccountAnswer: Codable, Hashable, Sendable {
             case identityID = "identity_id"
             case provider
             case email
+            case emailVerified = "email_verified"
             case linkedAt = "linked_at"
         }
 
         /// Describes an identity.
-        public init(identityID: String, provider: String, email: String?, linkedAt: String) {
+        public init(
+            identityID: String, provider: String, email: String?, emailVerified: Bool?,
+            linkedAt: String
+        ) {
             self.identityID = identityID
             self.provider = provider
             self.email = email
+            self.emailVerified = emailVerified
             self.linkedAt = linkedAt
         }
     }

@@ -46,6 +46,13 @@ package struct CopyRows: ~Copyable {
         buffer.append(Int32(-1))
     }
 
+    /// Adds a `boolean`, or a null.
+    package mutating func bool(_ value: Bool?) {
+        guard let value else { return null() }
+        buffer.append(Int32(1))
+        buffer.append(UInt8(value ? 1 : 0))
+    }
+
     /// Adds a `bigint`.
     package mutating func int8(_ value: Int64) {
         buffer.append(Int32(8))

@@ -22,6 +22,8 @@ package enum Parameter: Sendable, Hashable {
 
     /// A `boolean[]`.
     case bools([Bool])
+    /// A `boolean[]` with nulls.
+    case optionalBools([Bool?])
     /// An `integer[]`.
     case int4s([Int32])
     /// A `bigint[]`.
@@ -56,7 +58,7 @@ package enum Parameter: Sendable, Hashable {
         case .bytes: TypeOID.bytea
         case .uuid: TypeOID.uuid
         case .timestamp: TypeOID.timestamptz
-        case .bools: TypeOID.boolArray
+        case .bools, .optionalBools: TypeOID.boolArray
         case .int4s: TypeOID.int4Array
         case .int8s, .optionalInt8s: TypeOID.int8Array
         case .texts, .optionalTexts: TypeOID.textArray

@@ -25,6 +25,9 @@ extension WireBuffer {
         case .bools(let values):
             appendHeader(values.count, of: TypeOID.bool, elementBytes: 1)
             for value in values { appendElement(UInt8(value ? 1 : 0)) }
+        case .optionalBools(let values):
+            appendHeader(values.count, of: TypeOID.bool, elementBytes: 1, nulls: true)
+            for value in values { appendElement(orNull: value.map { UInt8($0 ? 1 : 0) }) }
         case .int4s(let values):
             appendHeader(values.count, of: TypeOID.int4, elementBytes: 4)
             for value in values { appendElement(value) }

@@ -119,14 +119,14 @@ struct LoadScript {
     }
 
     private func writeAccounts(
-        _ ledger: LedgerState, emails: [IdentityID: String]
+        _ ledger: LedgerState, emails: [IdentityID: Email]
     ) throws {
         var accounts = CopyText(
             "accounts (tenant_id, account_id, opened_position, next_seq, last_leaf, last_position)")
         var links = CopyText(
             """
-            user_providers_1 (tenant_id, user_id, provider, provider_id, email, identity_id,
-            linked_at, linked_position)
+            user_providers_1 (tenant_id, user_id, provider, provider_id, email, email_verified,
+            identity_id, linked_at, linked_position)
             """)
         for account in ledger.accounts.values.sorted(by: { $0.openedPosition < $1.openedPosition })
         {
@@ -134,10 +134,11 @@ struct LoadScript {
                 "\(account.id)", "\(account.openedPosition)", "\(account.nextSequence)",
                 CopyText.hex(account.lastLeaf.bytes), "\(account.lastPosition)")
             for link in account.links {
+                let email = emails[link.identity]
                 links.row(
                     "\(account.id)", "\(link.provider)", subjects[link.identity],
-                    emails[link.identity], "\(link.identity)", "\(link.linkedAt)",
-                    "\(link.position)")
+                    email?.address, email?.isVerified.map { "\($0)" }, "\(link.identity)",
+                    "\(link.linkedAt)", "\(link.position)")
             }
         }
         try accounts.flush()

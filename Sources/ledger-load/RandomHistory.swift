@@ -28,7 +28,7 @@ struct RandomHistory {
 
     private(set) var state = DecisionState(ledger: LedgerState(tenant: .default))
     /// What `user_providers` shows of identities.
-    private(set) var emails: [IdentityID: String] = [:]
+    private(set) var emails: [IdentityID: Email] = [:]
     private let policy: TenantPolicy
     private var generator: SeededGenerator
     private let recorder: Recorder
@@ -198,7 +198,7 @@ struct RandomHistory {
         let disclosed = recording.disclosures.compactMap {
             Disclosure(encoded: String(decoding: $0, as: UTF8.self))
         }
-        let email = disclosed.first { $0.name == .email }?.value
+        let email = DisclosedValues(disclosed).email
         switch recorded.event {
         case .providerLinked(let fact): emails[fact.identity] = email
         case .signedIn(let fact): if let email { emails[fact.identity] = email }

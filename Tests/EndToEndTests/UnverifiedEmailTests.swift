@@ -27,6 +27,11 @@ import Testing
                 let linked = try await device.link(
                     deployment.google, as: "g-\(number)", email: Self.wanted, saying: claim.said)
                 #expect(linked.status == 200)
+                let identities = objects(try await device.account().json["identities"])
+                #expect(
+                    identities.map { $0["email_verified"] as? Bool }
+                        == [claim.isVerified, claim.isVerified], "\(claim)")
+
                 let path = "/v1/accounts/\(device.userID)"
                 for (path, list) in [
                     ("\(path)/history?disclose=true", "events"),
@@ -50,6 +55,21 @@ import Testing
             try await server.stop()
             let verified = try await deployment.tool.run(["verify"])
             #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
+        }
+    }
+
+    @Test func `a later sign-in changes the e-mail together with what is said of it`()
+        async throws
+    {
+        try await Deployment.with { deployment in
+            let server = try await deployment.serve()
+            var device = Device(server.client)
+            for said in [true, false, true] {
+                try await device.signIn(
+                    deployment.google, as: "g", email: Self.wanted, saying: said)
+                let identities = objects(try await device.account().json["identities"])
+                #expect(identities.map { $0["email_verified"] as? Bool } == [said])
+            }
         }
     }
 }

@@ -29,12 +29,13 @@ import Testing
                        $3 IS NOT DISTINCT FROM array[null, '\\x01']::bytea[],
                        $4 IS NOT DISTINCT FROM
                          array['00000000-0000-0000-0000-000000000005', null]::uuid[],
-                       $5 IS NOT DISTINCT FROM array[null, '1970-01-01Z']::timestamptz[]
+                       $5 IS NOT DISTINCT FROM array[null, '1970-01-01Z']::timestamptz[],
+                       $6 IS NOT DISTINCT FROM '{f,null,t}'::bool[]
                 """),
             [
                 .optionalInt8s([1, nil]), .optionalTexts([nil, "b"]),
                 .optionalByteses([nil, [1]]), .optionalUUIDs([5, nil]),
-                .optionalTimestamps([nil, 0]),
+                .optionalTimestamps([nil, 0]), .optionalBools([false, nil, true]),
             ])
         for column in 0..<result.columnCount { #expect(try result.bool(0, column)) }
     }
@@ -42,7 +43,7 @@ import Testing
     @Test(arguments: [
         Parameter.int8s([]), .int4s([]), .bools([]), .texts([]), .byteses([]), .uuids([]),
         .timestamps([]), .optionalInt8s([]), .optionalTexts([]), .optionalByteses([]),
-        .optionalUUIDs([]), .optionalTimestamps([]),
+        .optionalUUIDs([]), .optionalTimestamps([]), .optionalBools([]),
     ])
     func `an empty array has no elements and is not null`(parameter: Parameter) throws {
         let result = try TestServer.connect().query(

@@ -11,6 +11,16 @@ package struct DisclosedValues: Hashable, Sendable {
     /// Nothing disclosed.
     package init() {}
 
+    /// What is disclosed at once.
+    ///
+    /// - Precondition: each name is there once.
+    package init(_ disclosures: [Disclosure]) {
+        for disclosure in disclosures {
+            let isNew = add(disclosure)
+            assert(isNew, "an event discloses each name once")
+        }
+    }
+
     /// The value of a name; nil when it was not disclosed or has been destroyed.
     package subscript(name: Disclosure.Name) -> String? {
         switch name {

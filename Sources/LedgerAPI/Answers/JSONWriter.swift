@@ -85,6 +85,11 @@ struct JSONWriter {
         bytes.append(contentsOf: flag ? "true".utf8 : "false".utf8)
     }
 
+    /// Writes a flag, or null where it is not known.
+    mutating func flag(_ flag: Bool?) {
+        if let flag { self.flag(flag) } else { null() }
+    }
+
     /// Writes a value that is JSON already, to the letter.
     mutating func json(_ json: [UInt8]) {
         beginValue()

@@ -61,6 +61,8 @@ extension AccountAnswer.Identity: JSONWritable {
             if let email {
                 writer.name("email")
                 writer.text(email)
+                writer.name("email_verified")
+                writer.flag(emailVerified)
             }
             writer.name("linked_at")
             writer.text(linkedAt)

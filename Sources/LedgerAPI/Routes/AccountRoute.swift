@@ -20,7 +20,8 @@ struct AccountRoute: Route {
                 identities: identities.map { identity in
                     AccountAnswer.Identity(
                         identityID: identity.id.description,
-                        provider: identity.provider.description, email: identity.email,
+                        provider: identity.provider.description, email: identity.email?.address,
+                        emailVerified: identity.email?.isVerified,
                         linkedAt: identity.linkedAt.description)
                 }))
     }

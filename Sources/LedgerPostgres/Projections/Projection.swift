@@ -26,7 +26,7 @@ package enum ProjectionName: String, Sendable, CaseIterable, CustomStringConvert
     /// The columns that hold personal data; null in rows of an erased account.
     var personalColumns: [String] {
         switch self {
-        case .userProviders: ["provider_id", "email"]
+        case .userProviders: ["provider_id", "email", "email_verified"]
         case .accountAudit: ["client_ip"]
         case .conflicts: []
         }

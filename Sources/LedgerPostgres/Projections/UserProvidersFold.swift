@@ -18,7 +18,7 @@ package struct UserProvidersFold {
     package struct Row: Hashable, Sendable {
         package let provider: ProviderName
         package let providerID: String?
-        package var email: String?
+        package var email: Email?
         package let linkedAt: Timestamp
         package let linkedPosition: LogPosition
     }
@@ -28,7 +28,7 @@ package struct UserProvidersFold {
     package struct Change: Hashable, Sendable {
         package var deletes = false
         package var insert: Row?
-        package var email: String?
+        package var email: Email?
 
         /// Whether the key has no row once the change is made.
         package var leavesNoRow: Bool { deletes && insert == nil }
@@ -100,7 +100,7 @@ package struct UserProvidersFold {
                 }
                 rows[Key(account: account, identity: link.identity)] = Row(
                     provider: link.provider, providerID: disclosed.providerID,
-                    email: disclosed.email?.address, linkedAt: link.linkedAt,
+                    email: disclosed.email, linkedAt: link.linkedAt,
                     linkedPosition: link.position)
             }
         }
@@ -122,7 +122,7 @@ package struct UserProvidersFold {
         }
         change.insert = Row(
             provider: fact.provider, providerID: event.disclosed.providerID,
-            email: event.disclosed.email?.address, linkedAt: event.recorded.recordedAt,
+            email: event.disclosed.email, linkedAt: event.recorded.recordedAt,
             linkedPosition: event.position)
         net.changes[key] = change
     }
@@ -148,7 +148,7 @@ package struct UserProvidersFold {
     }
 
     private mutating func signIn(_ fact: SignedIn, _ event: DisclosedEvent) throws(LogDamage) {
-        guard let email = event.disclosed.email?.address else { return }
+        guard let email = event.disclosed.email else { return }
         let key = Key(account: fact.account, identity: fact.identity)
         var change = net.changes[key] ?? Change()
         guard !change.leavesNoRow else {

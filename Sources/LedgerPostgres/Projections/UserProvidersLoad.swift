@@ -10,7 +10,7 @@ struct UserProvidersLoad {
     private struct Pending {
         /// Rows that were linked before this position go.
         var deletesBefore: LogPosition?
-        var email: String?
+        var email: Email?
     }
 
     /// Accounts whose rows of earlier pages all go.
@@ -119,7 +119,8 @@ struct UserProvidersLoad {
             _ = try connection.query(
                 update,
                 [.text(tenant.description)] + Self.keys(disclosed.keys) + [
-                    .optionalTexts(disclosed.values.map(\.email)),
+                    .optionalTexts(disclosed.values.map { $0.email?.address }),
+                    .optionalBools(disclosed.values.map { $0.email?.isVerified }),
                     .int8(Int64(disclosed.count)),
                 ])
         }
@@ -164,16 +165,18 @@ struct UserProvidersLoad {
             "\(table)_load_emails",
             """
             WITH found AS MATERIALIZED (
-                SELECT t.ctid AS place, k.email, t.email IS DISTINCT FROM k.email AS differs
+                SELECT t.ctid AS place, k.email, k.email_verified,
+                    (t.email, t.email_verified) IS DISTINCT FROM (k.email, k.email_verified)
+                        AS differs
                 FROM \(table) t
-                JOIN unnest($2::uuid[], $3::uuid[], $4::text[])
-                    AS k (user_id, identity_id, email)
+                JOIN unnest($2::uuid[], $3::uuid[], $4::text[], $5::boolean[])
+                    AS k (user_id, identity_id, email, email_verified)
                     ON t.tenant_id = $1 AND t.user_id = k.user_id
                         AND t.identity_id = k.identity_id
             ), written AS (
-                UPDATE \(table) t SET email = f.email FROM found f
-                WHERE f.differs AND t.ctid = f.place)
-            SELECT ledger_expect(count(*), $5::bigint, 'user_providers') FROM found
+                UPDATE \(table) t SET email = f.email, email_verified = f.email_verified
+                FROM found f WHERE f.differs AND t.ctid = f.place)
+            SELECT ledger_expect(count(*), $6::bigint, 'user_providers') FROM found
             """)
     }
 

@@ -17,7 +17,7 @@ struct UserProvidersTable {
     private var found: String {
         """
         CROSS JOIN LATERAL (
-            SELECT ctid, email FROM \(name)
+            SELECT ctid, email, email_verified FROM \(name)
             WHERE tenant_id = $1 AND user_id = k.user_id AND identity_id = k.identity_id
             OFFSET 0) u
         """
@@ -47,25 +47,30 @@ struct UserProvidersTable {
     // Most sign-ins disclose the e-mail that is there already: such a row is not written.
     private var updateEmails: Statement {
         let keys = ArrayRows.sql(
-            ["user_id": "uuid", "identity_id": "uuid", "email": "text"], from: 2)
+            [
+                "user_id": "uuid", "identity_id": "uuid", "email": "text",
+                "email_verified": "boolean",
+            ], from: 2)
         return Statement(
             "\(name)_update_emails",
             """
             WITH found AS MATERIALIZED (
-                SELECT u.ctid AS place, k.email, u.email IS DISTINCT FROM k.email AS differs
+                SELECT u.ctid AS place, k.email, k.email_verified,
+                    (u.email, u.email_verified) IS DISTINCT FROM (k.email, k.email_verified)
+                        AS differs
                 FROM \(keys) AS k \(found)
             ), written AS (
-                UPDATE \(name) t SET email = f.email FROM found f
+                UPDATE \(name) t SET email = f.email, email_verified = f.email_verified FROM found f
                 WHERE f.differs AND t.ctid = f.place)
-            SELECT ledger_expect(count(*), $5::bigint, 'user_providers') FROM found
+            SELECT ledger_expect(count(*), $6::bigint, 'user_providers') FROM found
             """)
     }
 
     /// The statement that rows go through, in the order of ``add(_:_:of:to:)``.
     var copy: String {
         """
-        COPY \(name) (tenant_id, user_id, identity_id, provider, provider_id, email, linked_at,
-            linked_position) FROM STDIN (FORMAT binary)
+        COPY \(name) (tenant_id, user_id, identity_id, provider, provider_id, email,
+            email_verified, linked_at, linked_position) FROM STDIN (FORMAT binary)
         """
     }
 
@@ -74,13 +79,14 @@ struct UserProvidersTable {
         _ key: UserProvidersFold.Key, _ row: UserProvidersFold.Row, of tenant: String,
         to rows: inout CopyRows
     ) {
-        rows.row(columns: 8)
+        rows.row(columns: 9)
         rows.text(tenant)
         rows.uuid(key.account.bits)
         rows.uuid(key.identity.bits)
         rows.text(row.provider.description)
         rows.text(row.providerID)
-        rows.text(row.email)
+        rows.text(row.email?.address)
+        rows.bool(row.email?.isVerified)
         rows.timestamp(row.linkedAt.microseconds)
         rows.int8(row.linkedPosition.value)
     }
@@ -107,7 +113,7 @@ struct UserProvidersTable {
         let tenant = tenant.description
         var deleted: [UserProvidersFold.Key] = []
         var disclosed: [UserProvidersFold.Key] = []
-        var emails: [String] = []
+        var emails: [Email] = []
         rows.removeAll()
         for (key, change) in net.changes {
             if change.deletes { deleted.append(key) }
@@ -132,7 +138,10 @@ struct UserProvidersTable {
                 Call(
                     updateEmails,
                     [.text(tenant)] + Self.keys(disclosed)
-                        + [.texts(emails), .int8(Int64(disclosed.count))]))
+                        + [
+                            .texts(emails.map(\.address)), .optionalBools(emails.map(\.isVerified)),
+                            .int8(Int64(disclosed.count)),
+                        ]))
         }
         _ = try connection.pipeline(calls)
         if rows.count > 0 { try connection.copyIn(copy, &rows) }

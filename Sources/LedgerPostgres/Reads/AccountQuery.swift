@@ -23,7 +23,8 @@ enum AccountQuery {
                 SELECT next_position FROM ledger_head WHERE tenant_id = t.tenant_id OFFSET 0) h
             WHERE g.name = 'user_providers' AND g.state = 'served')
         SELECT k.n, coalesce(p.is_whole OR p.position > a.last_position, false),
-               u.identity_id, u.provider, u.email, u.linked_at, u.linked_position
+               u.identity_id, u.provider, u.email, u.linked_at, u.linked_position,
+               u.email_verified
         FROM unnest($1::text[], $2::uuid[], $3::uuid[]) WITH ORDINALITY
              AS k (tenant_id, session_id, account_id, n)
         CROSS JOIN LATERAL (
@@ -87,10 +88,13 @@ enum AccountQuery {
             let position = try result.int8(row, 6)
             let place = positions.lastIndex { $0 <= position }.map { $0 + 1 } ?? 0
             positions.insert(position, at: place)
+            let isVerified = try result.optionalBool(row, 7)
             identities.insert(
                 LinkedIdentity(
                     id: IdentityID(bits: id), provider: provider,
-                    email: try result.optionalText(row, 4),
+                    email: try result.optionalText(row, 4).map {
+                        Email($0, isVerified: isVerified)
+                    },
                     linkedAt: Timestamp(microseconds: try result.timestamp(row, 5))), at: place)
         }
 

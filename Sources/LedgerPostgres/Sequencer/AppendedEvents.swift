@@ -15,12 +15,8 @@ package struct AppendedEvents: Sendable {
     init(_ appended: TenantRecordings) {
         tenant = appended.tenant
         events = appended.recordings.map { recording in
-            var disclosed = DisclosedValues()
-            for disclosure in recording.disclosed {
-                let isNew = disclosed.add(disclosure)
-                assert(isNew, "an event discloses each name once")
-            }
-            return DisclosedEvent(recorded: recording.recorded, disclosed: disclosed)
+            DisclosedEvent(
+                recorded: recording.recorded, disclosed: DisclosedValues(recording.disclosed))
         }
     }
 }

@@ -49,6 +49,7 @@ extension Parameter {
             switch self {
             case .null, .bool, .int4, .int8, .text, .bytes, .uuid, .timestamp: nil
             case .bools(let values): values.first.map(Parameter.bool)
+            case .optionalBools(let values): values.first.map { $0.map(Parameter.bool) ?? .null }
             case .int4s(let values): values.first.map(Parameter.int4)
             case .int8s(let values): values.first.map(Parameter.int8)
             case .optionalInt8s(let values): values.first.map { $0.map(Parameter.int8) ?? .null }

@@ -168,7 +168,7 @@ struct CommandCheck {
 /// What the log discloses about identities, as far as it still does.
 struct PersonalColumns {
     private(set) var providerIDs: [IdentityID: String] = [:]
-    private(set) var emails: [IdentityID: String] = [:]
+    private(set) var emails: [IdentityID: Email] = [:]
 
     /// Takes an event in; `linked` has what links that go back disclosed when they were made.
     mutating func take(
@@ -179,13 +179,13 @@ struct PersonalColumns {
         case .accountsUnmerged(let fact):
             for link in fact.returned + fact.restored {
                 providerIDs[link.identity] = linked[link.position]?.providerID
-                emails[link.identity] = linked[link.position]?.email?.address
+                emails[link.identity] = linked[link.position]?.email
             }
         case .providerLinked(let fact):
             providerIDs[fact.identity] = disclosed.providerID
-            emails[fact.identity] = disclosed.email?.address
+            emails[fact.identity] = disclosed.email
         case .signedIn(let fact):
-            if let email = disclosed.email?.address { emails[fact.identity] = email }
+            if let email = disclosed.email { emails[fact.identity] = email }
         case .ledgerOpened, .keyRotated, .accountOpened, .providerUnlinked, .conflictRejected,
             .linkRejected,
             .unlinkRejected, .signedOut, .sessionRevoked, .accountErased, .legalHoldSet,

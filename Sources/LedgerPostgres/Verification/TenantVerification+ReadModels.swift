@@ -83,7 +83,7 @@ extension TenantVerification {
             """
             user_id, identity_id, provider,
             \(isPersonal ? "provider_id, email" : "NULL::text, NULL::text"), linked_at,
-            linked_position
+            linked_position, \(isPersonal ? "email_verified" : "NULL::boolean")
             """,
             on: connection
         ) { check, result, row throws(PostgresError) in
@@ -99,6 +99,7 @@ extension TenantVerification {
             // Until the fold of the table comes to its erasure, an account has what is disclosed no more.
             let opens =
                 check.disclosures != nil && check.erased.rows[key.account] == nil
+            let email = check.personal.emails[key.identity]
             let differing: String? =
                 if try result.text(row, 2) != link.provider.description {
                     "provider"
@@ -107,11 +108,10 @@ extension TenantVerification {
                         try result.optionalText(row, 3), check.personal.providerIDs[key.identity])
                 {
                     "provider_id"
-                } else if opens,
-                    !isExactly(
-                        try result.optionalText(row, 4), check.personal.emails[key.identity])
-                {
+                } else if opens, !isExactly(try result.optionalText(row, 4), email?.address) {
                     "email"
+                } else if opens, try result.optionalBool(row, 7) != email?.isVerified {
+                    "email_verified"
                 } else if try result.timestamp(row, 5) != link.linkedAt.microseconds {
                     "linked_at"
                 } else if position != link.position {

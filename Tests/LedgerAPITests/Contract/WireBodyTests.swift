@@ -29,9 +29,15 @@ struct WireBodyTests {
             AccountAnswer(
                 userID: "u", linkedProviders: ["apple"],
                 identities: [
-                    .init(identityID: "i", provider: "apple", email: nil, linkedAt: "t"),
                     .init(
-                        identityID: "j", provider: "google", email: Self.strange, linkedAt: "t"),
+                        identityID: "i", provider: "apple", email: nil, emailVerified: nil,
+                        linkedAt: "t"),
+                    .init(
+                        identityID: "j", provider: "google", email: Self.strange,
+                        emailVerified: false, linkedAt: "t"),
+                    .init(
+                        identityID: "k", provider: "google", email: "e", emailVerified: nil,
+                        linkedAt: "t"),
                 ]))
         try expectTwins(AccountAnswer(userID: "u", linkedProviders: [], identities: []))
         try expectTwins(StatusAnswer(status: "ok"))

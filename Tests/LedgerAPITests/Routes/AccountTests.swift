@@ -16,7 +16,8 @@ struct AccountTests {
         try #require(identities.count == 2)
         #expect(identities[0].keys.sorted() == ["identity_id", "linked_at", "provider"])
         #expect(
-            identities[1].keys.sorted() == ["email", "identity_id", "linked_at", "provider"])
+            identities[1].keys.sorted()
+                == ["email", "email_verified", "identity_id", "linked_at", "provider"])
         #expect(identities[1]["email"] == .string("ada-a@example.com"))
         #expect(identities[1]["linked_at"] == .string("2025-06-15T15:06:41.000000Z"))
         let identity = identities[0]["identity_id"]?.string

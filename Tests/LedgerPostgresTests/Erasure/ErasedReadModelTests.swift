@@ -44,6 +44,12 @@ import Testing
                 WHERE account_id = '\(fixture.ada.account)' AND client_ip IS NOT NULL
                 """)
             #expect(addresses == [])
+            let flags = try await database.asSuperuser.texts(
+                """
+                SELECT provider FROM user_providers_1
+                WHERE user_id = '\(fixture.ada.account)' AND email_verified IS NOT NULL
+                """)
+            #expect(flags == [])
 
             if [.stopped, .previousStopped, .servedStopped].contains(trouble) {
                 let stopped = try await database.rows(

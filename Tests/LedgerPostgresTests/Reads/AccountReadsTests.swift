@@ -21,7 +21,8 @@ import Testing
                 }
                 #expect(
                     identities.map(\.provider.description) == ["apple", "facebook", "google"])
-                #expect(identities.map(\.email) == ["ada@example.org", nil, "ada@example.net"])
+                #expect(
+                    identities.map(\.email?.address) == ["ada@example.org", nil, "ada@example.net"])
             }
         }
     }

@@ -164,6 +164,15 @@ struct Damage: Sendable, CustomTestStringConvertible {
             sql: "UPDATE user_providers SET email = 'mallory@example.com' WHERE provider = 'apple'",
             check: .userProviders, position: 2),
         Damage(
+            testDescription: "an e-mail that was never verified",
+            sql:
+                "UPDATE user_providers SET email_verified = NOT email_verified WHERE provider = 'apple'",
+            check: .userProviders, position: 2),
+        Damage(
+            testDescription: "an e-mail of which nothing is known any more",
+            sql: "UPDATE user_providers SET email_verified = NULL WHERE provider = 'apple'",
+            check: .userProviders, position: 2),
+        Damage(
             testDescription: "a missing row of user_providers",
             sql: "DELETE FROM user_providers WHERE provider = 'google'", check: .userProviders,
             position: 6),

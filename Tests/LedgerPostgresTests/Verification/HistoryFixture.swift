@@ -71,6 +71,7 @@ struct HistoryFixture {
                     WHEN 'bytea' THEN '"\\\\x' || repeat('ab', 32) || '"'
                     WHEN 'text[]' THEN '["x"]'
                     WHEN 'text' THEN '"x"'
+                    WHEN 'boolean' THEN 'false'
                     ELSE '77' END)::jsonb))).\(column)
             WHERE ctid = (SELECT max(ctid) FROM \(table))
             """)

@@ -73,7 +73,7 @@ import Testing
                 DELETE FROM conflicts WHERE first_position >= 8;
                 UPDATE user_providers SET email = 'bob@example.com' WHERE provider = 'google';
                 INSERT INTO user_providers SELECT tenant_id, last_account_id, provider,
-                    provider_id, 'g@example.com', identity_id, linked_at, linked_position
+                    provider_id, 'g@example.com', identity_id, linked_at, linked_position, true
                 FROM identities WHERE provider_id = 'ada-g'
                 """)
             let report = try await history.verify()
@@ -103,7 +103,7 @@ import Testing
                 "first_position first_event first_at last_position last_event last_at attempts reason provider identity_id caller_id caller_now callers holder_id holder_now resolved_position resolved_event resolved_at resolved_type resolved_actor",
         ]
         let personal = [
-            "identities": "provider_id", "user_providers_1": "provider_id email",
+            "identities": "provider_id", "user_providers_1": "provider_id email email_verified",
             "account_audit_1": "client_ip",
         ]
         try await HistoryFixture.with { history in

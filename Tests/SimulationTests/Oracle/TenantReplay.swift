@@ -145,7 +145,7 @@ struct TenantReplay {
             let key = UserProvidersFold.Key(account: fact.account, identity: fact.identity)
             let row = UserProvidersFold.Row(
                 provider: fact.provider, providerID: disclosed.providerID,
-                email: disclosed.email?.address,
+                email: disclosed.email,
                 linkedAt: recorded.recordedAt, linkedPosition: recorded.position)
             userProviders[key] = row
             linkRows[recorded.position] = row
@@ -154,7 +154,7 @@ struct TenantReplay {
                 UserProvidersFold.Key(account: fact.account, identity: fact.identity)] = nil
         case .signedIn(let fact):
             let key = UserProvidersFold.Key(account: fact.account, identity: fact.identity)
-            if let email = disclosed.email?.address {
+            if let email = disclosed.email {
                 userProviders[key]?.email = email
                 if recorded.command == lastCommand {
                     linkRows[LogPosition(recorded.position.value - 1)]?.email = email

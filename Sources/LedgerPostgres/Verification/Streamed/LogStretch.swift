@@ -76,7 +76,7 @@ struct StretchReader {
                 LogStretch.Event(
                     recorded: event.recorded, leaf: event.leaf, clientIP: disclosed.clientIP,
                     providerID: disclosed.providerID.map { rowDigest(of: $0, key) },
-                    email: (disclosed.email?.address).map { rowDigest(of: $0, key) }))
+                    email: disclosed.email.map { rowDigest(of: ComparedEmail.text(of: $0), key) }))
         }
         guard isSound, rest.isEmpty, stretch.events.count == positions.count,
             try addLinked(to: &stretch, on: connection)
@@ -97,7 +97,7 @@ struct StretchReader {
             stretch.events[index].linked = values.mapValues {
                 (
                     providerID: $0.providerID.map { rowDigest(of: $0, key) },
-                    email: ($0.email?.address).map { rowDigest(of: $0, key) }
+                    email: $0.email.map { rowDigest(of: ComparedEmail.text(of: $0), key) }
                 )
             }
         }

@@ -108,7 +108,7 @@ enum TableScan: Sendable {
             case .userProviders(let table):
                 """
                 SELECT user_id, identity_id, provider, linked_at, linked_position
-                    \(isPersonal ? ", provider_id, email" : "")
+                    \(isPersonal ? ", provider_id, \(ComparedEmail.sql)" : "")
                 FROM \(table) \(place)
                 """
             case .conflicts(let table):
