@@ -32,11 +32,12 @@ package struct InMemorySearch: SearchReader {
                     if disclosure.name == .providerID, disclosure.value == term.text {
                         accounts[first.id, default: []].insert(.providerID)
                     }
-                    if disclosure.name == .email,
-                        SearchTerm.comparable(email: disclosure.value) == term.email
-                    {
-                        accounts[first.id, default: []].insert(.email)
-                    }
+                }
+                if let email = DisclosedValues(recording.disclosed).email,
+                    SearchTerm.comparable(email: email.address) == term.email
+                {
+                    accounts[first.id, default: []].insert(
+                        .email(isVerified: email.isVerified, isFormer: false))
                 }
             }
             guard !matches.isEmpty else { continue }

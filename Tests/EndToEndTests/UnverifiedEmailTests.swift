@@ -72,6 +72,47 @@ import Testing
             }
         }
     }
+
+    @Test func `whoever makes up an e-mail is found behind the one that has it, and said so`()
+        async throws
+    {
+        try await Deployment.with { deployment in
+            let server = try await deployment.serve()
+            let support = CaseWorker(server.client, key: try await deployment.apiKey("support"))
+            // The attacker comes first, so that ids alone would put them first.
+            var attacker = Device(server.client)
+            try await attacker.signIn(deployment.apple, as: "attacker")
+            let linked = try await attacker.link(
+                deployment.google, as: "attacker", email: Self.wanted, saying: false)
+            #expect(linked.status == 200)
+            var owner = Device(server.client)
+            try await owner.signIn(
+                deployment.google, as: "owner", email: Self.wanted, saying: true)
+
+            let found = try await support.get("/v1/search?q=\(Self.wanted)").json
+            let accounts = objects(found["accounts"])
+            #expect(accounts.map { $0["id"] as? String } == [owner.userID, attacker.userID])
+            #expect(
+                accounts.map { $0["matched_by"] as? [String] }
+                    == [["email"], ["unverified_email"]])
+            let identities = objects(found["identities"])
+            #expect(identities.map { $0["email_verified"] as? Bool } == [true, false])
+            #expect(
+                identities.map { $0["matched_by"] as? [String] }
+                    == [["email"], ["unverified_email"]])
+
+            #expect(try await attacker.unlink(deployment.google).status == 200)
+            let later = try await support.get("/v1/search?q=\(Self.wanted)").json
+            #expect(
+                objects(later["accounts"]).map { $0["matched_by"] as? [String] }
+                    == [["email"], ["unverified_former_email"]])
+            let printed = try await deployment.tool.run([
+                "search", Self.wanted, "--reason", "case 7",
+            ])
+            #expect(printed.output.contains("(email)"), "\(printed.output)")
+            #expect(printed.output.contains("(unverified former email)"), "\(printed.output)")
+        }
+    }
 }
 
 extension Device {

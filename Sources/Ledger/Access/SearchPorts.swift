@@ -72,14 +72,39 @@ package enum SearchMatch: String, Sendable, Hashable, CaseIterable, Comparable {
     case identityID = "identity_id"
     case eventID = "event_id"
     case requestID = "request_id"
+    /// Its e-mail, which the provider verified.
     case email
+    /// Its e-mail, of which nobody knows that it was verified: whoever makes one up is found by it, too.
+    case unverifiedEmail = "unverified_email"
     case formerEmail = "former_email"
+    case unverifiedFormerEmail = "unverified_former_email"
     case providerID = "provider_id"
     case formerProviderID = "former_provider_id"
     /// It stands for an account that was found.
     case absorbedAccount = "absorbed_account"
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+
+    /// By an e-mail, for what is known of it.
+    package static func email(isVerified: Bool?, isFormer: Bool) -> Self {
+        if isVerified == true { return isFormer ? .formerEmail : .email }
+        return isFormer ? .unverifiedFormerEmail : .unverifiedEmail
+    }
+
+    /// Whether it is by an e-mail, of now or of before.
+    package var isByEmail: Bool {
+        switch self {
+        case .email, .unverifiedEmail, .formerEmail, .unverifiedFormerEmail: true
+        case .accountID, .identityID, .eventID, .requestID, .providerID, .formerProviderID,
+            .absorbedAccount:
+            false
+        }
+    }
+
+    /// Whether what is found by it alone comes behind everything else.
+    package var isUncertain: Bool {
+        [.unverifiedEmail, .unverifiedFormerEmail, .absorbedAccount].contains(self)
+    }
 }
 
 /// An account that was found: no personal data.
@@ -124,18 +149,21 @@ package struct FoundIdentity: Hashable, Sendable {
     package let account: AccountID?
     /// The account that it belonged to last.
     package let lastAccount: AccountID
+    /// What is known of the e-mail by which it was found.
+    package let isEmailVerified: Bool?
     /// Sorted.
     package let matchedBy: [SearchMatch]
 
     /// Describes an identity.
     package init(
         id: IdentityID, provider: ProviderName, account: AccountID?, lastAccount: AccountID,
-        matchedBy: [SearchMatch]
+        isEmailVerified: Bool?, matchedBy: [SearchMatch]
     ) {
         self.id = id
         self.provider = provider
         self.account = account
         self.lastAccount = lastAccount
+        self.isEmailVerified = isEmailVerified
         self.matchedBy = matchedBy
     }
 }
@@ -158,9 +186,9 @@ package struct SearchResult: Hashable, Sendable {
     /// How many of each are shown at the most.
     package static let hitsMax = 100
 
-    /// In the order of their ids.
+    /// In the order of their ids, behind all others what only an unverified e-mail leads to.
     package let accounts: [FoundAccount]
-    /// In the order of their ids.
+    /// In the same order.
     package let identities: [FoundIdentity]
     /// In commit order.
     package let events: [FoundEvent]

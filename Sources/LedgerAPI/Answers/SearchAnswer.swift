@@ -48,6 +48,10 @@ extension FoundIdentity {
         writer.name("linked")
         writer.flag(account != nil)
         writer.member(account == nil ? "last_account" : "account", lastAccount.description)
+        if matchedBy.contains(where: \.isByEmail) {
+            writer.name("email_verified")
+            writer.flag(isEmailVerified)
+        }
         writer.matches(matchedBy)
     }
 }

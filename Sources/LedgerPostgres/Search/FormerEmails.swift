@@ -134,21 +134,25 @@ struct FormerEmails: Sendable {
     ///   - tenant: whose.
     ///   - pagesMax: how much is looked at at the most.
     ///   - connection: in a transaction or not.
-    /// - Returns: them, and whether every identity was looked at and could be.
+    /// - Returns: them, with what is known of the e-mail, and whether every identity was looked at and could be.
     /// - Throws: `PostgresError`.
     func notLookedAt(
         with email: String, in tenant: TenantID, pagesMax: Int, on connection: Connection
-    ) throws(PostgresError) -> (found: [Left], isWhole: Bool) {
-        let wanted = key.digest(of: email, in: tenant)
-        var found: [Left] = []
+    ) throws(PostgresError) -> (found: [(left: Left, isVerified: Bool?)], isWhole: Bool) {
+        let wanted = key.digests(of: email, in: tenant)
+        var found: [(left: Left, isVerified: Bool?)] = []
         var isWhole = true
         var last: IdentityID?
         for _ in 0..<pagesMax {
             let left = try pending(tenant, after: last, on: connection)
             let digests = try digests(of: left, in: tenant, on: connection)
             for (left, digest) in zip(left, digests) {
-                if digest == wanted { found.append(left) }
-                if digest == nil { isWhole = false }
+                guard let digest else {
+                    isWhole = false
+                    continue
+                }
+                guard let flag = wanted.firstIndex(of: digest) else { continue }
+                found.append((left: left, isVerified: SearchKey.flags[flag]))
             }
             guard left.count == Self.pageMax else { return (found: found, isWhole: isWhole) }
             last = left.last?.identity
@@ -288,7 +292,7 @@ struct FormerEmails: Sendable {
     ) -> [UInt8]? {
         for position in positions {
             do throws(LogDamage) {
-                guard let email = try linked.values(at: position)?.email?.address else { continue }
+                guard let email = try linked.values(at: position)?.email else { continue }
                 return key.digest(of: email, in: tenant)
             } catch {
                 if error.lacksKey { return nil }

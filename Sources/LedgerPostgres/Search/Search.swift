@@ -19,6 +19,8 @@ struct Search {
     private var accounts: [AccountID: Set<SearchMatch>] = [:]
     private var identities: [IdentityID: Set<SearchMatch>] = [:]
     private var rows: [IdentityID: SearchRows.IdentityRow] = [:]
+    /// What is known of the e-mails by which identities were found.
+    private var emailFlags: [IdentityID: Bool] = [:]
     private var events: [LogPosition: (recorded: RecordedEvent, matches: Set<SearchMatch>)] = [:]
 
     init(
@@ -55,23 +57,29 @@ struct Search {
         let live = try connection.query(
             SearchRows.ofEmail, [name, .text(email), .int8(Int64(SearchResult.hitsMax) + 1)])
         var holders: Set<AccountID> = []
-        var held: Set<IdentityID> = []
+        var held: [IdentityID: Bool?] = [:]
         for row in 0..<live.rowCount {
             holders.insert(AccountID(bits: try live.uuid(row, 0)))
-            held.insert(IdentityID(bits: try live.uuid(row, 1)))
+            held[IdentityID(bits: try live.uuid(row, 1))] = .some(try live.optionalBool(row, 2))
         }
-        for row in try identities(of: holders, on: connection) where held.contains(row.id) {
-            if row.account != nil { add(row, .email) }
+        for row in try identities(of: holders, on: connection) where row.account != nil {
+            if let isVerified = held[row.id] { add(row, ofEmailThatIsVerified: isVerified) }
         }
         guard let emails else { return }
-        let former = try SearchRows.identities(
-            connection.query(
-                SearchRows.ofFormerEmail,
-                [
-                    name, .bytes(emails.key.digest(of: email, in: tenant)),
-                    .int8(Int64(SearchResult.hitsMax) + 1),
-                ]))
-        for row in former { add(row, .formerEmail) }
+        let former = try connection.query(
+            SearchRows.ofFormerEmail,
+            [
+                name, .byteses(emails.key.digests(of: email, in: tenant)),
+                .int8(Int64(SearchResult.hitsMax) + 1),
+            ])
+        var flags: [IdentityID: Bool?] = [:]
+        for row in 0..<former.rowCount {
+            flags[IdentityID(bits: try former.uuid(row, 0))] =
+                .some(SearchKey.flags[Int(try former.int8(row, 4)) - 1])
+        }
+        for row in try SearchRows.identities(former) {
+            add(row, ofEmailThatIsVerified: flags[row.id] ?? nil)
+        }
         try compareWhatNobodyLookedAt(email, with: emails, on: connection)
     }
 
@@ -84,11 +92,11 @@ struct Search {
             let (left, isWhole) = try emails.notLookedAt(
                 with: email, in: tenant, pagesMax: Self.pagesMax, on: connection)
             if !isWhole { hasMore = true }
-            for left in left {
+            for (left, isVerified) in left {
                 guard let provider = ProviderName(left.provider) else { continue }
                 let row = SearchRows.IdentityRow(
                     id: left.identity, provider: provider, account: nil, lastAccount: left.account)
-                add(row, .formerEmail)
+                add(row, ofEmailThatIsVerified: isVerified)
             }
         } catch {
             hasMore = true
@@ -207,6 +215,13 @@ struct Search {
         add(row.account ?? row.lastAccount, match)
     }
 
+    private mutating func add(
+        _ row: SearchRows.IdentityRow, ofEmailThatIsVerified isVerified: Bool?
+    ) {
+        emailFlags[row.id] = isVerified
+        add(row, .email(isVerified: isVerified, isFormer: row.account == nil))
+    }
+
     private mutating func add(_ recorded: RecordedEvent, _ match: SearchMatch) {
         events[recorded.position, default: (recorded: recorded, matches: [])].matches.insert(match)
         for account in recorded.accounts { add(account.id, match) }
@@ -243,6 +258,18 @@ struct Search {
         return survivors
     }
 
+    private static func isCertain(_ matches: Set<SearchMatch>?) -> Bool {
+        matches?.contains { !$0.isUncertain } ?? false
+    }
+
+    /// Ids in their order, those behind the others that are not certain.
+    private static func inOrder<Kind>(
+        _ ids: some Sequence<EntityID<Kind>>, isCertain: (EntityID<Kind>) -> Bool
+    ) -> [EntityID<Kind>] {
+        let sorted = ids.sorted()
+        return sorted.filter(isCertain) + sorted.filter { !isCertain($0) }
+    }
+
     /// What was found, with what there is to say of the accounts.
     mutating func result(on connection: Connection) throws(PostgresError) -> SearchResult {
         for survivor in try survivors(of: Set(accounts.keys), on: connection) {
@@ -252,7 +279,11 @@ struct Search {
         let absorbed = try SearchRows.absorbed(
             connection.query(SearchRows.absorbed, [name, .uuids(known.keys.map(\.bits))]))
         let linked = try identities(of: Set(known.keys), on: connection)
-        let found = known.keys.sorted().compactMap { id -> FoundAccount? in
+        let certain = Set(known.keys.filter { Self.isCertain(accounts[$0]) })
+        // What stands for a certain one is as certain.
+        let found = Self.inOrder(known.keys) { id in
+            certain.contains(id) || absorbed[id, default: []].contains(where: certain.contains)
+        }.compactMap { id -> FoundAccount? in
             guard let row = known[id] else { return nil }
             var providers: [ProviderName] = []
             for link in linked where link.account == id && !providers.contains(link.provider) {
@@ -262,11 +293,13 @@ struct Search {
                 id: id, state: row.state, mergedInto: row.mergedInto, absorbed: absorbed[id] ?? [],
                 linkedProviders: providers, matchedBy: (accounts[id] ?? []).sorted())
         }
-        let named = rows.values.sorted { $0.id < $1.id }.map { row in
-            FoundIdentity(
-                id: row.id, provider: row.provider, account: row.account,
-                lastAccount: row.lastAccount, matchedBy: (identities[row.id] ?? []).sorted())
-        }
+        let named = Self.inOrder(rows.keys) { Self.isCertain(identities[$0]) }
+            .compactMap { rows[$0] }.map { row in
+                FoundIdentity(
+                    id: row.id, provider: row.provider, account: row.account,
+                    lastAccount: row.lastAccount, isEmailVerified: emailFlags[row.id],
+                    matchedBy: (identities[row.id] ?? []).sorted())
+            }
         let touched = events.values.sorted { $0.recorded.position < $1.recorded.position }.map {
             FoundEvent(recorded: $0.recorded, matchedBy: $0.matches.sorted())
         }

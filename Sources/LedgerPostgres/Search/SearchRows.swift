@@ -40,16 +40,21 @@ enum SearchRows {
     static let ofEmail = Statement(
         "search_email",
         """
-        SELECT user_id, identity_id FROM user_providers
+        SELECT user_id, identity_id, email_verified FROM user_providers
         WHERE tenant_id = $1 AND email IS NOT NULL AND \(SearchedEmail.expression) = $2
-        ORDER BY identity_id LIMIT $3
+        ORDER BY email_verified IS NOT TRUE, identity_id LIMIT $3
         """)
 
+    /// Digests in the order of `SearchKey.flags`, the numbers of which are in the last column.
     static let ofFormerEmail = Statement(
         "search_former_email",
         """
-        SELECT \(columns) FROM identities i
-        WHERE tenant_id = $1 AND former_email = $2 ORDER BY identity_id LIMIT $3
+        SELECT \(columns), k.n FROM \(ArrayRows.sql(["digest": "bytea"], from: 2, ordinal: "n")) AS k
+        CROSS JOIN LATERAL (
+            SELECT identity_id, provider, account_id, last_account_id FROM identities
+            WHERE tenant_id = $1 AND former_email = k.digest
+            OFFSET 0) i
+        ORDER BY k.n, i.identity_id LIMIT $3
         """)
 
     /// Those that belong to some accounts, or did so last, in linking order.

@@ -21,7 +21,7 @@ enum SearchCommand {
         ],
         settings: [.databaseURL, .keys],
         details: """
-            Matches exactly, e-mails but for case. Finds identities that belong to nobody any more, accounts
+            Matches exactly, e-mails but for case, and says which e-mails are not known to be verified. Finds identities that belong to nobody any more, accounts
             that were merged, which say into which, and erased ones by ids only. Prints ids and no personal
             data; account and history tell more. Anything but an id needs LEDGER_KEYS and --reason, and the
             access log has what kind of thing was searched for, and the accounts, before they are printed. An
@@ -102,7 +102,9 @@ extension FoundAccount {
 extension FoundIdentity {
     fileprivate var line: String {
         let place = account == nil ? "last of account" : "of account"
-        return "identity \(id)  \(provider)  \(place) \(lastAccount)  (\(matchedBy.text))"
+        let isKnown = isEmailVerified != nil || !matchedBy.contains(where: \.isByEmail)
+        return "identity \(id)  \(provider)  \(place) \(lastAccount)  (\(matchedBy.text)"
+            + (isKnown ? ")" : ": whether it is verified is not known)")
     }
 }
 

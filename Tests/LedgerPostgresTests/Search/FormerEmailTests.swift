@@ -19,7 +19,7 @@ private final class FaultLines: Sendable {
 /// The digests of e-mails that nobody is linked with any more: right, kept, and gone in time.
 @Suite struct FormerEmailTests {
     private static let digest = ScratchDatabase.searchKey.digest(
-        of: "ada@work.example", in: .default)
+        of: Email("ada@work.example", isVerified: true), in: .default)
 
     private static let hex = digest.map { byte in
         String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)

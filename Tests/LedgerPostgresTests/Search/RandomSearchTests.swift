@@ -47,7 +47,7 @@ import Testing
         let position: LogPosition
         let account: AccountID
         let isLink: Bool
-        var email: String?
+        var email: Email?
     }
 
     /// What each identity proved, in order.
@@ -61,7 +61,7 @@ import Testing
             let page = try await reads.events(matching: query, in: .default, isDisclosing: true)
             for event in page.elements {
                 let recorded = try #require(event.recorded)
-                let email = event.disclosures?.first { $0.name == .email }?.value
+                let email = DisclosedValues(event.disclosures ?? []).email
                 switch recorded.event {
                 case .providerLinked(let fact):
                     link = (identity: fact.identity, command: recorded.command)
@@ -90,6 +90,10 @@ import Testing
         return proofs
     }
 
+    private static func said(_ identity: String, _ isVerified: Bool?) -> String {
+        "\(identity) \(isVerified.map { "\($0)" } ?? "nil")"
+    }
+
     /// The e-mails of identities that belong to nobody, as searches compare them.
     private func expected(_ database: ScratchDatabase) async throws -> [String: Set<String>] {
         let proofs = try await proofs(database)
@@ -112,7 +116,8 @@ import Testing
                     $0.email != nil && [account, link?.account].contains($0.account)
                 }?.email ?? link?.email
             if let email {
-                expected[SearchTerm.comparable(email: email), default: []].insert(columns[0])
+                expected[SearchTerm.comparable(email: email.address), default: []].insert(
+                    Self.said(columns[0], email.isVerified))
             }
         }
         return expected
@@ -125,15 +130,26 @@ import Testing
         for email in Set(Self.emails.map { SearchTerm.comparable(email: $0) }) {
             let found = try await database.search(email)
             #expect(!found.hasMore)
-            let former = found.identities.filter { $0.matchedBy == [.formerEmail] }
-            #expect(Set(former.map { "\($0.id)" }) == expected[email] ?? [], "\(email)")
+            let former = found.identities.filter {
+                $0.matchedBy == [.email(isVerified: $0.isEmailVerified, isFormer: true)]
+            }
+            #expect(
+                Set(former.map { Self.said("\($0.id)", $0.isEmailVerified) })
+                    == expected[email] ?? [], "\(email)")
             let linked = try await database.asSuperuser.texts(
                 """
-                SELECT identity_id::text FROM user_providers
+                SELECT concat(identity_id, ' ', coalesce(email_verified::text, 'nil'))
+                FROM user_providers
                 WHERE lower(btrim(email)) = '\(email)'
                 """)
-            let live = found.identities.filter { $0.matchedBy == [.email] }
-            #expect(live.map { "\($0.id)" } == linked.sorted(), "\(email)")
+            let live = found.identities.filter {
+                $0.matchedBy == [.email(isVerified: $0.isEmailVerified, isFormer: false)]
+            }
+            #expect(
+                Set(live.map { Self.said("\($0.id)", $0.isEmailVerified) }) == Set(linked),
+                "\(email)")
+            let flags = found.identities.map { $0.isEmailVerified == true }
+            #expect(flags == flags.sorted { $0 && !$1 }, "verified ones come first")
             #expect(live.count + former.count == found.identities.count)
         }
         return expected.values.reduce(0) { $0 + $1.count }

@@ -1,0 +1,97 @@
+import Cryptography
+import Ledger
+import LedgerTestSupport
+import Testing
+
+@testable import LedgerPostgres
+
+/// Searches for an e-mail that several identities have, of which not all have proved it.
+@Suite struct UnverifiedEmailTests {
+    private static let wanted = "ceo@corp.example"
+
+    @Test func `the one that is verified is first, however many make it up`() async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                var story = Story(fixture.sequencer)
+                for number in 0...SearchResult.hitsMax {
+                    _ = try await story.signIn(
+                        "apple", "attacker-\(number)", email: Self.wanted,
+                        isVerified: number.isMultiple(of: 2) ? false : nil)
+                }
+                let owner = try await story.signIn("google", "owner", email: Self.wanted)
+                try await database.fold()
+                let found = try await database.search(Self.wanted)
+                #expect(found.hasMore)
+                #expect(found.accounts.first?.id == owner.account)
+                #expect(found.accounts.first?.matchedBy == [.email])
+                #expect(found.identities.first?.isEmailVerified == true)
+                #expect(
+                    found.accounts.dropFirst().allSatisfy { $0.matchedBy == [.unverifiedEmail] })
+                let others = found.accounts.dropFirst().map(\.id)
+                #expect(others == others.sorted() && others.count == SearchResult.hitsMax - 1)
+            }
+        }
+    }
+
+    @Test func `an account is found by all that it has`() async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                var story = Story(fixture.sequencer)
+                let ada = try await story.signIn("google", "ada", email: Self.wanted)
+                _ = try await story.link(
+                    ada, "apple", "ada", email: Self.wanted, isVerified: nil
+                ).get()
+                try await database.fold()
+                let found = try await database.search(Self.wanted)
+                #expect(found.accounts.map(\.matchedBy) == [[.email, .unverifiedEmail]])
+                #expect(found.identities.map(\.isEmailVerified) == [true, nil])
+                #expect(found.identities.map(\.matchedBy) == [[.email], [.unverifiedEmail]])
+            }
+        }
+    }
+
+    @Test(arguments: [true, false, nil])
+    func `an e-mail of before is found as what it was, looked at or not`(
+        isVerified: Bool?
+    ) async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                var story = Story(fixture.sequencer)
+                let ada = try await story.signIn("google", "ada")
+                _ = try await story.link(
+                    ada, "apple", "ada", email: Self.wanted, isVerified: isVerified
+                ).get()
+                _ = try await story.unlink(ada, "apple").get()
+                try await database.fold()
+                let match = SearchMatch.email(isVerified: isVerified, isFormer: true)
+                for isLookedAt in [false, true] {
+                    if isLookedAt { try await database.lookForFormerEmails() }
+                    let found = try await database.search(Self.wanted)
+                    #expect(found.accounts.map(\.matchedBy) == [[match]])
+                    #expect(found.identities.map(\.matchedBy) == [[match]])
+                    #expect(found.identities.map(\.isEmailVerified) == [isVerified])
+                }
+                let right = try await database.verifySearch()
+                #expect(right.holds, "\(right.findings)")
+
+                let other = ScratchDatabase.searchKey.digest(
+                    of: Email(Self.wanted, isVerified: isVerified != true), in: .default)
+                try await database.asSuperuser.execute(
+                    """
+                    UPDATE identities SET former_email = decode('\(Hex.encode(other))', 'hex')
+                    WHERE account_id IS NULL
+                    """)
+                let wrong = try await database.verifySearch()
+                #expect(wrong.findings.map(\.check) == [.identities], "\(wrong.findings)")
+            }
+        }
+    }
+
+    @Test func `a digest of which nothing is known is that of a former release`() {
+        let key = SymmetricKey(Array(repeating: 0x21, count: 32))
+        #expect(
+            ScratchDatabase.searchKey.digest(of: Email(" A@b.c", isVerified: nil), in: .default)
+                == HMACSHA256.code(key: key, Array("former-email:default\0a@b.c".utf8)))
+        #expect(Set(ScratchDatabase.searchKey.digests(of: "a@b.c", in: .default)).count == 3)
+    }
+}
