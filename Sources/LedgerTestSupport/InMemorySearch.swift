@@ -9,6 +9,21 @@ package struct InMemorySearch: SearchReader {
         self.ledger = ledger
     }
 
+    /// What sign-ins and links said last of the e-mails of the accounts' identities.
+    package func emailFlags(
+        of accounts: [AccountID], in tenant: TenantID
+    ) async throws(LedgerFault) -> EmailFlags {
+        var flags: EmailFlags = [:]
+        for recording in ledger.recordings(of: tenant) {
+            guard let account = recording.recorded.accounts.first?.id, accounts.contains(account),
+                let identity = AuditSubject(recording.recorded.event).identity,
+                let email = DisclosedValues(recording.disclosed).email
+            else { continue }
+            flags[identity] = .some(email.isVerified)
+        }
+        return flags
+    }
+
     /// The accounts, identities and events that a term names.
     package func found(
         by term: SearchTerm, comparesPersonalData: Bool, in tenant: TenantID

@@ -1,5 +1,6 @@
 import Foundation
 import LedgerTestSupport
+import Postgres
 import Testing
 
 /// An e-mail that its provider did not verify is kept, shown and found as what it is.
@@ -14,6 +15,14 @@ import Testing
 
     private func objects(_ value: (any Sendable)?) -> [[String: any Sendable]] {
         value as? [[String: any Sendable]] ?? []
+    }
+
+    /// The identities of a preview, each with what it says of the e-mail.
+    private func emailFlags(_ identities: (any Sendable)?) -> [String] {
+        objects(identities).map { identity in
+            let flag = (identity["email_verified"] as? Bool).map { "\($0)" }
+            return "\(identity["provider"] as? String ?? "") \(flag ?? "-")"
+        }
     }
 
     @Test func `what a provider says of an e-mail is kept and shown with it`() async throws {
@@ -101,6 +110,17 @@ import Testing
                 identities.map { $0["matched_by"] as? [String] }
                     == [["email"], ["unverified_email"]])
 
+            let preview = try await support.post(
+                "/v1/accounts/\(owner.userID)/merge/preview", ["absorb": attacker.userID]
+            ).json
+            #expect(emailFlags(preview["kept"]) == ["google true"])
+            #expect(emailFlags(preview["moved"]) == ["apple -"])
+            #expect(emailFlags(preview["left_behind"]) == ["google false"])
+            let reverse = try await support.post(
+                "/v1/accounts/\(attacker.userID)/merge/preview", ["absorb": owner.userID]
+            ).json
+            #expect(emailFlags(reverse["kept"]) == ["apple -", "google false"])
+
             #expect(try await attacker.unlink(deployment.google).status == 200)
             let later = try await support.get("/v1/search?q=\(Self.wanted)").json
             #expect(
@@ -111,6 +131,34 @@ import Testing
             ])
             #expect(printed.output.contains("(email)"), "\(printed.output)")
             #expect(printed.output.contains("(unverified former email)"), "\(printed.output)")
+        }
+    }
+}
+
+extension UnverifiedEmailTests {
+    @Test func `where nobody can read whether e-mails are verified, a preview does not say so`()
+        async throws
+    {
+        try await Deployment.with { deployment in
+            let server = try await deployment.serve()
+            let support = CaseWorker(server.client, key: try await deployment.apiKey("support"))
+            let database = Session(url: deployment.superuserURL, applicationName: "test")
+            var (ada, other) = (Device(server.client), Device(server.client))
+            try await ada.signIn(deployment.apple, as: "ada", email: Self.wanted, saying: true)
+            #expect(try await ada.account().status == 200)
+            try await database.run { connection in
+                try connection.execute(
+                    "UPDATE projections SET failure = 'stopped' WHERE name = 'user_providers'")
+            }
+            await database.close()
+            try await other.signIn(deployment.google, as: "other", email: Self.wanted, saying: true)
+            let preview = try await support.post(
+                "/v1/accounts/\(ada.userID)/merge/preview", ["absorb": other.userID])
+            #expect(preview.text("plan_digest") != nil, "\(preview.json)")
+            for name in ["kept", "moved"] {
+                let identities = objects(preview.json[name])
+                #expect(identities.map { $0["email_verified"] is NSNull } == [true], "\(name)")
+            }
         }
     }
 }

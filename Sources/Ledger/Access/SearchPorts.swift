@@ -238,4 +238,14 @@ package protocol SearchReader: Sendable {
     func found(
         by term: SearchTerm, comparesPersonalData: Bool, in tenant: TenantID
     ) async throws(LedgerFault) -> SearchResult
+
+    /// Which identities of some accounts have an e-mail, each with whether it is known to be verified.
+    ///
+    /// Waits, within a limit, until the read model has come to where the log is.
+    func emailFlags(
+        of accounts: [AccountID], in tenant: TenantID
+    ) async throws(LedgerFault) -> EmailFlags
 }
+
+/// Whether the e-mails of identities are verified; nil where nobody knows, and nothing of one without an e-mail.
+package typealias EmailFlags = [IdentityID: Bool?]

@@ -3,6 +3,7 @@ internal import Ledger
 /// What a merge would do.
 struct MergePlanAnswer: JSONWritable {
     let plan: MergePlan
+    let emailFlags: EmailFlags
     /// What the client has to give back to agree.
     let digest: String
 
@@ -11,7 +12,7 @@ struct MergePlanAnswer: JSONWritable {
             writer.member("plan_digest", digest)
             writer.name("expires_in")
             writer.number(MergePlanDigests.lifetimeSeconds)
-            plan.writeMembers(to: &writer)
+            plan.writeMembers(to: &writer, emailFlags)
         }
     }
 }
@@ -24,7 +25,7 @@ struct MergedAnswer: JSONWritable {
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("merge", event.description)
-            plan.writeMembers(to: &writer)
+            plan.writeMembers(to: &writer, [:])
         }
     }
 }
@@ -33,17 +34,28 @@ extension MergePlan {
     /// Why an identity stays behind: an account may have one of each provider.
     private static let rule = "one_per_provider"
 
-    fileprivate func writeMembers(to writer: inout JSONWriter) {
+    /// The survivor's identities that stay.
+    private var kept: [Account.Link] { links.filter { !moved.contains($0) } }
+
+    /// What is known of e-mails where they cannot be read.
+    var unknownEmailFlags: EmailFlags {
+        Dictionary(
+            (links + dropped + replaced).map { ($0.identity, nil) }, uniquingKeysWith: { $1 })
+    }
+
+    fileprivate func writeMembers(to writer: inout JSONWriter, _ emailFlags: EmailFlags) {
         writer.member("user_id", survivor.description)
         writer.member("absorbed_user_id", absorbed.description)
-        writer.name("moved")
-        writer.identities(moved)
+        for (name, links) in [("kept", kept), ("moved", moved)] {
+            writer.name(name)
+            writer.identities(links, emailFlags)
+        }
         writer.name("left_behind")
         writer.array { writer in
             for (links, side) in [(dropped, "absorbed"), (replaced, "survivor")] {
                 for link in links {
                     writer.object { writer in
-                        writer.members(of: link)
+                        writer.members(of: link, emailFlags)
                         writer.member("of", side)
                         writer.member("rule", Self.rule)
                     }
@@ -88,7 +100,7 @@ struct UnmergeAnswer: JSONWritable {
                     writer.object { writer in
                         writer.member("user_id", account.description)
                         writer.name("given_back")
-                        writer.identities(links)
+                        writer.identities(links, [:])
                         writer.name("linked_providers")
                         writer.texts(providers.map(\.description))
                     }
@@ -99,15 +111,19 @@ struct UnmergeAnswer: JSONWritable {
 }
 
 extension JSONWriter {
-    fileprivate mutating func identities(_ links: [Account.Link]) {
+    fileprivate mutating func identities(_ links: [Account.Link], _ emailFlags: EmailFlags) {
         array { writer in
-            for link in links { writer.object { $0.members(of: link) } }
+            for link in links { writer.object { $0.members(of: link, emailFlags) } }
         }
     }
 
-    fileprivate mutating func members(of link: Account.Link) {
+    fileprivate mutating func members(of link: Account.Link, _ emailFlags: EmailFlags) {
         member("identity_id", link.identity.description)
         member("provider", link.provider.description)
         member("linked_at", link.linkedAt.description)
+        if let isVerified = emailFlags[link.identity] {
+            name("email_verified")
+            flag(isVerified)
+        }
     }
 }

@@ -89,6 +89,29 @@ package struct SearchReads: SearchReader {
         }
     }
 
+    /// Which identities of some accounts have an e-mail, each with whether it is known to be verified.
+    package func emailFlags(
+        of accounts: [AccountID], in tenant: TenantID
+    ) async throws(LedgerFault) -> EmailFlags {
+        do {
+            guard try await isUpToDate(tenant) else { throw LedgerFault.unavailable }
+            return try await session.run { connection in
+                let rows = try connection.query(
+                    SearchRows.emailFlags,
+                    [.text(tenant.description), .uuids(accounts.map(\.bits))])
+                var flags: EmailFlags = [:]
+                for row in 0..<rows.rowCount {
+                    flags[IdentityID(bits: try rows.uuid(row, 0))] =
+                        .some(try rows.optionalBool(row, 1))
+                }
+                return flags
+            }
+        } catch {
+            onFault("reading about e-mails failed: \(error)")
+            throw .unavailable
+        }
+    }
+
     /// Waits until the read model shows every event that the log has now; false when that takes too long.
     private func isUpToDate(_ tenant: TenantID) async throws -> Bool {
         let name = Parameter.text(tenant.description)

@@ -45,6 +45,16 @@ enum SearchRows {
         ORDER BY email_verified IS NOT TRUE, identity_id LIMIT $3
         """)
 
+    static let emailFlags = Statement(
+        "search_email_flags",
+        """
+        SELECT u.identity_id, u.email_verified FROM unnest($2::uuid[]) AS k (user_id)
+        CROSS JOIN LATERAL (
+            SELECT identity_id, email_verified FROM user_providers
+            WHERE tenant_id = $1 AND user_id = k.user_id AND email IS NOT NULL
+            OFFSET 0) u
+        """)
+
     /// Digests in the order of `SearchKey.flags`, the numbers of which are in the last column.
     static let ofFormerEmail = Statement(
         "search_former_email",

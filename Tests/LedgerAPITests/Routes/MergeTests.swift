@@ -15,10 +15,15 @@ import Testing
         #expect(plan.text("user_id") == story.ada.userID)
         #expect(plan.text("absorbed_user_id") == story.other.userID)
         #expect(plan.providers == ["apple", "google"])
+        for name in ["kept", "moved"] {
+            let identities = (plan.json[name]?.array ?? []).compactMap(\.members)
+            #expect(identities.map { $0["email_verified"] } == [.bool(true)], "\(name)")
+        }
         let digest = try #require(plan.text("plan_digest"))
         let merged = try await story.merge(digest)
         #expect(merged.summary == "200 OK")
         #expect(merged.text("merge") != nil)
+        #expect(!merged.body.contains("email_verified"))
         #expect(story.service.log().suffix(1) == ["AccountsMerged"])
         // Either identity signs in to the survivor, and what the other account had given out is over.
         let again = try await story.service.signIn("google", "other")

@@ -17,7 +17,7 @@ struct MergePreviewRoute: Route {
         guard case .mergePlanned(let plan, let digest) = reply else {
             throw .faulted(.internalFailure)
         }
-        return call.shown(plan, digest)
+        return await call.shown(plan, digest)
     }
 }
 
@@ -120,11 +120,20 @@ struct MergeRequest: Sendable {
 }
 
 extension RouteCall {
-    /// The answer that shows a plan, with what agrees to it.
-    func shown(_ plan: MergePlan, _ digest: Digest) -> HTTPResponse {
-        .json(
+    /// The answer that shows a plan, with what agrees to it, and whose e-mails are verified: support has no
+    /// other proof of who asks.
+    func shown(_ plan: MergePlan, _ digest: Digest) async -> HTTPResponse {
+        let flags: EmailFlags
+        do throws(LedgerFault) {
+            flags = try await services.audit.searches.emailFlags(
+                of: [plan.survivor, plan.absorbed], in: tenant)
+        } catch {
+            // A read model that is behind keeps nobody from merging; it says of no e-mail that it is verified.
+            flags = plan.unknownEmailFlags
+        }
+        return .json(
             MergePlanAnswer(
-                plan: plan,
+                plan: plan, emailFlags: flags,
                 digest: services.mergePlans.issue(
                     digest, for: plan.survivor, in: tenant, at: now)))
     }

@@ -16,7 +16,7 @@ struct SupportMergePreviewRoute: Route {
         guard case .mergePlanned(let plan, let digest) = reply else {
             throw .faulted(.internalFailure)
         }
-        return call.shown(plan, digest)
+        return await call.shown(plan, digest)
     }
 }
 
