@@ -78,6 +78,7 @@ let package = Package(
                 .embedInCode("V011_conflicts.sql"),
                 .embedInCode("V012_search.sql"),
                 .embedInCode("V013_email_verified.sql"),
+                .embedInCode("V014_event_versions.sql"),
                 .embedInCode("guard_triggers.sql"), .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),
             ]),
@@ -135,13 +136,14 @@ let package = Package(
             dependencies: [
                 "Archive", "ChildProcesses", "Cryptography", "Ledger", "LedgerExport",
                 "TransparencyLog",
-            ]),
+            ],
+            resources: [.copy("FormerRelease")]),
         .testTarget(name: "PostgresTests", dependencies: ["Postgres"]),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"]),
         .testTarget(name: "BenchLoadTests", dependencies: ["HTTP", "ledger-bench-load"]),
         .testTarget(
             name: "LedgerTests", dependencies: ["Cryptography", "Ledger", "LedgerTestSupport"],
-            resources: [.copy("Golden")]),
+            resources: [.copy("FormerRelease"), .copy("Golden")]),
         .testTarget(
             name: "LedgerPostgresTests",
             dependencies: [

@@ -17,6 +17,7 @@ package enum MigrationScripts {
         ("V011_conflicts.sql", PackageResources.V011_conflicts_sql),
         ("V012_search.sql", PackageResources.V012_search_sql),
         ("V013_email_verified.sql", PackageResources.V013_email_verified_sql),
+        ("V014_event_versions.sql", PackageResources.V014_event_versions_sql),
     ]
 
     /// Makes the triggers of append-only level 1 anew after drift.

@@ -176,7 +176,8 @@ extension Event {
             .signedIn(
                 SignedIn(
                     account: fact.account, authenticatedAt: Timestamp(seconds: 0),
-                    identity: fact.identity, provider: fact.provider, session: fact.session))
+                    identity: fact.identity, methods: fact.methods, provider: fact.provider,
+                    session: fact.session))
         case .accountsMerged(let fact):
             .accountsMerged(
                 AccountsMerged(
@@ -228,6 +229,6 @@ extension Grant {
     fileprivate var comparable: Grant {
         Grant(
             account: account, session: session, authenticatedAt: Timestamp(seconds: 0),
-            linkedProviders: linkedProviders)
+            methods: methods, linkedProviders: linkedProviders)
     }
 }

@@ -39,8 +39,9 @@ struct LoadScript {
         try conflicts.apply(recorded)
         let first = recorded.accounts.first
         events.row(
-            "\(recorded.position)", "\(recorded.id)", recorded.event.name.rawValue, "1",
-            "\(recorded.recordedAt)", first.map { "\($0.id)" }, first.map { "\($0.sequence)" },
+            "\(recorded.position)", "\(recorded.id)", recorded.event.name.rawValue,
+            "\(recorded.event.version)", "\(recorded.recordedAt)", first.map { "\($0.id)" },
+            first.map { "\($0.sequence)" },
             "\(recorded.command)", recorded.request.map { "\($0)" }, recorded.actor.columnText,
             CopyText.hex(recording.entry))
         if !recording.disclosures.isEmpty, let account = first?.id, let key = keys[account] {
@@ -163,7 +164,7 @@ struct LoadScript {
         var sessions = CopyText(
             """
             sessions (tenant_id, session_id, account_id, identity_id, authenticated_at, opened_at,
-            opened_position, ended_position, refresh_current, refresh_generation, expires_at)
+            opened_position, ended_position, refresh_current, refresh_generation, expires_at, methods)
             """)
         for session in state.ledger.sessions.values.sorted(by: {
             $0.openedPosition < $1.openedPosition
@@ -173,7 +174,7 @@ struct LoadScript {
                 "\(session.id)", "\(session.account)", "\(session.identity)",
                 "\(session.authenticatedAt)", "\(session.openedAt)", "\(session.openedPosition)",
                 session.endedPosition.map { "\($0)" }, CopyText.hex(tokens.current.bytes), "0",
-                "\(tokens.expiresAt)")
+                "\(tokens.expiresAt)", "\(session.methods)")
         }
         try sessions.flush()
     }

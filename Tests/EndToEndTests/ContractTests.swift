@@ -220,7 +220,9 @@ import Testing
             let issued = try #require(claims["iat"] as? Int)
             #expect(claims["exp"] as? Int == issued + 600)
             #expect((claims["auth_time"] as? Int ?? .max) <= issued)
-            #expect(claims["sid"] is String && claims["amr"] is [Any] && claims["aud"] != nil)
+            #expect(
+                claims["sid"] is String && claims["amr"] as? [String] == ["fed"]
+                    && claims["aud"] != nil)
             let keys = try await server.client.call("GET", "/.well-known/jwks.json")
             let published = (keys.json["keys"] as? [[String: any Sendable]])?.map {
                 $0["kid"] as? String

@@ -29,7 +29,7 @@ package struct RefreshSession: Sendable {
         else { return .refused(.invalidRefreshToken) }
         let grant = Grant(
             account: account.id, session: session.id, authenticatedAt: session.authenticatedAt,
-            linkedProviders: account.linkedProviders)
+            methods: session.methods, linkedProviders: account.linkedProviders)
         if presented == tokens.current {
             let idle = now.adding(seconds: policy.sessionIdleSeconds)
             let end = session.openedAt.adding(seconds: policy.sessionLifetimeSeconds)

@@ -55,16 +55,18 @@ package struct Grant: Hashable, Sendable {
     package let account: AccountID
     package let session: SessionID
     package let authenticatedAt: Timestamp
+    package let methods: AuthenticationMethods
     package let linkedProviders: [ProviderName]
 
     /// Describes whose session it is.
     package init(
         account: AccountID, session: SessionID, authenticatedAt: Timestamp,
-        linkedProviders: [ProviderName]
+        methods: AuthenticationMethods, linkedProviders: [ProviderName]
     ) {
         self.account = account
         self.session = session
         self.authenticatedAt = authenticatedAt
+        self.methods = methods
         self.linkedProviders = linkedProviders
     }
 }

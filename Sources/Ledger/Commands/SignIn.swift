@@ -4,6 +4,8 @@ package struct SignIn: Sendable {
     package let email: Email?
     /// When the person proved who they are, as the ID token says.
     package let authenticatedAt: Timestamp
+    /// How they proved it.
+    package let methods: AuthenticationMethods
     /// Whether an account is opened for an identity that has none.
     package let createAccount: Bool
     /// The digest of the session's first refresh token.
@@ -16,12 +18,13 @@ package struct SignIn: Sendable {
     /// Asks for a session.
     package init(
         identity: ProviderIdentity, email: Email?, authenticatedAt: Timestamp,
-        createAccount: Bool, refreshToken: Digest, newAccount: AccountID, newIdentity: IdentityID,
-        newSession: SessionID
+        methods: AuthenticationMethods = .federated, createAccount: Bool, refreshToken: Digest,
+        newAccount: AccountID, newIdentity: IdentityID, newSession: SessionID
     ) {
         self.identity = identity
         self.email = email
         self.authenticatedAt = authenticatedAt
+        self.methods = methods
         self.createAccount = createAccount
         self.refreshToken = refreshToken
         self.newAccount = newAccount
@@ -73,7 +76,7 @@ package struct SignIn: Sendable {
     ) -> Decision {
         let proved = min(authenticatedAt, now)
         let signedIn = SignedIn(
-            account: account, authenticatedAt: proved, identity: subject,
+            account: account, authenticatedAt: proved, identity: subject, methods: methods,
             provider: identity.provider, session: newSession)
         let tokens = RefreshTokenState(
             current: refreshToken, preceding: nil, generation: 0,
@@ -84,7 +87,7 @@ package struct SignIn: Sendable {
             disclosures: email?.disclosures ?? [])
         let grant = Grant(
             account: account, session: newSession, authenticatedAt: signedIn.authenticatedAt,
-            linkedProviders: providers)
+            methods: methods, linkedProviders: providers)
         return Decision(
             .success(.signedIn(grant, isNewUser: isNewUser)), drafts: before + [draft],
             effects: named + [.refreshTokens(newSession, tokens)])

@@ -6,8 +6,6 @@
 package enum EntryEncoding {
     /// The longest entry; what a C2SP tile can carry.
     package static let bytesMax = 65_535
-    /// The version of the shape, frozen from the first event.
-    package static let version = "1"
 
     /// The canonical bytes of an event.
     ///
@@ -70,7 +68,9 @@ package enum EntryEncoding {
         writer.raw(recorded.tenant.description)
         writer.raw("\",\"type\":\"")
         writer.raw(recorded.event.name.rawValue)
-        writer.raw("\",\"v\":\"1\"}")
+        writer.raw("\",\"v\":\"")
+        writer.raw(String(fact.version))
+        writer.raw("\"}")
         precondition(writer.bytes.count <= bytesMax, "an event's fields outgrew the entry")
         return writer.bytes
     }

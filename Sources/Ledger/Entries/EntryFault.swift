@@ -6,15 +6,16 @@ package enum EntryFault: Error, Hashable, Sendable, CustomStringConvertible {
     case malformed(String)
     /// The type is none that this program knows.
     case unknownType
-    /// The version of the entry's shape is none that this program knows.
+    /// The version of the entry's type is none that this program knows.
     case unknownVersion
 
     package var description: String {
         switch self {
         case .tooLong: "the entry is longer than \(EntryEncoding.bytesMax) bytes"
         case .malformed(let place): "the entry is malformed at \(place)"
-        case .unknownType: "the entry's type is unknown to this program"
-        case .unknownVersion: "the entry's version is unknown to this program"
+        case .unknownType: "the entry's type is unknown to this release; a newer one may know it"
+        case .unknownVersion:
+            "the entry's version is unknown to this release; a newer one may know it"
         }
     }
 }

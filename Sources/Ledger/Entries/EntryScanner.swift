@@ -18,9 +18,9 @@ struct EntryScanner {
         let actor = try actor()
         try expect(",\"command\":")
         let command: CommandID = try id()
-        let details = try details()
+        var details = try details()
         try expect(",\"event\":")
-        let event: EventID = try id()
+        let eventID: EventID = try id()
         try expect(",\"outcome\":")
         let outcome = try text()
         try expect(",\"position\":")
@@ -36,16 +36,24 @@ struct EntryScanner {
         guard let name = Event.Name.allCases.first(where: { bytes.holds($0.rawValue, at: type) })
         else { throw .unknownType }
         try expect(",\"v\":")
-        guard bytes.holds(EntryEncoding.version, at: try text()) else { throw .unknownVersion }
+        let written = try text()
+        guard
+            let version = (1...name.newestVersion).first(where: {
+                bytes.holds(String($0), at: written)
+            })
+        else { throw .unknownVersion }
+        details.version = version
         try expect("}")
         guard bytes.isAtEnd else { throw fault("the end") }
 
-        let fact = try Event(name, details: details, accounts: accounts.map(\.id))
-        guard bytes.holds(fact.fact.outcome.rawValue, at: outcome) else { throw fault("outcome") }
+        let event = try Event(name, details: details, accounts: accounts.map(\.id))
+        let fact = event.fact
+        guard fact.version == version else { throw fault("v") }
+        guard bytes.holds(fact.outcome.rawValue, at: outcome) else { throw fault("outcome") }
         return RecordedEvent(
-            tenant: tenant, position: LogPosition(position), id: event, recordedAt: recordedAt,
+            tenant: tenant, position: LogPosition(position), id: eventID, recordedAt: recordedAt,
             actor: actor, command: command, request: request, accounts: accounts,
-            disclosureDigests: digests, event: fact)
+            disclosureDigests: digests, event: event)
     }
 
     private mutating func disclosureDigests() throws(EntryFault) -> [Digest] {

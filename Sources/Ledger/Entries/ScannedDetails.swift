@@ -1,6 +1,8 @@
 /// The `details` of an entry that is being read: named texts and lists, in the order in which they stand.
 package struct ScannedDetails {
     private let bytes: EntryBytes
+    /// The version that the entry says, which follows the details.
+    var version = 1
 
     init(_ bytes: EntryBytes) {
         self.bytes = bytes
@@ -72,6 +74,14 @@ package struct ScannedDetails {
                 throw .malformed("details.provider")
             }
             return name
+        }
+
+        /// The next field as the words of `methods`.
+        mutating func methods() throws(EntryFault) -> AuthenticationMethods {
+            guard let methods = AuthenticationMethods(try text("methods")) else {
+                throw .malformed("details.methods")
+            }
+            return methods
         }
 
         /// The next field as one of a closed set of words.

@@ -42,6 +42,9 @@ package enum Event: Hashable, Sendable {
         case accountsUnmerged = "AccountsUnmerged"
     }
 
+    /// The version that the entry says: that which it was read in, or is written in.
+    package var version: Int { fact.version }
+
     /// What an event ended as.
     package enum Outcome: String, Sendable {
         case accepted
@@ -137,8 +140,26 @@ package enum Event: Hashable, Sendable {
     }
 }
 
+extension Event.Name {
+    /// The newest version of the type's details; each from 1 on is read and written for ever.
+    package var newestVersion: Int {
+        switch self {
+        case .ledgerOpened, .keyRotated, .signedIn: 2
+        case .accountOpened, .providerLinked, .providerUnlinked, .conflictRejected, .linkRejected,
+            .unlinkRejected, .signedOut, .sessionRevoked, .accountErased, .legalHoldSet,
+            .legalHoldLifted, .ledgerRestored, .accountsMerged, .accountsUnmerged:
+            1
+        }
+    }
+}
+
 /// What every fact can say of itself.
+///
+/// A fact that was read from an older version answers everything that the newest one says, and is written
+/// as it was: what the older version lacks is made up in the answer and never in ``details``.
 package protocol EventFact: Hashable, Sendable {
+    /// The version of ``details``, which is the oldest that holds all that the fact states.
+    var version: Int { get }
     /// Whether the fact is something that was done, or a refusal.
     var outcome: Event.Outcome { get }
     /// Every account the fact touches, the one that caused it first.
@@ -149,4 +170,8 @@ package protocol EventFact: Hashable, Sendable {
     ///
     /// - Throws: `EntryFault.malformed` when a field is missing, surplus or not of its form.
     init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault)
+}
+
+extension EventFact {
+    package var version: Int { 1 }
 }

@@ -6,28 +6,65 @@ package struct KeyRotated: EventFact {
         case checkpoint
         /// Wraps the keys of accounts.
         case encryption
+        /// Authenticates entries by a MAC; since version 2.
+        case mac
         /// Signs access tokens.
         case token
     }
+
+    /// The entries that a MAC key does not authenticate, because they were there before it.
+    package struct Prefix: Hashable, Sendable {
+        /// The Merkle root of the first `size` entries.
+        package let root: Digest
+        /// The position from which on the key authenticates.
+        package let size: Int64
+
+        /// Names the entries before a position.
+        package init(root: Digest, size: Int64) {
+            self.root = root
+            self.size = size
+        }
+    }
+
+    /// What stands for the former key of a log that had none.
+    package static let noFormerKey = "none"
 
     /// Fingerprint of the key that was in use until then.
     package let former: String
     /// Fingerprint of the new key.
     package let key: String
     package let kind: Kind
+    /// What was in the log before; of the kind `mac`, and of no other.
+    package let prefix: Prefix?
 
     /// States which key took another's place.
+    ///
+    /// - Precondition: the kind is not `mac`.
     package init(kind: Kind, key: String, former: String) {
+        precondition(kind != .mac, "a MAC key says what was there before it")
         self.former = former
         self.key = key
         self.kind = kind
+        prefix = nil
     }
 
+    /// States from where on a key authenticates entries; without a former key it is the log's first.
+    package init(macKey key: String, former: String?, after prefix: Prefix) {
+        self.former = former ?? Self.noFormerKey
+        self.key = key
+        kind = .mac
+        self.prefix = prefix
+    }
+
+    package var version: Int { prefix == nil ? 1 : 2 }
     package var outcome: Event.Outcome { .accepted }
     package var accounts: [AccountID] { [] }
 
     package var details: EntryDetails {
-        EntryDetails([("former", former), ("key", key), ("kind", kind.rawValue)])
+        EntryDetails([
+            ("former", former), ("key", key), ("kind", kind.rawValue),
+            ("root", prefix?.root.description), ("size", prefix.map { String($0.size) }),
+        ])
     }
 
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
@@ -36,6 +73,10 @@ package struct KeyRotated: EventFact {
         former = try reader.text("former")
         key = try reader.text("key")
         kind = try reader.word("kind")
+        guard (kind == .mac) == (details.version == 2) else { throw .malformed("details.kind") }
+        prefix =
+            kind == .mac
+            ? Prefix(root: try reader.digest("root"), size: try reader.integer("size")) : nil
         try reader.end()
     }
 }

@@ -9,22 +9,27 @@ package struct LedgerOpened: EventFact {
     package let mode: Mode
     /// Fingerprint of the key that encrypts account keys.
     package let encryptionKey: String
+    /// Fingerprint of the key that authenticates entries from position 0 on; nil in version 1.
+    package let macKey: String?
     /// Fingerprint of the key that signs access tokens.
     package let tokenKey: String
 
     /// States how the log began.
-    package init(mode: Mode, encryptionKey: String, tokenKey: String) {
+    package init(mode: Mode, encryptionKey: String, macKey: String? = nil, tokenKey: String) {
         self.mode = mode
         self.encryptionKey = encryptionKey
+        self.macKey = macKey
         self.tokenKey = tokenKey
     }
 
+    package var version: Int { macKey == nil ? 1 : 2 }
     package var outcome: Event.Outcome { .accepted }
     package var accounts: [AccountID] { [] }
 
     package var details: EntryDetails {
         EntryDetails([
-            ("encryption_key", encryptionKey), ("mode", mode.rawValue), ("token_key", tokenKey),
+            ("encryption_key", encryptionKey), ("mac_key", macKey), ("mode", mode.rawValue),
+            ("token_key", tokenKey),
         ])
     }
 
@@ -32,6 +37,7 @@ package struct LedgerOpened: EventFact {
         guard accounts.isEmpty else { throw .malformed("accounts") }
         var reader = details.reader
         encryptionKey = try reader.text("encryption_key")
+        macKey = details.version < 2 ? nil : try reader.text("mac_key")
         mode = try reader.word("mode")
         tokenKey = try reader.text("token_key")
         try reader.end()

@@ -6,26 +6,34 @@ package struct SignedIn: EventFact {
     package let identity: IdentityID
     package let provider: ProviderName
     package let session: SessionID
+    /// What the entry says of the methods: nothing in version 1.
+    private let writtenMethods: AuthenticationMethods?
 
-    /// States which identity opened which session.
+    /// States which identity opened which session; without methods as version 1 did.
     package init(
         account: AccountID, authenticatedAt: Timestamp, identity: IdentityID,
-        provider: ProviderName, session: SessionID
+        methods: AuthenticationMethods?, provider: ProviderName, session: SessionID
     ) {
         self.account = account
         self.authenticatedAt = Timestamp(seconds: authenticatedAt.seconds)
         self.identity = identity
+        writtenMethods = methods
         self.provider = provider
         self.session = session
     }
 
+    /// How the person proved who they are; only ID tokens opened sessions while version 1 was written.
+    package var methods: AuthenticationMethods { writtenMethods ?? .federated }
+
+    package var version: Int { writtenMethods == nil ? 1 : 2 }
     package var outcome: Event.Outcome { .accepted }
     package var accounts: [AccountID] { [account] }
 
     package var details: EntryDetails {
         EntryDetails([
             ("auth_time", authenticatedAt.description), ("identity", identity.description),
-            ("provider", provider.description), ("session", session.description),
+            ("methods", writtenMethods?.description), ("provider", provider.description),
+            ("session", session.description),
         ])
     }
 
@@ -34,6 +42,7 @@ package struct SignedIn: EventFact {
         var reader = details.reader
         authenticatedAt = try reader.time("auth_time")
         identity = try reader.id("identity")
+        writtenMethods = details.version < 2 ? nil : try reader.methods()
         provider = try reader.provider()
         session = try reader.id("session")
         try reader.end()

@@ -118,6 +118,8 @@ package struct Session: Hashable, Sendable {
     /// The identity that opened it: its unlink ends the session.
     package let identity: IdentityID
     package let authenticatedAt: Timestamp
+    /// How the person proved who they are.
+    package let methods: AuthenticationMethods
     package let openedAt: Timestamp
     /// The position of the `SignedIn`.
     package let openedPosition: LogPosition
@@ -127,12 +129,14 @@ package struct Session: Hashable, Sendable {
     /// Describes a session.
     package init(
         id: SessionID, account: AccountID, identity: IdentityID, authenticatedAt: Timestamp,
-        openedAt: Timestamp, openedPosition: LogPosition, endedPosition: LogPosition?
+        methods: AuthenticationMethods, openedAt: Timestamp, openedPosition: LogPosition,
+        endedPosition: LogPosition?
     ) {
         self.id = id
         self.account = account
         self.identity = identity
         self.authenticatedAt = authenticatedAt
+        self.methods = methods
         self.openedAt = openedAt
         self.openedPosition = openedPosition
         self.endedPosition = endedPosition

@@ -269,8 +269,9 @@ extension Fold {
         open(
             Session(
                 id: fact.session, account: fact.account, identity: fact.identity,
-                authenticatedAt: fact.authenticatedAt, openedAt: recorded.recordedAt,
-                openedPosition: recorded.position, endedPosition: nil))
+                authenticatedAt: fact.authenticatedAt, methods: fact.methods,
+                openedAt: recorded.recordedAt, openedPosition: recorded.position,
+                endedPosition: nil))
     }
 
     private func requireFree(_ fact: ProviderLinked) throws(FoldFault) {

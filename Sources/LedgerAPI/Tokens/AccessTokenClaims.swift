@@ -19,8 +19,8 @@ package struct AccessTokenClaims: Hashable, Sendable {
             && issuedAt <= now.seconds + AccessTokens.leewaySeconds
     }
 
-    /// The claims as JSON.
-    func payload(issuer: String, audience: String) -> [UInt8] {
+    /// The claims as JSON, with those that nobody here asks a token for.
+    func payload(issuer: String, audience: String, methods: AuthenticationMethods) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
             writer.name("iss")
@@ -41,7 +41,7 @@ package struct AccessTokenClaims: Hashable, Sendable {
             writer.number(authenticatedAt)
             writer.name("amr")
             // RFC 8176 has no word for a federated sign-in; `fed` is what others use.
-            writer.texts(["fed"])
+            writer.texts(methods.words)
         }
         return writer.bytes
     }

@@ -104,7 +104,8 @@ package final class AccessTokens: Sendable {
             authenticatedAt: grant.authenticatedAt.seconds, issuedAt: now.seconds,
             expiresAt: now.seconds + lifetimeSeconds)
         let keys = keys.withLock(\.self)
-        let token = keys.signer.sign(claims.payload(issuer: issuer, audience: audience))
+        let token = keys.signer.sign(
+            claims.payload(issuer: issuer, audience: audience, methods: grant.methods))
         keys.known.remember(claims, of: token)
         return token
     }

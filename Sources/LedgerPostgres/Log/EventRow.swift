@@ -29,7 +29,7 @@ package struct EventRow: Hashable, Sendable {
         let first = recorded.accounts.first
         if event != recorded.id.bits { return "event_id" }
         if type != recorded.event.name.rawValue { return "type" }
-        if String(schemaVersion) != EntryEncoding.version { return "schema_version" }
+        if schemaVersion != recorded.event.version { return "schema_version" }
         if recordedAt != recorded.recordedAt { return "recorded_at" }
         if account != first?.id.bits { return "account_id" }
         if accountSequence != first?.sequence { return "account_seq" }

@@ -90,7 +90,7 @@ struct RoleGrants {
                 rights: "SELECT", table: "sessions",
                 columns: [
                     "tenant_id", "session_id", "account_id", "identity_id", "authenticated_at",
-                    "opened_at", "opened_position", "ended_position",
+                    "opened_at", "opened_position", "ended_position", "methods",
                 ]),
             Grant(
                 rights: "SELECT", table: "disclosures",

@@ -167,7 +167,7 @@ extension TenantVerification {
             of: .sessions,
             """
             session_id, account_id, identity_id, authenticated_at, opened_at, opened_position,
-            ended_position
+            ended_position, methods
             """, on: connection
         ) { check, result, row throws(PostgresError) in
             let id = SessionID(bits: try result.uuid(row, 0))
@@ -188,6 +188,8 @@ extension TenantVerification {
                     "opened_position"
                 } else if try result.optionalInt8(row, 6) != session.endedPosition?.value {
                     "ended_position"
+                } else if !isExactly(try result.text(row, 7), session.methods.description) {
+                    "methods"
                 } else {
                     nil
                 }

@@ -49,10 +49,10 @@ enum StoredTargets {
             commands.learn(decision.result)
         }
         return FuzzTarget(
-            "entries", bytes: kinds.sorted { $0.key < $1.key }.map(\.value),
+            "entries", bytes: kinds.sorted { $0.key < $1.key }.map(\.value) + otherVersions,
             words: [
                 "\"", ",", "null", "\"prev\":null", "\"seq\":\"01\"", "\"details\":{",
-                "\"v\":\"2\"",
+                "\"v\":\"1\"", "\"v\":\"2\"", "\"v\":\"3\"", "\"methods\":\"otp pwd\",",
                 "\"type\":\"SignedIn\"", "\"outcome\":\"refused\"", "system", "\"position\":\"-1\"",
                 "[]", "{}", "\\u0041", "9223372036854775808", " ",
             ]
@@ -61,6 +61,32 @@ enum StoredTargets {
             try require(
                 EntryEncoding.encode(recorded) == input, "what is accepted is written otherwise")
             return true
+        }
+    }
+
+    /// Entries in versions that the random history does not write.
+    private static var otherVersions: [[UInt8]] {
+        let account = AccountID(bits: 1)
+        let events: [Event] = [
+            .ledgerOpened(
+                LedgerOpened(mode: .production, encryptionKey: "e", macKey: "m", tokenKey: "t")),
+            .keyRotated(
+                KeyRotated(macKey: "m", former: nil, after: .init(root: sha256([]), size: 3))),
+            .signedIn(
+                SignedIn(
+                    account: account, authenticatedAt: Timestamp(seconds: 1_790_000_000),
+                    identity: IdentityID(bits: 2), methods: nil, provider: provider("google"),
+                    session: SessionID(bits: 3))),
+        ]
+        return events.map { event in
+            EntryEncoding.encode(
+                RecordedEvent(
+                    tenant: .default, position: LogPosition(7), id: EventID(bits: 4),
+                    recordedAt: Timestamp(seconds: 1_790_000_000), actor: .system,
+                    command: CommandID(bits: 5), request: nil,
+                    accounts: event.fact.accounts.map {
+                        AccountReference(id: $0, previous: nil, sequence: 0)
+                    }, disclosureDigests: [], event: event))
         }
     }
 

@@ -31,6 +31,21 @@ struct AccessTokenTests {
         #expect(claims["amr"] == .array([.string("fed")]))
     }
 
+    @Test func `amr has the words of the session`() throws {
+        let key = TokenSigningKey.generate()
+        let grant = Grant(
+            account: AccountID(bits: 1), session: SessionID(bits: 2),
+            authenticatedAt: Timestamp(seconds: 1_750_000_000),
+            methods: try #require(AuthenticationMethods("otp pwd")), linkedProviders: [])
+        let token = tokens(current: key).issue(
+            for: grant, in: .default, at: Timestamp(seconds: 1_750_000_000))
+        let payload = try #require(
+            CompactJWS.verify(token, with: key.verificationKey, allowing: [.es256]))
+        #expect(
+            JSONValue(parsing: payload)?.members?["amr"]
+                == .array([.string("otp"), .string("pwd")]))
+    }
+
     @Test func `a token is good until it expires`() async throws {
         let service = try TestService()
         let person = try await service.signIn("apple", "ada")
@@ -158,7 +173,8 @@ struct AccessTokenTests {
 
     private static let grant = Grant(
         account: AccountID(bits: 1), session: SessionID(bits: 2),
-        authenticatedAt: Timestamp(seconds: 1_750_000_000), linkedProviders: [])
+        authenticatedAt: Timestamp(seconds: 1_750_000_000), methods: .federated, linkedProviders: []
+    )
 
     private func tokens(
         current: TokenSigningKey, former: [TokenSigningKey] = []

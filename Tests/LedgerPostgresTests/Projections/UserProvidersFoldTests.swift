@@ -76,7 +76,8 @@ import Testing
             .signedIn(
                 SignedIn(
                     account: account, authenticatedAt: Timestamp(seconds: 1), identity: identity,
-                    provider: provider("google"), session: SessionID(bits: UInt128(position)))),
+                    methods: .federated, provider: provider("google"),
+                    session: SessionID(bits: UInt128(position)))),
             at: position, disclosed: disclosed)
     }
 

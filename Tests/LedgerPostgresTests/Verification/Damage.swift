@@ -133,6 +133,10 @@ struct Damage: Sendable, CustomTestStringConvertible {
                 WHERE opened_position = 7
                 """, check: .sessions, position: 7),
         Damage(
+            testDescription: "an authentication by other means",
+            sql: "UPDATE sessions SET methods = 'hwk pwd' WHERE opened_position = 7",
+            check: .sessions, position: 7),
+        Damage(
             testDescription: "a missing session",
             sql: "DELETE FROM sessions WHERE opened_position = 11", check: .sessions, position: 11),
     ]

@@ -95,7 +95,7 @@ import Testing
             "identities":
                 "identity_id provider account_id last_account_id linked_at linked_position",
             "sessions":
-                "session_id account_id identity_id authenticated_at opened_at opened_position ended_position",
+                "session_id account_id identity_id authenticated_at opened_at opened_position ended_position methods",
             "user_providers_1": "user_id provider identity_id linked_at linked_position",
             "account_audit_1":
                 "account_id account_seq position event_id recorded_at type outcome reason actor provider identity_id session_id request_id providers_before providers_after",

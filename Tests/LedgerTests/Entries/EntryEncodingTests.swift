@@ -4,19 +4,20 @@ import LedgerTestSupport
 import Testing
 
 @Suite struct EntryEncodingTests {
-    @Test(arguments: Event.Name.allCases)
+    @Test(arguments: Examples.kinds)
     func `every version ever written is still read and written the same`(
-        name: Event.Name
+        kind: Examples.Kind
     ) throws {
+        let name = kind.testDescription
         let file = try #require(
-            Bundle.module.url(
-                forResource: "\(name.rawValue).v1", withExtension: "json", subdirectory: "Golden"),
-            "no golden file of \(name.rawValue)")
+            Bundle.module.url(forResource: name, withExtension: "json", subdirectory: "Golden"),
+            "no golden file of \(name)")
         let golden = Array(try Data(contentsOf: file))
         let recorded = try EntryEncoding.decode(golden)
-        #expect(recorded.event.name == name)
+        #expect(recorded.event.name == kind.name)
+        #expect(recorded.event.version == kind.version)
         #expect(EntryEncoding.encode(recorded) == golden)
-        #expect(recorded == Examples.recorded(name))
+        #expect(recorded == Examples.recorded(kind))
     }
 
     @Test func `a link that support made again is read and written as it was`() throws {
@@ -55,9 +56,9 @@ import Testing
         #expect(LogPosition(.max).next == LogPosition(.max))
     }
 
-    @Test(arguments: Event.Name.allCases)
-    func `an entry is canonical JSON`(name: Event.Name) throws {
-        let entry = EntryEncoding.encode(Examples.recorded(name))
+    @Test(arguments: Examples.kinds)
+    func `an entry is canonical JSON`(kind: Examples.Kind) throws {
+        let entry = EntryEncoding.encode(Examples.recorded(kind))
         let object = try JSONSerialization.jsonObject(with: Data(entry))
         // All texts are ASCII without escapes, so sorted keys and no white space are all of RFC 8785.
         let canonical = try JSONSerialization.data(
@@ -65,9 +66,9 @@ import Testing
         #expect(Array(canonical) == entry)
     }
 
-    @Test(arguments: Event.Name.allCases)
-    func `no damaged byte goes unnoticed`(name: Event.Name) throws {
-        let entry = EntryEncoding.encode(Examples.recorded(name))
+    @Test(arguments: Examples.kinds)
+    func `no damaged byte goes unnoticed`(kind: Examples.Kind) throws {
+        let entry = EntryEncoding.encode(Examples.recorded(kind))
         for index in entry.indices {
             for flip in [UInt8(0x01), 0x20, 0x80] {
                 var damaged = entry
@@ -75,7 +76,7 @@ import Testing
                 // Either it is no entry, or it is one that says something else: never a second form.
                 if let recorded = try? EntryEncoding.decode(damaged) {
                     let isOnlyForm = EntryEncoding.encode(recorded) == damaged
-                    let saysElse = recorded != Examples.recorded(name)
+                    let saysElse = recorded != Examples.recorded(kind)
                     #expect(isOnlyForm && saysElse, "byte \(index) changed by \(flip)")
                 }
             }
@@ -110,9 +111,9 @@ import Testing
         #expect(accepted == expected)
     }
 
-    @Test(arguments: Event.Name.allCases)
-    func `no cut or lengthened entry is read`(name: Event.Name) throws {
-        let entry = EntryEncoding.encode(Examples.recorded(name))
+    @Test(arguments: Examples.kinds)
+    func `no cut or lengthened entry is read`(kind: Examples.Kind) throws {
+        let entry = EntryEncoding.encode(Examples.recorded(kind))
         for count in 0..<entry.count {
             #expect(throws: EntryFault.self) {
                 try EntryEncoding.decode(Array(entry.prefix(count)))
@@ -131,9 +132,43 @@ import Testing
             try EntryEncoding.decode(
                 Array(entry.replacing("\"AccountOpened\"", with: "\"AccountVanished\"").utf8))
         }
-        #expect(throws: EntryFault.unknownVersion) {
-            try EntryEncoding.decode(
-                Array(entry.replacing("\"v\":\"1\"", with: "\"v\":\"2\"").utf8))
+        for version in ["2", "0", "01", "+1", ""] {
+            #expect(throws: EntryFault.unknownVersion, "\(version)") {
+                try EntryEncoding.decode(
+                    Array(entry.replacing("\"v\":\"1\"", with: "\"v\":\"\(version)\"").utf8))
+            }
         }
+    }
+
+    /// Else two entries would state one event, or an old reader would pass over what it cannot know.
+    @Test(arguments: Examples.kinds)
+    func `the details of a version are those of no other`(kind: Examples.Kind) throws {
+        let entry = String(
+            decoding: EntryEncoding.encode(Examples.recorded(kind)), as: UTF8.self)
+        for version in 1...kind.name.newestVersion + 1 where version != kind.version {
+            let changed = entry.replacing(
+                "\"v\":\"\(kind.version)\"", with: "\"v\":\"\(version)\"")
+            #expect(throws: EntryFault.self) { try EntryEncoding.decode(Array(changed.utf8)) }
+        }
+    }
+
+    @Test func `a sign-in of version 1 answers what version 2 says, and stays what it is`() throws {
+        let first = Examples.recorded(.signedIn)
+        guard case .signedIn(let fact) = first.event else { return }
+        #expect(fact.methods == .federated)
+        let entry = String(decoding: EntryEncoding.encode(first), as: UTF8.self)
+        #expect(!entry.contains("methods") && entry.hasSuffix("\"v\":\"1\"}"))
+    }
+
+    @Test(arguments: [
+        ("fed", true), ("otp pwd", true), ("otp pwd sms_2", true), ("", false), (" ", false),
+        ("pwd otp", false), ("otp otp", false), ("otp  pwd", false), ("otp ", false),
+        ("Fed", false), ("o-t", false), ("\u{E9}", false),
+        (String(repeating: "a", count: 255), true), (String(repeating: "a", count: 256), false),
+    ])
+    func `methods have one spelling`(text: String, isRead: Bool) {
+        let methods = AuthenticationMethods(text)
+        #expect((methods != nil) == isRead)
+        if let methods { #expect(methods.words.joined(separator: " ") == text) }
     }
 }

@@ -1,7 +1,8 @@
 import Ledger
 import LedgerTestSupport
+import Testing
 
-/// One event of every kind, with fixed ids: what the golden files hold.
+/// One event of every kind and version, with fixed ids: what the golden files hold.
 enum Examples {
     private static func id<Kind>(_ number: UInt128) -> EntityID<Kind> {
         EntityID(bits: 0x0190_A1B2_C3D4_7000_8000_0000_0000_0000 | number)
@@ -13,14 +14,36 @@ enum Examples {
     private static let session: SessionID = id(4)
     private static let google = provider("google")
 
-    private static func event(_ name: Event.Name) -> Event {
-        switch name {
+    /// A type of event in one of its versions.
+    struct Kind: Hashable, Sendable, CustomTestStringConvertible {
+        let name: Event.Name
+        let version: Int
+
+        /// As its golden file is called.
+        var testDescription: String { "\(name.rawValue).v\(version)" }
+    }
+
+    /// Every version of every type that was ever written.
+    static let kinds = Event.Name.allCases.flatMap { name in
+        (1...name.newestVersion).map { Kind(name: name, version: $0) }
+    }
+
+    private static func event(_ kind: Kind) -> Event {
+        let isFirst = kind.version == 1
+        return switch kind.name {
         case .ledgerOpened:
             .ledgerOpened(
-                LedgerOpened(mode: .development, encryptionKey: "0123456789abcdef", tokenKey: "t-1")
-            )
+                LedgerOpened(
+                    mode: .development, encryptionKey: "0123456789abcdef",
+                    macKey: isFirst ? nil : "m-1", tokenKey: "t-1"))
         case .keyRotated:
-            .keyRotated(KeyRotated(kind: .encryption, key: "fedcba9876543210", former: "01234567"))
+            .keyRotated(
+                isFirst
+                    ? KeyRotated(kind: .encryption, key: "fedcba9876543210", former: "01234567")
+                    : KeyRotated(
+                        macKey: "fedcba98", former: nil,
+                        after: KeyRotated.Prefix(
+                            root: digest(Array(repeating: 4, count: 32)), size: 1041)))
         case .accountOpened:
             .accountOpened(AccountOpened(account: account))
         case .providerLinked:
@@ -46,7 +69,9 @@ enum Examples {
             .signedIn(
                 SignedIn(
                     account: account, authenticatedAt: Timestamp(seconds: 1_790_000_000),
-                    identity: identity, provider: google, session: session))
+                    identity: identity,
+                    methods: isFirst ? nil : AuthenticationMethods("otp pwd"), provider: google,
+                    session: session))
         case .signedOut:
             .signedOut(SignedOut(account: account, scope: .everywhere, session: session))
         case .sessionRevoked:
@@ -97,7 +122,11 @@ enum Examples {
     }
 
     static func recorded(_ name: Event.Name) -> RecordedEvent {
-        let event = event(name)
+        recorded(Kind(name: name, version: 1))
+    }
+
+    static func recorded(_ kind: Kind) -> RecordedEvent {
+        let (name, event) = (kind.name, event(kind))
         let isSystem = event.fact.accounts.isEmpty || name == .sessionRevoked
         let isAdministered = [.accountErased, .legalHoldSet, .legalHoldLifted].contains(name)
         return RecordedEvent(

@@ -224,7 +224,8 @@ extension Ledger.Session {
     func ended(at position: LogPosition) -> Ledger.Session {
         Ledger.Session(
             id: id, account: account, identity: identity, authenticatedAt: authenticatedAt,
-            openedAt: openedAt, openedPosition: openedPosition, endedPosition: position)
+            methods: methods, openedAt: openedAt, openedPosition: openedPosition,
+            endedPosition: position)
     }
 }
 

@@ -10,7 +10,7 @@ enum CallerLoad {
         SELECT k.n, s.session_id, s.account_id, s.identity_id, s.authenticated_at, s.opened_at,
                s.opened_position, s.ended_position, s.refresh_current, s.refresh_preceding,
                s.refresh_sealed_successor, s.refresh_exchanged_at, s.refresh_generation,
-               s.expires_at,
+               s.expires_at, s.methods,
                \(AccountColumns.selected)
         FROM \(rows)
         CROSS JOIN LATERAL (
@@ -35,7 +35,7 @@ enum CallerLoad {
         _ result: QueryResult, of sessions: BatchKeys.Sessions,
         into tenants: [TenantID: TenantBatch]
     ) throws {
-        let account = AccountColumns(result, from: 14)
+        let account = AccountColumns(result, from: 15)
         for row in 0..<result.rowCount {
             guard let batch = tenants[sessions.tenants[try result.keyIndex(row)]] else { continue }
             let id = SessionID(bits: try result.uuid(row, 1))
@@ -49,11 +49,15 @@ enum CallerLoad {
     private static func readSession(
         _ id: SessionID, _ result: QueryResult, _ row: Int, into batch: TenantBatch
     ) throws {
+        guard let methods = AuthenticationMethods(try result.text(row, 14)) else {
+            throw BatchFault.damaged("sessions.methods")
+        }
         batch.state.ledger.load(
             Ledger.Session(
                 id: id, account: AccountID(bits: try result.uuid(row, 2)),
                 identity: IdentityID(bits: try result.uuid(row, 3)),
                 authenticatedAt: Timestamp(microseconds: try result.timestamp(row, 4)),
+                methods: methods,
                 openedAt: Timestamp(microseconds: try result.timestamp(row, 5)),
                 openedPosition: LogPosition(try result.count(row, 6)),
                 endedPosition: try result.optionalInt8(row, 7).map(LogPosition.init)))

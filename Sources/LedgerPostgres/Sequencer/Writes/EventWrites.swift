@@ -7,16 +7,15 @@ enum EventWrites {
         "insert_events",
         [
             "tenant_id": "text", "position": "bigint", "event_id": "uuid", "type": "text",
-            "recorded_at": "timestamptz", "account_id": "uuid", "account_seq": "bigint",
-            "command_id": "uuid", "request_id": "uuid", "actor": "text", "entry": "bytea",
+            "schema_version": "integer", "recorded_at": "timestamptz", "account_id": "uuid",
+            "account_seq": "bigint", "command_id": "uuid", "request_id": "uuid", "actor": "text",
+            "entry": "bytea",
         ]
     ) { rows in
         """
         INSERT INTO events (tenant_id, position, event_id, type, schema_version, recorded_at,
             account_id, account_seq, command_id, request_id, actor, entry)
-        SELECT tenant_id, position, event_id, type, 1, recorded_at,
-            account_id, account_seq, command_id, request_id, actor, entry
-        FROM \(rows)
+        SELECT * FROM \(rows)
         """
     }
 
@@ -45,6 +44,7 @@ enum EventWrites {
                 .texts(events.map { $0.tenant.description }),
                 .int8s(events.map { $0.position.value }),
                 .uuids(events.map { $0.id.bits }), .texts(events.map { $0.event.name.rawValue }),
+                .int4s(events.map { Int32($0.event.version) }),
                 .timestamps(events.map { $0.recordedAt.microseconds }),
                 .optionalUUIDs(events.map { $0.accounts.first?.id.bits }),
                 .optionalInt8s(events.map { $0.accounts.first?.sequence }),

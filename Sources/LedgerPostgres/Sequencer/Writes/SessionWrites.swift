@@ -9,13 +9,13 @@ enum SessionWrites {
             "tenant_id": "text", "session_id": "uuid", "account_id": "uuid", "identity_id": "uuid",
             "authenticated_at": "timestamptz", "opened_at": "timestamptz",
             "opened_position": "bigint", "ended_position": "bigint", "refresh_current": "bytea",
-            "refresh_generation": "integer", "expires_at": "timestamptz",
+            "refresh_generation": "integer", "expires_at": "timestamptz", "methods": "text",
         ]
     ) { rows in
         """
         INSERT INTO sessions (tenant_id, session_id, account_id, identity_id, authenticated_at,
             opened_at, opened_position, ended_position, refresh_current, refresh_generation,
-            expires_at)
+            expires_at, methods)
         SELECT * FROM \(rows)
         """
     }
@@ -113,6 +113,7 @@ enum SessionWrites {
                 .optionalInt8s(sessions.map { $0.endedPosition?.value }),
                 .byteses(tokens.map { $0.current.bytes }), .int4s(tokens.map { $0.generation }),
                 .timestamps(tokens.map { $0.expiresAt.microseconds }),
+                .texts(sessions.map { $0.methods.description }),
             ])
     }
 

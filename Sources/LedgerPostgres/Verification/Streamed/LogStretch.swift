@@ -137,7 +137,7 @@ struct StretchReader {
         image.int8(recorded.position.value)
         image.uuid(recorded.id.bits)
         image.text(recorded.event.name.rawValue)
-        image.int2(Int16(EntryEncoding.version) ?? 0)
+        image.int2(Int16(recorded.event.version))
         image.timestamp(recorded.recordedAt.microseconds)
         image.uuid(first?.id.bits)
         image.int8(first?.sequence)

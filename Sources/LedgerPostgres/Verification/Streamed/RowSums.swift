@@ -124,6 +124,7 @@ struct RowSummer {
         image.uuid(fact.account.bits)
         image.uuid(fact.identity.bits)
         image.timestamp(fact.authenticatedAt.microseconds)
+        image.text(fact.methods.description)
         image.timestamp(recorded.recordedAt.microseconds)
         image.int8(recorded.position.value)
         sums.sessionsOpened.add(image.hash(key))

@@ -41,8 +41,8 @@ enum TableScan: Sendable {
                 // A name that the log uses twice cannot be told from two sessions by the sums alone.
                 if let last, id <= last { isSound = false }
                 last = id
-                sums.sessionsOpened.add(summer.hash(row, 0..<6))
-                if !row.isNull(6) { sums.sessionsEnded.add(summer.hash(row, 0, 6)) }
+                sums.sessionsOpened.add(summer.hash(row, 0..<7))
+                if !row.isNull(7) { sums.sessionsEnded.add(summer.hash(row, 0, 7)) }
             }
         case .identities:
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
@@ -95,8 +95,8 @@ enum TableScan: Sendable {
                 """
             case .sessions:
                 """
-                SELECT session_id, account_id, identity_id, authenticated_at, opened_at,
-                    opened_position, ended_position
+                SELECT session_id, account_id, identity_id, authenticated_at, methods,
+                    opened_at, opened_position, ended_position
                 FROM sessions \(place) ORDER BY session_id
                 """
             case .identities:

@@ -1,0 +1,39 @@
+/// How a person proved who they are: words of RFC 8176, and `fed` for an issuer's word (an ID token).
+///
+/// One text of at most 255 characters: different words of lower-case letters, digits and `_`, sorted and
+/// parted by one space, so that each set of words has one spelling.
+package struct AuthenticationMethods: Hashable, Sendable, CustomStringConvertible {
+    /// The issuer of an ID token said who it is.
+    package static let federated = AuthenticationMethods(unchecked: "fed")
+
+    package let description: String
+
+    /// Reads the text; nil when it breaks the grammar.
+    package init?(_ text: String) {
+        guard text.utf8.count <= 255 else { return nil }
+        var last = ""[...]
+        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+            guard !word.isEmpty, word.utf8.allSatisfy(isWordByte),
+                last.utf8.lexicographicallyPrecedes(word.utf8)
+            else { return nil }
+            last = word
+        }
+        description = text
+    }
+
+    private init(unchecked text: String) {
+        description = text
+    }
+
+    /// The words, sorted.
+    package var words: [String] { description.split(separator: " ").map(String.init) }
+}
+
+private func isWordByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+        UInt8(ascii: "_"):
+        true
+    default: false
+    }
+}
