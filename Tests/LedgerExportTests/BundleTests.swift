@@ -20,6 +20,37 @@ import TransparencyLog
         #expect(try bundle.verifyWithPython() == report.conclusion)
     }
 
+    /// Made at commit 02482e8, before events had versions and a head named them.
+    @Test func `a bundle of the former release holds`() throws {
+        let file = try #require(
+            Bundle.module.url(forResource: "FormerRelease/bundle", withExtension: "tar"))
+        let key = try #require(
+            NoteVerifier(
+                "ledger.example/default+257559df+AZsfhHkc/HZjBFhU04netcqVRJ2HXydqg4QLBgqznPxx"))
+        let report = try BundleVerification(path: file.path, verifiers: [key]).run()
+        #expect(report.events == 10 && report.redactedDisclosures > 0)
+        #expect(report.head.versions.isEmpty)
+    }
+
+    @Test func `a version that a newer release wrote is no damage`() throws {
+        let bundle = try ExampleBundle(
+            ExampleLog(count: 30) { position, text in
+                position == 23 ? text.replacing("\"v\":\"1\"", with: "\"v\":\"3\"") : text
+            }, size: 30)
+        let unknown = "the entry's version is unknown to this release; a newer one may know it"
+        let damage = #expect(throws: BundleFault.self) { try bundle.verify() }
+        #expect(damage?.description == "position 23: \(unknown)")
+        var contents = try BundleContents(path: bundle.path)
+        try contents.edit("bundle.json") {
+            $0.replacing("\"SignedOut\":\"1\"", with: "\"SignedOut\":\"3\"")
+        }
+        try contents.write(to: bundle.path, isResealed: true)
+        let newer = "the bundle was made by a newer release, which can verify it: \(unknown)"
+        let fault = #expect(throws: BundleFault.self) { try bundle.verify() }
+        #expect(fault?.description == "position 23: \(newer)")
+        #expect(try bundle.verifyWithPython().hasPrefix("everything holds"))
+    }
+
     @Test func `a bundle of an account holds, with its disclosures`() throws {
         let log = ExampleLog(count: 90)
         let bundle = try ExampleBundle(

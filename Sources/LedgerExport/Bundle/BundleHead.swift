@@ -13,6 +13,9 @@ package struct BundleHead: Hashable, Sendable {
     }
 
     private static let format = "account-ledger-bundle@v1"
+    /// The newest version of each type of event that this release knows.
+    private static let knownVersions = Dictionary(
+        uniqueKeysWithValues: Event.Name.allCases.map { ($0.rawValue, Int64($0.newestVersion)) })
 
     package let tenant: TenantID
     package let scope: Scope
@@ -20,6 +23,9 @@ package struct BundleHead: Hashable, Sendable {
     package let checkpoint: Checkpoint
     /// Whether personal data that was there is in the bundle.
     package let isDisclosed: Bool
+    /// The newest version of each type of event that the release that made the bundle knows; none in
+    /// bundles made before there was a second one.
+    package let versions: [String: Int64]
 
     /// Says what a bundle is about.
     package init(tenant: TenantID, scope: Scope, checkpoint: Checkpoint, isDisclosed: Bool) {
@@ -27,6 +33,12 @@ package struct BundleHead: Hashable, Sendable {
         self.scope = scope
         self.checkpoint = checkpoint
         self.isDisclosed = isDisclosed
+        versions = Self.knownVersions
+    }
+
+    /// Whether its release writes types or versions of events that this one cannot read.
+    var isOfNewerRelease: Bool {
+        versions.contains { type, version in version > Self.knownVersions[type] ?? 0 }
     }
 
     /// Reads the file; nil when it is none that this program knows.
@@ -38,7 +50,8 @@ package struct BundleHead: Hashable, Sendable {
             let origin = (members["origin"]?.string).flatMap({ NoteKeyName($0) }),
             let size = (members["size"]?.string).flatMap({ Int64(count: $0) }),
             let root = (members["root"]?.string).flatMap({ TreeHash(base64: $0) }),
-            case .bool(let isDisclosed)? = members["disclosed"]
+            case .bool(let isDisclosed)? = members["disclosed"],
+            let versions = Self.versions(members["versions"])
         else {
             return nil
         }
@@ -51,7 +64,21 @@ package struct BundleHead: Hashable, Sendable {
         }
         self.tenant = tenant
         self.isDisclosed = isDisclosed
+        self.versions = versions
         checkpoint = Checkpoint(origin: origin, size: size, root: root)
+    }
+
+    private static func versions(_ value: JSONValue?) -> [String: Int64]? {
+        guard let value else { return [:] }
+        guard let members = value.members else { return nil }
+        var versions: [String: Int64] = [:]
+        for name in members.keys {
+            guard let version = members[name]?.string.flatMap({ Int64(count: $0) }) else {
+                return nil
+            }
+            versions[name] = version
+        }
+        return versions
     }
 
     /// The file's bytes.
@@ -77,6 +104,9 @@ package struct BundleHead: Hashable, Sendable {
         line.text(checkpoint.root.description)
         line.member("disclosed")
         line.literal(isDisclosed ? "true" : "false")
+        line.member("versions")
+        let list = versions.sorted { $0.key < $1.key }.map { "\"\($0)\":\"\($1)\"" }
+        line.literal("{\(list.joined(separator: ","))}")
         line.end()
         return line.bytes
     }

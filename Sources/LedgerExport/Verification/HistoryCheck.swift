@@ -37,6 +37,11 @@ struct HistoryCheck {
         do throws(EntryFault) {
             recorded = try EntryEncoding.decode(line.entry)
         } catch {
+            if head.isOfNewerRelease, error == .unknownType || error == .unknownVersion {
+                throw BundleFault(
+                    "the bundle was made by a newer release, which can verify it: \(error)",
+                    at: line.position)
+            }
             throw BundleFault("\(error)", at: line.position)
         }
         guard recorded.tenant == head.tenant else {
