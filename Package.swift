@@ -39,13 +39,15 @@ let package = Package(
         .systemLibrary(name: "CSpawn"),
         // Not a library, but how the server sets one up that is asked before anything runs.
         .target(name: "CAllocator"),
+        // Not a library either, but what libmicrohttpd reads its sockets through.
+        .target(name: "CReceive"),
         .systemLibrary(
             name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
 
         // Libraries that know no word of the ledger.
         .target(name: "Cryptography", dependencies: ["CCurl", "COpenSSL", "CCJose"]),
         .target(name: "Postgres", dependencies: ["CLibPQ"]),
-        .target(name: "HTTP", dependencies: ["CMicroHTTPD"]),
+        .target(name: "HTTP", dependencies: ["CMicroHTTPD", "CReceive"]),
         .target(name: "Sockets", dependencies: ["CEpoll"]),
         .target(name: "TransparencyLog", dependencies: ["Cryptography"]),
         .target(name: "DurableFiles"),
@@ -139,7 +141,7 @@ let package = Package(
             ],
             resources: [.copy("FormerRelease")]),
         .testTarget(name: "PostgresTests", dependencies: ["Postgres"]),
-        .testTarget(name: "HTTPTests", dependencies: ["HTTP"]),
+        .testTarget(name: "HTTPTests", dependencies: ["ChildProcesses", "HTTP"]),
         .testTarget(name: "BenchLoadTests", dependencies: ["HTTP", "ledger-bench-load"]),
         .testTarget(
             name: "LedgerTests", dependencies: ["Cryptography", "Ledger", "LedgerTestSupport"],
@@ -166,13 +168,14 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "ChildProcesses", "Cryptography", "Ledger", "LedgerPostgres", "LedgerTestSupport",
-                "LedgerWire", "Postgres", "TransparencyLog",
+                "LedgerWire", "Postgres", "RawSockets", "TransparencyLog",
             ], exclude: ["Verifiers"]),
         .testTarget(name: "FuzzTests", dependencies: ["LedgerTestSupport", "ledger-fuzz"]),
     ],
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets where target.type != .system && target.name != "CAllocator" {
+for target in package.targets
+where target.type != .system && !["CAllocator", "CReceive"].contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + language + warningsAreErrors
 }

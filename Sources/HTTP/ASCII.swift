@@ -1,6 +1,8 @@
 /// Bytes that the grammar of HTTP gives a meaning to.
 enum ASCII {
     static let tab: UInt8 = 0x09
+    static let lineFeed: UInt8 = 0x0A
+    static let carriageReturn: UInt8 = 0x0D
     static let space: UInt8 = 0x20
     static let hash: UInt8 = 0x23
     static let percent: UInt8 = 0x25
@@ -8,6 +10,7 @@ enum ASCII {
     static let slash: UInt8 = 0x2F
     static let zero: UInt8 = 0x30
     static let nine: UInt8 = 0x39
+    static let colon: UInt8 = 0x3A
     static let equals: UInt8 = 0x3D
     static let question: UInt8 = 0x3F
     static let delete: UInt8 = 0x7F
@@ -34,6 +37,11 @@ enum ASCII {
         case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
         default: false
         }
+    }
+
+    /// True for what a field's value may hold, RFC 9110 section 5.5: no control character but tabs.
+    static func isFieldText(_ byte: UInt8) -> Bool {
+        byte >= space && byte != delete || byte == tab
     }
 
     /// True when the text is a token: at least one character, and token characters only.

@@ -5,12 +5,17 @@ import Synchronization
 final class ClientConnection: Sendable {
     let descriptor: Int32
     let peerAddress: String
+    let gate: RequestGate
     private let deadline: Atomic<Int64>
     private let awaitsRequest = Atomic(true)
+    private let unread = Atomic(false)
 
-    init(descriptor: Int32, peerAddress: String, deadline: MonotonicTime) {
+    init(
+        descriptor: Int32, peerAddress: String, limits: HTTPServerLimits, deadline: MonotonicTime
+    ) {
         self.descriptor = descriptor
         self.peerAddress = peerAddress
+        gate = RequestGate(limits: limits)
         self.deadline = Atomic(deadline.nanoseconds)
     }
 
@@ -19,8 +24,15 @@ final class ClientConnection: Sendable {
         deadline.store(time.nanoseconds, ordering: .relaxed)
     }
 
+    /// Whether it ends before all that the client sends has been read.
+    var mayHaveUnread: Bool {
+        get { unread.load(ordering: .relaxed) }
+        set { unread.store(newValue, ordering: .relaxed) }
+    }
+
     /// Notes that a request line has come, and when the rest of the request must be there.
     func beginRequest(dueBy time: MonotonicTime) {
+        gate.beginRequest()
         awaitsRequest.store(false, ordering: .relaxed)
         expectProgress(until: time)
     }

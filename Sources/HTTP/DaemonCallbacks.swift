@@ -78,14 +78,17 @@ func daemonChangedConnection(
         let address = unsafe cmhd_peer(handle).flatMap { unsafe IPAddress(socketAddress: $0) }
         let connection = unsafe ClientConnection(
             descriptor: cmhd_socket(handle), peerAddress: address?.text ?? "",
-            deadline: .now + core.limits.firstRequestLineTimeMax)
+            limits: core.limits, deadline: .now + core.limits.firstRequestLineTimeMax)
         core.connections.add(connection)
+        if !connection.gate.attach(to: connection.descriptor) { connection.cut() }
         unsafe socketContext.pointee = Unmanaged.passRetained(connection).toOpaque()
     case .CONNECTION_NOTIFY_CLOSED:
         guard let pointer = unsafe socketContext.pointee else { return }
         unsafe socketContext.pointee = nil
-        core.connections.remove(
-            unsafe Unmanaged<ClientConnection>.fromOpaque(pointer).takeRetainedValue())
+        let connection = unsafe Unmanaged<ClientConnection>.fromOpaque(pointer).takeRetainedValue()
+        connection.gate.leave(connection.descriptor)
+        if connection.mayHaveUnread { core.lingering.keep(connection.descriptor) }
+        core.connections.remove(connection)
     @unknown default:
         return
     }

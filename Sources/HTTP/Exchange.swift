@@ -62,13 +62,12 @@ import Synchronization
     var headers = HTTPHeaders()
     var parts: RequestTarget?
     var body: [UInt8] = []
-    /// What the body may grow to: what was announced, or the limit.
+    /// What the body may grow to: what was announced.
     var bodyBytesMax = 0
     /// What the body has taken from `BodyBudget`.
     var budgetedBytes = 0
     /// True when there was no room for the body, and nothing of it is kept.
     var isCrowdedOut = false
-    var discardedBytes = 0
     /// True when `ExchangeSlots` counts this as a request whose body is on its way.
     var isCounted = false
     var slot: Int?

@@ -67,19 +67,6 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
         return count
     }
 
-    /// True when every name is a token, RFC 9110 section 5.6.2, and no value holds a NUL or a line
-    /// break.
-    var areWellFormed: Bool {
-        let span = storage.span
-        // What no value may hold no token holds either, so all fields are looked through as one.
-        guard !span.holdsBreak else { return false }
-        for field in fields {
-            let name = span.extracting(field.nameStart..<field.valueStart)
-            guard ASCII.isToken(name) else { return false }
-        }
-        return true
-    }
-
     mutating func append(name: some Collection<UInt8>, value: some Collection<UInt8>) {
         let nameStart = storage.count
         storage.append(contentsOf: name)
@@ -107,18 +94,5 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
 
     private func bytes(_ field: Field) -> ArraySlice<UInt8> {
         storage[field.valueStart..<field.valueEnd]
-    }
-}
-
-extension Span<UInt8> {
-    /// Whether any byte is a NUL or a line break; as a minimum, which is found for many bytes at a
-    /// time.
-    fileprivate var holdsBreak: Bool {
-        var least = UInt8.max
-        for index in indices {
-            let byte = self[index]
-            least = min(least, byte, byte ^ 0x0A, byte ^ 0x0D)
-        }
-        return least == 0
     }
 }

@@ -5,10 +5,8 @@
 /// suspended, the connection waits without a thread. So a handler may wait as long as it likes, but
 /// should not compute or block for long: other connections share the thread.
 ///
-/// What libmicrohttpd can't read as a request at all, it answers itself, with a page of HTML, and
-/// closes the connection: a field without a colon, a length that is no number or has more than 19
-/// digits, a broken chunk, a version other than 1.x, a header section that outgrows even the
-/// connection's memory.
+/// Of a request that is not well-formed libmicrohttpd reads only the part before what is wrong: see
+/// `RequestScanner`. So every answer is one that the owner rendered.
 ///
 /// A client that goes away is noticed when the answer is sent: the handler always runs to its end.
 package final class HTTPServer: Sendable {

@@ -38,6 +38,8 @@ package struct HTTPServerLimits: Sendable {
     package var requestReceiveTimeMax: Duration = .seconds(30)
     /// How long a client may take to accept an answer.
     package var responseSendTimeMax: Duration = .seconds(60)
+    /// How long what a client still sends is read and dropped after its connection was refused and closed.
+    package var lingerTimeMax: Duration = .seconds(2)
     /// The threads that read and write sockets.
     package var threads = HTTPServerLimits.processorCount
 
@@ -52,18 +54,17 @@ package struct HTTPServerLimits: Sendable {
         UInt32(clamping: max(1, (idleTimeMax.wholeNanoseconds + 999_999_999) / 1_000_000_000))
     }
 
-    /// What one connection may use: the header section, what is kept of it, and the header of the
-    /// answer.
-    ///
-    /// It is larger than `headerBytesMax`, so that a header section over the limit is still read
-    /// and gets an answer that the owner rendered; one that does not even fit here is answered by
-    /// libmicrohttpd. All of it is wiped after each request and so is in memory for each connection
-    /// that has served one.
-    var connectionMemoryBytes: Int { headerBytesMax + 5_120 }
+    /// What libmicrohttpd keeps of a header field or of a pair of the query, beside its text.
+    static let fieldMemoryBytes = 64
 
-    /// A chunked body over the limit is read and dropped up to this, so that the client, which
-    /// reads only after it has written, gets its answer; beyond it the connection is cut.
-    var discardedBytesMax: Int { bodyBytesMax + 1_048_576 }
+    /// What a header section may take, with what is kept of its fields; `RequestScanner` lets no more
+    /// through, so that libmicrohttpd never runs out.
+    var headMemoryBytes: Int { headerBytesMax + 4_096 }
+
+    /// What one connection may use: the header section and the header of the answer.
+    ///
+    /// All of it is wiped after each request and so is in memory for each connection that has served one.
+    var connectionMemoryBytes: Int { headMemoryBytes + 1_024 }
 
     /// Whether requests may wait beside those that are given to the handler.
     var usesReserve: Bool { !alwaysAdmittedPaths.isEmpty || refusalDelay > .zero }

@@ -6,6 +6,7 @@ final class ServerCore: Sendable {
     let slots: ExchangeSlots
     let connections: ConnectionRegistry
     let bodies: BodyBudget
+    let lingering: LingeringSockets
     private let refusals: RefusalQueue
     private let reject: @Sendable (HTTPRejection, HTTPHeaders) -> HTTPResponse
     private let handler: @Sendable (HTTPRequest) async -> HTTPResponse
@@ -18,6 +19,7 @@ final class ServerCore: Sendable {
         self.limits = limits
         connections = ConnectionRegistry(countMax: limits.connectionsMax)
         bodies = BodyBudget(bytesMax: limits.largeBodiesBytesMax)
+        lingering = LingeringSockets(timeMax: limits.lingerTimeMax)
         refusals = RefusalQueue(delay: limits.refusalDelay)
         self.reject = reject
         self.handler = handler
@@ -30,43 +32,34 @@ final class ServerCore: Sendable {
     /// Looks at the header section, before any of the body is read.
     func begin(_ exchange: Exchange, _ message: IncomingMessage) -> MHD_Result {
         exchange.method = message.method
+        exchange.headers = message.readHeaders()
         do throws(HTTPRejection) {
-            let section = message.readHeaders()
-            exchange.headers = section.fields
-            guard message.headerByteCount <= limits.headerBytesMax else { throw .headersTooLarge }
-            guard section.isWhole else { throw .malformed }
+            if let refusal = exchange.connection.gate.refusal { throw refusal }
             let framing = try RequestFraming(
                 of: exchange.headers, isHTTP11: message.isHTTP11, limits: limits)
-            guard
-                ASCII.isToken(exchange.method.utf8.span),
-                message.isWholeLine(method: exchange.method, target: exchange.target),
-                let parts = RequestTarget(exchange.target)
-            else { throw .malformed }
+            guard let parts = RequestTarget(exchange.target) else { throw .malformed }
             exchange.parts = parts
-            exchange.bodyBytesMax = framing.contentLength ?? limits.bodyBytesMax
-            if framing.contentLength != 0 { exchange.isCounted = slots.beginReceiving() }
+            exchange.bodyBytesMax = framing.contentLength
+            if framing.contentLength > 0 { exchange.isCounted = slots.beginReceiving() }
         } catch {
             // Where the request ends is unknown or far away, so the connection ends here.
+            exchange.connection.mayHaveUnread = true
             return refuse(exchange, error, on: message, closing: true)
         }
         exchange.stage = .receivingBody
         return .YES
     }
 
-    /// Takes a piece of the body; a body over the limit, or for which there is no room, is dropped, and
-    /// answered when it has ended.
+    /// Takes a piece of the body; one for which there is no room is dropped, and answered when it has ended.
     func takeBody(_ exchange: Exchange, _ bytes: UnsafeRawBufferPointer) -> MHD_Result {
-        let isTooLarge = bytes.count > limits.bodyBytesMax - exchange.body.count
-        if !isTooLarge, exchange.discardedBytes == 0 {
-            if makeRoom(for: exchange.body.count + bytes.count, in: exchange) {
-                unsafe exchange.body.append(contentsOf: bytes)
-                return .YES
-            }
+        if exchange.isCrowdedOut { return .YES }
+        if makeRoom(for: exchange.body.count + bytes.count, in: exchange) {
+            unsafe exchange.body.append(contentsOf: bytes)
+        } else {
             exchange.isCrowdedOut = true
+            dropBody(of: exchange)
         }
-        dropBody(of: exchange)
-        exchange.discardedBytes += bytes.count
-        return exchange.discardedBytes > limits.discardedBytesMax ? .NO : .YES
+        return .YES
     }
 
     /// Lets the body grow with what has come of it, not with what was announced; false when the budget
@@ -104,9 +97,6 @@ final class ServerCore: Sendable {
     /// Gives a request that was received whole to the handler.
     func dispatch(_ exchange: Exchange, _ message: IncomingMessage) -> MHD_Result {
         if exchange.isCrowdedOut { return refuseLater(exchange, on: message) }
-        guard exchange.discardedBytes == 0 else {
-            return refuse(exchange, .bodyTooLarge, on: message, closing: true)
-        }
         guard let request = exchange.takeRequest() else {
             return refuse(exchange, .malformed, on: message, closing: true)
         }

@@ -62,6 +62,8 @@ public enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case relinkRefused = "RELINK_REFUSED"
     /// 410: the account was erased; nothing about it can be changed any more.
     case accountErased = "ACCOUNT_ERASED"
+    /// 411: the request has a `Transfer-Encoding`; a body's length is announced with `Content-Length`.
+    case lengthRequired = "LENGTH_REQUIRED"
     /// 413: the body is longer than the limit.
     case payloadTooLarge = "PAYLOAD_TOO_LARGE"
     /// 415: the body is not declared as JSON.

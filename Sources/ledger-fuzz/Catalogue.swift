@@ -7,7 +7,8 @@ enum Catalogue {
     /// The names, in the order of the report, with shares that sum up to about a thousand.
     static let shares: [(name: String, share: Int)] = [
         ("base64url", 60), ("hex", 20), ("values", 60), ("media-type", 40), ("forwarded-for", 60),
-        ("settings", 40), ("json", 130), ("request-target", 110), ("providers-file", 60),
+        ("settings", 40), ("json", 130), ("request-head", 50), ("request-target", 60),
+        ("providers-file", 60),
         ("entries", 120), ("disclosures", 40), ("rows", 80), ("id-token", 50),
         ("id-token-claims", 20), ("access-token", 40), ("refresh-token", 20), ("api-key", 20),
         ("key-set", 20),
@@ -20,6 +21,7 @@ enum Catalogue {
         let service = try FuzzService()
         switch name {
         case "json": return JSONTarget.target
+        case "request-head": return RequestHeadTarget.target
         case "request-target": return RequestTargetTarget.target
         case "providers-file": return ProvidersFileTarget.target
         case "entries": return try StoredTargets.entries()

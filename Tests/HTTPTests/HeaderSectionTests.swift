@@ -70,6 +70,45 @@ struct HeaderSectionTests {
         }
     }
 
+    /// libmicrohttpd keeps all of a head in one piece of memory, beside what it notes of each field and of
+    /// each pair of the query; what `RequestScanner` lets through must fit.
+    @Test(arguments: [(1, 0), (63, 0), (64, 0), (100, 0), (2, 100), (40, 60), (100, 90)])
+    func `the largest head that goes through is answered, and the next byte is too much`(
+        fields: Int, pairs: Int
+    ) async throws {
+        let limits = HTTPServerLimits()
+        let bytesMax = min(
+            limits.headerBytesMax, limits.headerBytesMax + 4_096 - 64 * (fields + pairs))
+        let query =
+            pairs == 0 ? "" : "?" + Array(repeating: "a", count: pairs).joined(separator: "&")
+        let start =
+            "POST /\(query) HTTP/1.1\r\n" + String(repeating: "a:\r\n", count: max(0, fields - 1))
+            + "Host: "
+        let end = "\r\n\r\n"
+        func request(_ count: Int) -> [UInt8] {
+            let value = String(repeating: "h", count: count - start.utf8.count - end.utf8.count)
+            return Array((start + value + end).utf8)
+        }
+        try await withServer(limits: limits) { server in
+            let client = try await RawClient(port: server.port)
+            let large = request(bytesMax)
+            for _ in 0..<2 {
+                try await client.sendBytes(large)
+                #expect(try await client.receive().status == 200)
+            }
+            try await client.sendBytes(request(bytesMax + 1))
+            #expect(try await client.receive().status == 431)
+            // With others behind it, it may be too much; that is said as ever.
+            let crowd = try await RawClient(port: server.port)
+            let last = "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
+            try await crowd.sendBytes(large + large + large + Array(last.utf8))
+            let text = String(decoding: try await crowd.receiveUntilClosed(), as: UTF8.self)
+            let ours = ["\r\n\r\nPOST ", "\r\n\r\nGET ", "\r\n\r\nheadersTooLarge"]
+            let count = ours.reduce(0) { $0 + text.ranges(of: $1).count }
+            #expect(count > 0 && text.ranges(of: "HTTP/1.1 ").count == count, "\(text)")
+        }
+    }
+
     @Test(arguments: ["100-continue", "100-CONTINUE", ""])
     func `an expectation that can be met is met`(expectation: String) async throws {
         #expect(try await status(expecting: expectation) == 200)

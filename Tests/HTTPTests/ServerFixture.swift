@@ -22,6 +22,7 @@ let reject: @Sendable (HTTPRejection, HTTPHeaders) -> HTTPResponse = { rejection
     let status =
         switch rejection {
         case .bodyTooLarge: 413
+        case .lengthRequired: 411
         case .malformed: 400
         case .overloaded: 503
         case .internalFailure: 500

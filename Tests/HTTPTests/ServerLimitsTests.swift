@@ -17,9 +17,6 @@ struct ServerLimitsTests {
             let client = try await RawClient(port: server.port)
             try await client.send("POST / HTTP/1.1\nHost: h\nContent-Length: 1000\n\n\(body)")
             #expect(try await client.receive().text == "POST \(body)")
-            try await client.send(
-                "POST / HTTP/1.1\nHost: h\nTransfer-Encoding: chunked\n\n3e8\n\(body)\n0\n\n")
-            #expect(try await client.receive().text == "POST \(body)")
         }
     }
 
@@ -39,21 +36,26 @@ struct ServerLimitsTests {
         }
     }
 
-    @Test(arguments: [1001, 5000, 500_000])
-    func `a chunked body over the limit is answered when it has ended`(size: Int) async throws {
-        try await withServer(limits: Self.small) { server in
+    @Test(arguments: ["Transfer-Encoding: chunked", "Content-Length: 500000"])
+    func `who sends on before it reads gets the refusal nevertheless`(
+        framing: String
+    ) async throws {
+        var limits = Self.small
+        limits.lingerTimeMax = .seconds(120)
+        try await withServer(limits: limits) { server in
             let client = try await RawClient(port: server.port)
-            try await client.send("POST / HTTP/1.1\nHost: h\nTransfer-Encoding: chunked\n\n")
-            let chunk = String(repeating: "a", count: size)
-            try await client.send("\(String(size, radix: 16))\n\(chunk)\n0\n\n")
+            try await client.send("POST / HTTP/1.1\nHost: h\n\(framing)\n\n")
             let answer = try await client.receive()
-            #expect(answer.status == 413)
-            #expect(answer.text == "bodyTooLarge")
+            #expect(answer.status == (framing.hasSuffix("chunked") ? 411 : 413))
+            // The server's end is closed; what is sent now would reset the connection.
             #expect(try await client.receiveUntilClosed().isEmpty)
+            for _ in 0..<10 {
+                try await client.sendBytes(Array(repeating: 0x61, count: 50_000))
+            }
         }
     }
 
-    @Test func `a chunked body without end is cut`() async throws {
+    @Test func `who never stops sending is cut`() async throws {
         try await withServer(limits: Self.small) { server in
             let client = try await RawClient(port: server.port)
             try await client.send("POST / HTTP/1.1\nHost: h\nTransfer-Encoding: chunked\n\n")
@@ -125,7 +127,7 @@ struct ServerLimitsTests {
     @Test(arguments: [
         ("Content-Length: 1001", 413), ("X-A: \(String(repeating: "a", count: 3000))", 431),
         ("Content-Length: 1", 503), ("Expect: x", 417),
-        ("Transfer-Encoding: chunked", 413), ("X@A: 1", 400),
+        ("Transfer-Encoding: chunked", 411), ("X@A: 1", 400), ("Content-Length: +1", 400),
     ])
     func `whoever renders a rejection knows the header fields`(
         field: String, status: Int
@@ -136,10 +138,6 @@ struct ServerLimitsTests {
             let client = try await RawClient(port: server.port)
             try await client.send("POST / HTTP/1.1\nHost: h\nX-Name: me\n\(field)\n\n")
             if status == 503 { try await client.send("a") }
-            if field.hasSuffix("chunked") {
-                let chunk = String(repeating: "a", count: 2000)
-                try await client.send("7d0\n\(chunk)\n0\n\n")
-            }
             let answer = try await client.receive()
             #expect(answer.status == status)
             #expect(answer["X-Name"] == "me")
@@ -149,7 +147,6 @@ struct ServerLimitsTests {
     @Test(arguments: [
         "GET / HTTP/1.1\nHost: h\nX-A: drip",
         "POST / HTTP/1.1\nHost: h\nContent-Length: 10\n\nabc",
-        "POST / HTTP/1.1\nHost: h\nTransfer-Encoding: chunked\n\n3\nabc\n",
     ])
     func `a request that takes too long to arrive is cut`(beginning: String) async throws {
         var limits = HTTPServerLimits()

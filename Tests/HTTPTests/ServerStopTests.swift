@@ -82,18 +82,12 @@ struct ServerStopTests {
         #expect(try await client.receiveUntilClosed().isEmpty)
     }
 
-    @Test(arguments: [
-        ("Content-Length: 5", "ab", "cde"),
-        ("Transfer-Encoding: chunked", "2\nab\n", "3\ncde\n0\n\n"),
-    ])
-    func `a body on its way is taken until the grace time is over`(
-        framing: String, first: String, rest: String
-    ) async throws {
-        let (server, client) = try await Self.serverThatReceives(framing)
-        try await client.send(first)
+    @Test func `a body on its way is taken until the grace time is over`() async throws {
+        let (server, client) = try await Self.serverThatReceives("Content-Length: 5")
+        try await client.send("ab")
         let stop = Task { await server.stop(grace: .seconds(20)) }
         try await Self.waitUntilRefused(port: server.port)
-        try await client.send(rest)
+        try await client.send("cde")
         let answer = try await client.receive()
         #expect(answer.text == "POST abcde")
         #expect(answer["Connection"] == "close")

@@ -199,6 +199,8 @@ extension ErrorAnswer {
         self =
             switch rejection {
             case .bodyTooLarge: Self(413, .payloadTooLarge, "The body is too large")
+            case .lengthRequired:
+                Self(411, .lengthRequired, "A body needs a Content-Length and no Transfer-Encoding")
             case .malformed: Self(400, .invalidRequest, "The request is malformed")
             case .overloaded: Self(LedgerFault.overloaded)
             case .internalFailure: .internalError

@@ -110,6 +110,7 @@ struct RoutingTests {
 
     @Test(arguments: [
         (HTTPRejection.bodyTooLarge, "413 PAYLOAD_TOO_LARGE"),
+        (.lengthRequired, "411 LENGTH_REQUIRED"),
         (.malformed, "400 INVALID_REQUEST"), (.overloaded, "503 UNAVAILABLE"),
         (.internalFailure, "500 INTERNAL"), (.headersTooLarge, "431 INVALID_REQUEST"),
         (.expectationUnknown, "417 INVALID_REQUEST"),

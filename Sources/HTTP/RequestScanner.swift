@@ -1,0 +1,264 @@
+/// Reads a connection's bytes as requests, in the strictest way, before libmicrohttpd does.
+///
+/// A reverse proxy and this server must agree on where a request ends, or a client can smuggle a
+/// request past the proxy, RFC 9112 section 11.2. libmicrohttpd is lenient, and what it can't read it
+/// answers itself. So a head goes through only where it is well-formed to the letter; from the first byte
+/// that is wrong, the rest is replaced by the shortest end that makes the head whole, and the request is
+/// refused. Nothing that comes later goes through.
+package struct RequestScanner {
+    /// What the next byte belongs to.
+    private enum Place {
+        case beforeRequest, emptyLineEnd, method, target, version, fieldStart, name, value, length
+        case lineEnd, sectionEnd, body
+    }
+
+    /// More digits than this are no length that anybody accepts; so many fit an `Int`.
+    private static let lengthDigitsMax = 18
+    private static let usualVersion = Array("HTTP/1.1\r\n\r\n".utf8)
+
+    /// How many heads have gone through whole, the refused one included.
+    package private(set) var headCount = 0
+    /// Why the last head is refused, and all that follows; nil while nothing is.
+    package private(set) var refusal: HTTPRejection?
+    /// What of the refused head's end found no room yet.
+    private var rest: ArraySlice<UInt8> = []
+    private let headBytesMax: Int
+    private let headMemoryBytes: Int
+    private let fieldsMax: Int
+    private var place = Place.beforeRequest
+    private var head = Head()
+    private var bodyRest = 0
+
+    /// What is known of the head that is being read.
+    private struct Head {
+        var bytes = 0
+        var pairs = 0
+        var fields = 0
+        /// How far the reading of the version, of a name or of a length has come.
+        var count = 0
+        var name = FieldName()
+        var length: Int?
+
+        /// What libmicrohttpd's memory must hold of it.
+        var cost: Int { bytes + HTTPServerLimits.fieldMemoryBytes * (pairs + fields) }
+    }
+
+    /// Begins before a connection's first byte.
+    package init(limits: HTTPServerLimits) {
+        headBytesMax = limits.headerBytesMax
+        headMemoryBytes = limits.headMemoryBytes
+        fieldsMax = limits.headerCountMax
+    }
+
+    /// Reads what has come, and gives what goes through, for tests and for bytes that reach no socket.
+    package mutating func pass(_ bytes: [UInt8]) -> [UInt8] {
+        guard refusal == nil else { return [] }
+        var buffer = bytes
+        let count = unsafe buffer.withUnsafeMutableBytes { unsafe pass($0, count: $0.count) }
+        defer { rest = [] }
+        return Array(buffer[..<count]) + rest
+    }
+
+    /// Reads what has come, at the start of a buffer, and gives how many bytes of the buffer go through.
+    mutating func pass(_ buffer: UnsafeMutableRawBufferPointer, count: Int) -> Int {
+        var index = 0
+        while index < count {
+            if place == .body {
+                let step = min(bodyRest, count - index)
+                bodyRest -= step
+                index += step
+                if bodyRest == 0 { place = .beforeRequest }
+                continue
+            }
+            if place == .value {
+                let step = unsafe textCount(UnsafeRawBufferPointer(rebasing: buffer[index..<count]))
+                head.bytes += step
+                index += step
+                if index == count { break }
+            }
+            // libmicrohttpd's memory holds what has come behind the head as well.
+            let fits = place != .sectionEnd || head.cost + count - index <= headMemoryBytes
+            if let rejection = fits ? unsafe read(buffer[index]) : .headersTooLarge {
+                refuse(rejection)
+                return unsafe index
+                    + takeRest(into: UnsafeMutableRawBufferPointer(rebasing: buffer[index...]))
+            }
+            if place == .name, head.name.isOfCookies {
+                // libmicrohttpd would take it apart, which costs memory and is of use to nobody.
+                unsafe buffer[index] = UInt8(ascii: "-")
+            }
+            index += 1
+        }
+        return count
+    }
+
+    /// How many bytes go on with a field's value; most of a head is values, and this is the fast way.
+    private func textCount(_ bytes: UnsafeRawBufferPointer) -> Int {
+        let countMax = min(
+            bytes.count, headBytesMax - head.bytes, headMemoryBytes - head.cost)
+        var count = 0
+        while count < countMax, ASCII.isFieldText(unsafe bytes[count]) { count += 1 }
+        return count
+    }
+
+    /// Hands out what the end of a refused head still lacks, and gives how many bytes that is.
+    mutating func takeRest(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let part = rest.prefix(buffer.count)
+        unsafe buffer.copyBytes(from: part)
+        rest = rest.dropFirst(part.count)
+        return part.count
+    }
+
+    private mutating func refuse(_ rejection: HTTPRejection) {
+        rest = wholeEnd[...]
+        refusal = rejection
+        headCount += 1
+    }
+
+    /// The shortest end that makes the head whole, as far as it has gone through.
+    private var wholeEnd: [UInt8] {
+        switch place {
+        case .beforeRequest: Array("X / HTTP/1.1\r\n\r\n".utf8)
+        case .emptyLineEnd: Array("\nX / HTTP/1.1\r\n\r\n".utf8)
+        case .method: Array(" / HTTP/1.1\r\n\r\n".utf8)
+        case .target: Array("\(head.count == 0 ? "/" : "") HTTP/1.1\r\n\r\n".utf8)
+        case .version: Array(Self.usualVersion[head.count...])
+        case .fieldStart: Array("\r\n".utf8)
+        // With a letter more it is no name that means anything.
+        case .name: Array("X:\r\n\r\n".utf8)
+        case .value: Array("\r\n\r\n".utf8)
+        case .length: Array("\(head.count == 0 ? "0" : "")\r\n\r\n".utf8)
+        case .lineEnd: Array("\n\r\n".utf8)
+        case .sectionEnd: Array("\n".utf8)
+        case .body: []
+        }
+    }
+
+    /// Reads a byte of a head; gives why it is not taken.
+    private mutating func read(_ byte: UInt8) -> HTTPRejection? {
+        head.bytes += 1
+        guard head.bytes <= headBytesMax, head.cost <= headMemoryBytes else {
+            return .headersTooLarge
+        }
+        switch place {
+        case .beforeRequest, .emptyLineEnd, .method, .target, .version: return readLine(byte)
+        case .fieldStart, .name: return readName(byte)
+        case .length: return readLength(byte)
+        // Its text has been passed over.
+        case .value: return expect(ASCII.carriageReturn, byte, .lineEnd)
+        case .lineEnd: return expect(ASCII.lineFeed, byte, .fieldStart)
+        case .sectionEnd:
+            guard byte == ASCII.lineFeed else { return .malformed }
+            endHead()
+        case .body: break
+        }
+        return nil
+    }
+
+    private mutating func readLine(_ byte: UInt8) -> HTTPRejection? {
+        switch place {
+        case .beforeRequest where byte == ASCII.carriageReturn: place = .emptyLineEnd
+        case .emptyLineEnd: return expect(ASCII.lineFeed, byte, .beforeRequest)
+        case .method where byte == ASCII.space: move(to: .target)
+        case .beforeRequest, .method:
+            guard ASCII.isTokenCharacter(byte) else { return .malformed }
+            place = .method
+        case .target where byte == ASCII.space && head.count > 0: move(to: .version)
+        case .target:
+            guard byte > ASCII.space, byte < ASCII.delete else { return .malformed }
+            head.count += 1
+            if byte == ASCII.question || byte == ASCII.ampersand { head.pairs += 1 }
+            guard head.pairs <= RequestTarget.queryPairsMax else { return .malformed }
+        default: return readVersion(byte)
+        }
+        return nil
+    }
+
+    /// Reads `HTTP/1.` and a digit, and the end of the line; a higher minor version is read like 1.1.
+    private mutating func readVersion(_ byte: UInt8) -> HTTPRejection? {
+        let isMinor = head.count == 7 && byte >= ASCII.zero && byte <= ASCII.nine
+        guard isMinor || byte == Self.usualVersion[head.count] else { return .malformed }
+        head.count += 1
+        if byte == ASCII.lineFeed { place = .fieldStart }
+        return nil
+    }
+
+    private mutating func readName(_ byte: UInt8) -> HTTPRejection? {
+        if place == .fieldStart {
+            if byte == ASCII.carriageReturn {
+                place = .sectionEnd
+                return nil
+            }
+            head.name = FieldName()
+            head.fields += 1
+            guard head.fields <= fieldsMax else { return .headersTooLarge }
+        } else if byte == ASCII.colon {
+            guard head.name.isOfLength else {
+                place = .value
+                return nil
+            }
+            guard head.length == nil else { return .malformed }
+            move(to: .length)
+            return nil
+        }
+        guard ASCII.isTokenCharacter(byte) else { return .malformed }
+        place = .name
+        head.name.append(byte)
+        return nil
+    }
+
+    /// Reads white space, digits and the end of the line: libmicrohttpd takes nothing else, not even white
+    /// space behind them.
+    private mutating func readLength(_ byte: UInt8) -> HTTPRejection? {
+        switch byte {
+        case ASCII.space, ASCII.tab:
+            guard head.count == 0 else { return .malformed }
+        case ASCII.zero...ASCII.nine:
+            guard head.count < Self.lengthDigitsMax else { return .bodyTooLarge }
+            head.count += 1
+            head.length = 10 * (head.length ?? 0) + Int(byte - ASCII.zero)
+        default:
+            guard head.count > 0 else { return .malformed }
+            return expect(ASCII.carriageReturn, byte, .lineEnd)
+        }
+        return nil
+    }
+
+    private mutating func expect(
+        _ expected: UInt8, _ byte: UInt8, _ next: Place
+    ) -> HTTPRejection? {
+        guard byte == expected else { return .malformed }
+        place = next
+        return nil
+    }
+
+    private mutating func move(to next: Place) {
+        place = next
+        head.count = 0
+    }
+
+    private mutating func endHead() {
+        headCount += 1
+        bodyRest = head.length ?? 0
+        place = bodyRest > 0 ? .body : .beforeRequest
+        head = Head()
+    }
+}
+
+/// As much of a field's name as is needed to know two of them.
+private struct FieldName {
+    /// The last 16 bytes, in lower case.
+    private var bits: UInt128 = 0
+    private var count = 0
+
+    mutating func append(_ byte: UInt8) {
+        bits = bits << 8 | UInt128(ASCII.lowercased(byte))
+        count += 1
+    }
+
+    /// True for `Content-Length`.
+    var isOfLength: Bool { count == 14 && bits == 0x636F_6E74_656E_742D_6C65_6E67_7468 }
+
+    /// True for `Cookie`.
+    var isOfCookies: Bool { count == 6 && bits == 0x636F_6F6B_6965 }
+}
