@@ -22,6 +22,8 @@ readonly packages_of_postgres
 readonly packages_of_walk_through=(curl jq)
 # Programs of others that check proofs, and what a bundle is checked with.
 readonly packages_of_verifiers=(golang-go golang-golang-x-mod-dev openssl python3 python3-venv)
+# Proxies that tests put in front of the server.
+readonly packages_of_proxies=(haproxy nginx)
 readonly packages_of_format=()
 readonly packages_of_lint=(shellcheck)
 readonly packages_of_bench=(jq time)
@@ -58,12 +60,16 @@ install_packages() {
     fi
     say "Installing missing Debian packages: ${missing[*]}"
     keep_main_cluster_away "${missing[@]}"
+    keep_services_away
     if ! run_apt_get "${missing[@]}" >"$local_directory/apt.log" 2>&1; then
         allow_main_cluster "${as_root[@]}"
+        allow_services "${as_root[@]}"
         tail -n 20 "$local_directory/apt.log" >&2
         fail "apt-get could not install: ${missing[*]}"
     fi
     allow_main_cluster "${as_root[@]}"
+    allow_services "${as_root[@]}"
+    keep_from_booting "${missing[@]}"
 }
 
 # Called under a condition, where `set -e` does not hold: every step says itself what a failure does.
@@ -92,4 +98,34 @@ allow_main_cluster() {
     if [[ -e $main_cluster_switch ]]; then
         "$@" rm -f "$main_cluster_switch"
     fi
+}
+
+# Debian starts the services of what it installs, nginx on port 80; the proxies' programs are all that is
+# wanted. A policy of the machine's own is left as it is.
+readonly services_switch=/usr/sbin/policy-rc.d
+
+keep_services_away() {
+    if [[ ! -e $services_switch ]]; then
+        # Also when a signal ends the tool meanwhile.
+        at_exit allow_services "${as_root[@]}"
+        "${as_root[@]}" tee "$services_switch" >/dev/null <<<$'#!/bin/sh\n# account-ledger\nexit 101'
+        "${as_root[@]}" chmod 755 "$services_switch"
+    fi
+}
+
+# The arguments are what runs it as root.
+allow_services() {
+    if [[ -e $services_switch ]] && grep -qx '# account-ledger' "$services_switch"; then
+        "$@" rm -f "$services_switch"
+    fi
+}
+
+# What was installed for its program alone is not started with the machine either.
+keep_from_booting() {
+    local package
+    for package in "${packages_of_proxies[@]}"; do
+        if [[ " $* " == *" $package "* && -d /run/systemd/system ]]; then
+            "${as_root[@]}" systemctl disable --quiet "$package"
+        fi
+    done
 }

@@ -1,0 +1,55 @@
+import HTTP
+import Synchronization
+import Testing
+
+/// Behind a proxy that is lenient nobody smuggles a request: the server answers no more than it was asked.
+@Suite(.timeLimit(.minutes(10)))
+struct LenientProxyTests {
+    @Test(arguments: LenientProxy.Kind.allCases)
+    func `the server answers no request that the proxy did not pass on`(
+        kind: LenientProxy.Kind
+    ) async throws {
+        let answered = Answered()
+        let server = try HTTPServer(
+            host: "127.0.0.1", port: 0, limits: HTTPServerLimits(),
+            reject: { rejection, headers in
+                answered.add("refused")
+                return reject(rejection, headers)
+            },
+            handler: { request in
+                answered.add(request.path)
+                return await echo(request)
+            })
+        let proxy = try await LenientProxy(kind, before: server.port)
+        await withTaskGroup(of: Void.self) { group in
+            for framing in HostileFraming.all {
+                group.addTask {
+                    guard let client = try? await RawClient(port: proxy.port) else { return }
+                    try? await client.sendBytes(framing.bytes + HostileFraming.hidden)
+                    _ = try? await client.receiveUntilClosed()
+                }
+            }
+        }
+        let passed = try proxy.stop()
+        await server.stop(grace: .seconds(5))
+        // Some are refused by the proxy, some by the server, and of some both make a good one.
+        #expect(answered.count { $0 == "refused" } > 0)
+        #expect(answered.count { $0 != "refused" } > 0)
+        #expect(answered.count { _ in true } <= passed.count, "\(passed)")
+        let smuggled = answered.count { $0 == "/smuggled" }
+        #expect(smuggled <= passed.count { $0.contains(" /smuggled ") }, "\(passed)")
+    }
+
+    /// What the server has answered: the paths, or that it was refused.
+    private final class Answered: Sendable {
+        private let answers = Mutex<[String]>([])
+
+        func add(_ answer: String) {
+            answers.withLock { $0.append(answer) }
+        }
+
+        func count(where isCounted: (String) -> Bool) -> Int {
+            answers.withLock { $0.count(where: isCounted) }
+        }
+    }
+}
