@@ -86,7 +86,8 @@ package struct SequencerFixture: Sendable {
         let result = try await sequencer.submit(
             Command(
                 id: generator.id(), tenant: .default,
-                origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
+                origin: Command.Origin(
+                    request: generator.id(), clientIP: "203.0.113.7", userAgent: nil),
                 intent: .signIn(intent)))
         guard case .success(.signedIn(let grant, _)) = result else {
             throw ModelLedger.Unexpected(result: result)

@@ -116,6 +116,20 @@ import TransparencyLog
         #expect(try bundle.verifyWithPython() == "DOES NOT HOLD: \(fault?.description ?? "")")
     }
 
+    @Test(arguments: [true, false])
+    func `an event that commits to fewer disclosures than its kind always has is refused`(
+        isDisclosed: Bool
+    ) throws {
+        var log = ExampleLog(count: 20)
+        log.appendForgery(about: ExampleLog.accounts[1])
+        let bundle = try ExampleBundle(log, size: 21, isDisclosed: isDisclosed)
+        let fault = #expect(throws: BundleFault.self) { try bundle.verify() }
+        #expect(
+            fault?.description
+                == "position 20: the entry commits to 0 disclosures, and every event of its kind to at"
+                + " least 1")
+    }
+
     @Test func `an account's bundle leaves out what is about others, and they say so`() throws {
         let holder = ExampleLog.accounts[1]
         var log = ExampleLog(count: 40)

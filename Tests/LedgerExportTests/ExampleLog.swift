@@ -62,6 +62,14 @@ struct ExampleLog {
         append(.accountErased(AccountErased(account: account, basis: .operator)), [account])
     }
 
+    /// Somebody without the account's key forges an event, which therefore discloses nothing.
+    mutating func appendForgery(about account: AccountID) {
+        append(
+            .signedOut(
+                SignedOut(account: account, scope: .session, session: SessionID(bits: 1))),
+            [account], isDisclosing: false)
+    }
+
     /// What is left of an event's disclosures, in a bundle of an account or of all.
     func disclosures(
         of event: ExportedEvent, in account: AccountID?, size: Int
@@ -98,12 +106,14 @@ struct ExampleLog {
         return nodes.path(nodes.indexes.map { stored[Int($0)] })
     }
 
-    private mutating func append(_ event: Event, _ accounts: [AccountID]) {
+    private mutating func append(
+        _ event: Event, _ accounts: [AccountID], isDisclosing: Bool = true
+    ) {
         let position = Int64(events.count)
-        let disclosures = [
+        let usual = [
             Disclosure(.email, "p\(position)@example.org"), Disclosure(.userAgent, Self.text),
         ]
-        .map {
+        let disclosures = (isDisclosing ? usual : []).map {
             (encoded: $0.encoded(salt: SHA256.hash("\(position)").dropLast(16)), disclosure: $0)
         }
         let digests = disclosures.compactMap { Digest(SHA256.hash($0.encoded)) }

@@ -107,6 +107,12 @@ struct HistoryCheck {
                     "a disclosure's digest is not in the entry", at: recorded.position.value)
             }
         }
+        // Each digest needs its disclosure, so who has no key of the account can but leave some out.
+        if let shortfall = recorded.shortfall {
+            throw BundleFault(
+                "the entry commits to \(shortfall.count) disclosures, and every event of its kind to "
+                    + "at least \(shortfall.required)", at: recorded.position.value)
+        }
         disclosures.take(recorded, shown: seen.count)
     }
 }

@@ -126,12 +126,16 @@ extension TenantVerification {
                     .identities, identity.linkedPosition, "identity \(id) has two rows")
             }
             let subject = try result.text(row, 2)
+            let disclosed = check.personal.providerIDs[id]
+            if check.isPersonal, disclosed == nil {
+                check.add(
+                    .identities, identity.linkedPosition,
+                    "provider_id of identity \(id) was never disclosed")
+            }
             let differing: String? =
                 if try result.text(row, 1) != identity.provider.description {
                     "provider"
-                } else if let disclosed = check.personal.providerIDs[id],
-                    !isExactly(subject, disclosed)
-                {
+                } else if let disclosed, !isExactly(subject, disclosed) {
                     "provider_id"
                 } else if try result.optionalUUID(row, 3) != identity.account?.bits {
                     "account_id"

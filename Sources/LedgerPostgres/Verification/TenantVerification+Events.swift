@@ -31,17 +31,22 @@ extension TenantVerification {
         try fold(event, disclosed, on: connection)
     }
 
-    /// Opens an event's disclosures: each digest must have its own, unless the account was erased.
+    /// Opens an event's disclosures: each digest must have its own, and what an event of its kind always
+    /// discloses must be among them, unless the account was erased.
     private mutating func disclose(
         _ recorded: RecordedEvent, from opened: inout DisclosurePage
     ) -> DisclosedValues {
-        guard disclosures != nil else { return DisclosedValues() }
+        guard disclosures != nil else {
+            checkDigestCount(of: recorded)
+            return DisclosedValues()
+        }
         let digests = recorded.disclosureDigests.count
         report.count(.disclosures, Int64(digests))
         do throws(LogDamage) {
             let rows = opened.rowCount(of: recorded)
             let disclosed = try opened.open(recorded)
             if let erasure = erased[recorded] {
+                checkDigestCount(of: recorded)
                 report.erasedDisclosures += Int64(digests)
                 if erasure.isDestroyed, rows > 0 {
                     add(.erasures, recorded.position, "disclosures of an erased account are left")
@@ -49,18 +54,33 @@ extension TenantVerification {
                 return disclosed
             }
             let withheld = digests - disclosed.count
+            let missing = recorded.missingDisclosures(among: disclosed)
+                .map(\.rawValue).joined(separator: ", ")
             if withheld > 0 {
                 report.withheldDisclosures += Int64(withheld)
                 add(
                     .disclosures, recorded.position,
                     "WITHHELD: \(withheld) disclosures are missing and no AccountErased covers them"
-                )
+                        + (missing.isEmpty ? "" : ": \(missing)"))
+            } else if !missing.isEmpty {
+                add(
+                    .disclosures, recorded.position,
+                    "not disclosed: \(missing), as every event of its kind does")
             }
             return disclosed
         } catch {
             add(.disclosures, recorded.position, error.fault)
             return DisclosedValues()
         }
+    }
+
+    /// Without a value of them, only the number of disclosures can be checked.
+    private mutating func checkDigestCount(of recorded: RecordedEvent) {
+        guard let shortfall = recorded.shortfall else { return }
+        add(
+            .disclosures, recorded.position,
+            "the entry commits to \(shortfall.count) disclosures, and every event of its kind to at least"
+                + " \(shortfall.required)")
     }
 
     private mutating func checkGap(before position: LogPosition) {

@@ -157,7 +157,8 @@ import Testing
                         return try await sequencer.sequencer.submit(
                             Command(
                                 id: CommandID(bits: .random(in: 1...(.max))), tenant: .default,
-                                origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
+                                origin: Command.Origin(
+                                    request: nil, clientIP: Story.clientIP, userAgent: nil),
                                 intent: .mergeAccounts(intent)))
                     }
                     let bob = subject("google", "bob-g")

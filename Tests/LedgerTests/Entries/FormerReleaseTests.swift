@@ -21,6 +21,7 @@ import Testing
             let recorded = try EntryEncoding.decode(entry)
             #expect(recorded.event.version == 1)
             #expect(EntryEncoding.encode(recorded) == entry)
+            #expect(recorded.shortfall == nil, "\(line)")
             try state.apply(recorded, leaf: leafHash(entry))
             try compact.apply(recorded, leaf: leafHash(entry))
             names.insert(recorded.event.name)

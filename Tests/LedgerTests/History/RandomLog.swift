@@ -6,6 +6,8 @@ struct RandomLog {
     struct Step {
         let recorded: RecordedEvent
         let leaf: Digest
+        /// The names of what it discloses.
+        let disclosed: [Disclosure.Name]
         /// After the event.
         let state: LedgerState
         /// Which account absorbed which, after the event; an erasure changes nothing of that.
@@ -40,7 +42,9 @@ struct RandomLog {
                 default: break
                 }
                 steps.append(
-                    Step(recorded: recorded, leaf: leaf, state: replayed, absorbing: absorbing))
+                    Step(
+                        recorded: recorded, leaf: leaf, disclosed: recording.disclosed.map(\.name),
+                        state: replayed, absorbing: absorbing))
             }
             commands.learn(decision.result.map { $0.naming(recordings) })
         }

@@ -104,19 +104,21 @@ struct StretchReader {
         return true
     }
 
-    /// What an event discloses; nil unless each of its digests has the disclosure it stands for, or the
-    /// account was erased and none has.
+    /// What an event discloses; nil unless each of its digests has the disclosure it stands for and nothing
+    /// is missing, or the account was erased and none has.
     private func open(
         _ recorded: RecordedEvent, from rest: inout ArraySlice<DisclosureReader.Row>,
         keys: inout DisclosureReader.KeyCache
     ) -> DisclosedValues? {
+        guard recorded.shortfall == nil else { return nil }
         guard let disclosures else { return DisclosedValues() }
         let own = rest.prefix { $0.position == recorded.position }
         rest = rest.dropFirst(own.count)
         let erasure = erased[recorded]
         if erasure?.isDestroyed == true, !own.isEmpty { return nil }
         guard let disclosed = try? disclosures.open(own, of: recorded, keys: &keys),
-            disclosed.count == (erasure == nil ? recorded.disclosureDigests.count : 0)
+            disclosed.count == (erasure == nil ? recorded.disclosureDigests.count : 0),
+            erasure != nil || recorded.missingDisclosures(among: disclosed).isEmpty
         else { return nil }
         return disclosed
     }

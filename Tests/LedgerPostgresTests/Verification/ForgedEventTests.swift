@@ -1,0 +1,111 @@
+import Ledger
+import LedgerTestSupport
+import Testing
+
+@testable import LedgerPostgres
+
+/// Somebody stole the login that serves, and not the key directory.
+@Suite struct ForgedEventTests {
+    private typealias Forging = (inout Forger, HistoryFixture) throws -> Void
+
+    private static let support = Actor.apiKey(
+        Principal(key: APIKeyID(bits: 7), role: .support))
+
+    private static func link(_ forger: inout Forger, _ fixture: HistoryFixture) throws {
+        try forger.link(
+            "thief", of: "facebook", to: fixture.ada.account,
+            by: .account(fixture.ada.account, session: fixture.ada.caller.session))
+    }
+
+    private static func with(
+        _ forge: @Sendable (inout Forger, HistoryFixture) throws -> Void,
+        _ body: @Sendable (HistoryFixture) async throws -> Void
+    ) async throws {
+        try await HistoryFixture.with { fixture in
+            var forger = try await Forger(fixture.database)
+            try forge(&forger, fixture)
+            try await fixture.database.asRuntime.execute(forger.sql)
+            try await fixture.database.fold()
+            try await body(fixture)
+        }
+    }
+
+    @Test func `a link that discloses nobody is found where it is`() async throws {
+        try await Self.with(Self.link) { fixture in
+            let thief = try await fixture.database.asSuperuser.texts(
+                "SELECT identity_id::text FROM identities WHERE provider_id = 'thief'")
+            let report = try await fixture.verify()
+            #expect(
+                report.findings.map(\.description) == [
+                    "tenant default, position 12, disclosures: not disclosed: client_ip, provider_id,"
+                        + " as every event of its kind does",
+                    "tenant default, position 12, identities: provider_id of identity \(thief[0]) was"
+                        + " never disclosed",
+                ])
+        }
+    }
+
+    @Test func `without keys a link that commits to nothing is found as well`() async throws {
+        try await Self.with(Self.link) { fixture in
+            let report = try await fixture.verify(keyring: nil)
+            #expect(
+                report.findings.map(\.description) == [
+                    "tenant default, position 12, disclosures: the entry commits to 0 disclosures, and"
+                        + " every event of its kind to at least 2"
+                ])
+        }
+    }
+
+    @Test func `a merge by support without a reason and a case is found where it is`() async throws
+    {
+        try await Self.with { forger, fixture in
+            try forger.merge(fixture.ada.account, into: fixture.bob.account, by: Self.support)
+        } _: { fixture in
+            let report = try await fixture.verify()
+            #expect(
+                report.findings.map(\.description) == [
+                    "tenant default, position 12, disclosures: not disclosed: case_reference, reason,"
+                        + " as every event of its kind does"
+                ])
+        }
+    }
+
+    @Test func `a sign-in from nowhere is found where it is`() async throws {
+        try await Self.with { forger, fixture in
+            let ada = try #require(forger.state.accounts[fixture.ada.account])
+            let apple = try #require(ada.links.first)
+            let fact = SignedIn(
+                account: ada.id, authenticatedAt: forger.state.lastRecordedAt,
+                identity: apple.identity, methods: .federated, provider: apple.provider,
+                session: forger.newID())
+            try forger.append(.signedIn(fact), by: .account(ada.id, session: fact.session))
+        } _: { fixture in
+            let report = try await fixture.verify()
+            #expect(
+                report.findings.map(\.description) == [
+                    "tenant default, position 12, disclosures: not disclosed: client_ip, as every"
+                        + " event of its kind does"
+                ])
+        }
+    }
+
+    @Test func `what was disclosed of an account that was erased afterwards is counted`()
+        async throws
+    {
+        try await ErasureFixture.with { fixture in
+            var forger = try await Forger(fixture.database)
+            try forger.link(
+                "thief", of: "facebook", to: fixture.ada.account,
+                by: .account(fixture.ada.account, session: nil))
+            try await fixture.database.asRuntime.execute(forger.sql)
+            var story = fixture.story
+            _ = try await story.erase(fixture.ada.account).get()
+            try await fixture.settle()
+            let report = try await fixture.verify()
+            #expect(
+                report.findings.map(\.text) == [
+                    "the entry commits to 0 disclosures, and every event of its kind to at least 2"
+                ])
+        }
+    }
+}
