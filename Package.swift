@@ -81,6 +81,7 @@ let package = Package(
                 .embedInCode("V012_search.sql"),
                 .embedInCode("V013_email_verified.sql"),
                 .embedInCode("V014_event_versions.sql"),
+                .embedInCode("V015_macs.sql"),
                 .embedInCode("guard_triggers.sql"), .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),
             ]),

@@ -18,6 +18,7 @@ package enum MigrationScripts {
         ("V012_search.sql", PackageResources.V012_search_sql),
         ("V013_email_verified.sql", PackageResources.V013_email_verified_sql),
         ("V014_event_versions.sql", PackageResources.V014_event_versions_sql),
+        ("V015_macs.sql", PackageResources.V015_macs_sql),
     ]
 
     /// Makes the triggers of append-only level 1 anew after drift.

@@ -9,10 +9,15 @@ package struct SequencerFixture: Sendable {
     package let sequencer: Sequencer
     private let database: ScratchDatabase
     private let faults: FaultList
+    private let isProtected: Bool
 
     /// Wraps the keys of every fixture, so that several can share a database.
     package static let keyring = WrappingKeyring(
-        currentID: "test", current: SymmetricKey(repeating: 0x5A))
+        currentID: "test", current: SymmetricKey(repeating: 0x5A),
+        macs: MACKeys(current: macKey))
+
+    /// Authenticates what every fixture appends.
+    package static let macKey = MACKey(SymmetricKey(repeating: 0xA5))
 
     /// Rules under which budgets do not get in the way.
     package static var roomyPolicy: TenantPolicy {
@@ -22,12 +27,14 @@ package struct SequencerFixture: Sendable {
         return policy
     }
 
-    /// Runs a sequencer while the body runs, and opens the ledger of the tenant `default`.
+    /// Runs a sequencer while the body runs, and opens the ledger of the tenant `default`; one that is
+    /// protected by MACs on demand, as those that `serve` opens are.
     ///
     /// - Throws: what the body throws.
     package static func with<Value: Sendable>(
         _ database: ScratchDatabase, policy: TenantPolicy = roomyPolicy, queueLimit: Int = 4096,
-        batchLimit: Int = 256, _ body: (SequencerFixture) async throws -> Value
+        batchLimit: Int = 256, isProtected: Bool = false,
+        _ body: (SequencerFixture) async throws -> Value
     ) async throws -> Value {
         let faults = FaultList()
         var configuration = SequencerConfiguration(url: database.runtimeURL)
@@ -39,7 +46,7 @@ package struct SequencerFixture: Sendable {
             configuration: configuration, policy: { _ in policy }, keyring: keyring,
             onCommit: { _ in }, onFault: { faults.add($0) })
         let fixture = SequencerFixture(
-            sequencer: sequencer, database: database, faults: faults)
+            sequencer: sequencer, database: database, faults: faults, isProtected: isProtected)
         let running = Task { await sequencer.run() }
         do {
             try await fixture.open(.default)
@@ -61,12 +68,14 @@ package struct SequencerFixture: Sendable {
     ///
     /// - Throws: `LedgerFault`.
     package func open(_ tenant: TenantID) async throws {
-        _ = try await sequencer.submit(Self.opening(of: tenant))
+        _ = try await sequencer.submit(Self.opening(of: tenant, isProtected: isProtected))
     }
 
     /// The command that opens a fixture's ledger.
-    package static func opening(of tenant: TenantID) -> Command {
-        let fact = LedgerOpened(mode: .development, encryptionKey: "test", tokenKey: "test")
+    package static func opening(of tenant: TenantID, isProtected: Bool = false) -> Command {
+        let fact = LedgerOpened(
+            mode: .development, encryptionKey: "test",
+            macKey: isProtected ? macKey.id.description : nil, tokenKey: "test")
         return Command(
             id: CommandID(bits: 1), tenant: tenant,
             origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),

@@ -29,13 +29,15 @@ enum LedgerLoad {
     /// The key of a file, or a key that is forgotten when there is none.
     private static func keyring(_ path: String?) -> WrappingKeyring? {
         guard let path else {
-            return WrappingKeyring(currentID: "forgotten", current: .generate())
+            return WrappingKeyring(
+                currentID: "forgotten", current: .generate(), macs: MACKeys(current: nil))
         }
         let name = URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
         guard let bytes = FileManager.default.contents(atPath: path),
             let key = SymmetricKey(bytes: Array(bytes)), name.hasPrefix("encryption-")
         else { return nil }
         return WrappingKeyring(
-            currentID: String(name.dropFirst("encryption-".count)), current: key)
+            currentID: String(name.dropFirst("encryption-".count)), current: key,
+            macs: MACKeys(current: nil))
     }
 }

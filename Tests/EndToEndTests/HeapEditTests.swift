@@ -59,17 +59,23 @@ import Testing
                 try await server.stop()
                 let path = try await heapFile(deployment)
                 let session = Session(url: deployment.superuserURL, applicationName: "heap edit")
-                let first = try await session.run { connection in
-                    try connection.query(
+                // Neither the page of the first event nor that of the last one.
+                let (first, page) = try await session.run { connection in
+                    let row = try connection.query(
                         Statement(
-                            "second_page",
-                            "SELECT min(position) FROM events WHERE ctid >= '(1,0)'")
-                    ).int8(0, 0)
+                            "inner_page",
+                            """
+                            SELECT min(position), (ctid::text::point)[0]::bigint FROM events GROUP BY 2
+                            HAVING min(position) > 0
+                                AND max(position) < (SELECT max(position) FROM events)
+                            ORDER BY 1 LIMIT 1
+                            """))
+                    return (try row.int8(0, 0), try row.int8(0, 1))
                 }
                 await session.close()
                 try await cluster.stop(mode: "fast")
-                // The header of the second page.
-                try cluster.overwrite(path, at: 8_192, with: Array(repeating: 0xEE, count: 24))
+                // The page's header.
+                try cluster.overwrite(path, at: 8_192 * UInt64(page), with: Array(repeating: 0xEE, count: 24))
                 try await cluster.start()
                 let verify = try await deployment.tool.run(["verify"])
                 #expect(verify.status == 1, "\(verify.errors)")

@@ -33,15 +33,16 @@ struct BatchDecider: Sendable {
                 answers.append(.failure(.internalFailure))
                 continue
             }
+            let recorded: [Recording]
             do {
-                let recorded = try recorder.record(
+                recorded = try recorder.record(
                     decision, of: command, into: &batch.state, at: loaded.now)
-                batch.add(recorded, effects: decision.effects)
-                forgetAttempts(after: decision.effects, in: batch, at: loaded.now, rules)
-                answers.append(.success(decision.result.map { $0.naming(recorded) }))
             } catch {
                 throw .fold(error)
             }
+            try batch.add(recorded, effects: decision.effects)
+            forgetAttempts(after: decision.effects, in: batch, at: loaded.now, rules)
+            answers.append(.success(decision.result.map { $0.naming(recorded) }))
         }
         let touched = loaded.tenants.values.filter { !$0.recordings.isEmpty }
         return BatchOutcome(

@@ -78,7 +78,7 @@ final class PostgresBatchStore: BatchStore {
         let batches = load.tenants.values.sorted { $0.tenant < $1.tenant }
         // The events are ready to be written; while they are, the rest is encoded and encrypted.
         // Nothing to write is still a transaction to end: its lock must go.
-        _ = try connection.pipeline(EventWrites.calls(for: batches)) {
+        _ = try connection.pipeline(try EventWrites.calls(for: batches)) {
             try self.writesBesideEvents(of: batches, at: load.now) + [Call(.commit)]
         }
         return outcome

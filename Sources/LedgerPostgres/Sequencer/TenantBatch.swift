@@ -14,8 +14,11 @@ final class TenantBatch {
     /// The provider's own names of the identities that were loaded or named in this batch.
     var subjects: [IdentityID: ProviderIdentity] = [:]
     var keys: BatchAccountKeys
+    var macs: LogMACs
 
-    var recordings: [Recording] = []
+    private(set) var recordings: [Recording] = []
+    /// The codes of ``recordings``, one each.
+    private(set) var codes: [[UInt8]] = []
     var changes = BatchChanges()
 
     init(
@@ -24,6 +27,7 @@ final class TenantBatch {
     ) {
         self.tenant = tenant
         keys = BatchAccountKeys(tenant: tenant, keyring: keyring)
+        macs = LogMACs(tenant: tenant, keys: keyring.macs)
         self.firstPosition = firstPosition
         state = DecisionState(
             ledger: LedgerState(
@@ -57,9 +61,12 @@ final class TenantBatch {
     }
 
     /// Takes in what one command appended and changed.
-    func add(_ recorded: [Recording], effects: [Decision.Effect]) {
+    ///
+    /// - Throws: `BatchFault.damaged` when the key that authenticates it is not at hand.
+    func add(_ recorded: [Recording], effects: [Decision.Effect]) throws(BatchFault) {
         recordings.append(contentsOf: recorded)
         for recording in recorded {
+            codes.append(try macs.code(of: recording))
             changes.add(recording.recorded, in: state.ledger)
         }
         for effect in effects {

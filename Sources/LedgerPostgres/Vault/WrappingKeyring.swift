@@ -13,11 +13,17 @@ package final class WrappingKeyring: Sendable {
 
     private static let context = Array("account-key:".utf8)
 
+    /// The keys that authenticate what is written.
+    package let macs: MACKeys
     private let content: Mutex<Content>
     private let onUnknown = Mutex<(@Sendable () -> Void)?>(nil)
 
     /// Collects wrapping keys by the names that the `wrapping_key` column keeps.
-    package init(currentID: String, current: SymmetricKey, former: [String: SymmetricKey] = [:]) {
+    package init(
+        currentID: String, current: SymmetricKey, former: [String: SymmetricKey] = [:],
+        macs: MACKeys
+    ) {
+        self.macs = macs
         let keys = former.merging([currentID: current]) { _, current in current }
         content = Mutex(Content(currentID: currentID, keys: keys))
     }
@@ -32,12 +38,14 @@ package final class WrappingKeyring: Sendable {
     package func use(_ other: WrappingKeyring) {
         let new = other.content.withLock(\.self)
         content.withLock { $0 = new }
+        macs.use(other.macs)
     }
 
     /// Has something called when a key is asked for that is not there; it may bring it.
     ///
     /// It is called on the thread that asks, which goes on when it comes back.
     package func whenUnknown(_ body: @escaping @Sendable () -> Void) {
+        macs.whenUnknown(body)
         onUnknown.withLock { $0 = body }
     }
 

@@ -12,16 +12,20 @@ struct AdministeredCommand: Sendable {
 
     let url: String
     let tenant: TenantID
+    /// Authenticates what is appended; nil where LEDGER_KEYS is not set.
+    private let macs: MACKeys?
 
-    init(url: String, tenant: TenantID) {
+    init(url: String, tenant: TenantID, macs: MACKeys? = nil) {
         self.url = url
         self.tenant = tenant
+        self.macs = macs
     }
 
     /// - Throws: `Fault` when the database is away or has no such tenant.
     init(_ arguments: Arguments, _ environment: Environment) throws {
         url = try environment.databaseURL
         tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
+        macs = try LedgerReading.macKeys(environment)
     }
 
     /// - Throws: `UsageError` unless there is one.
@@ -89,10 +93,14 @@ struct AdministeredCommand: Sendable {
         } catch {
             throw Fault("nothing was done: \(error)")
         }
+        guard let keyring = keyring ?? macs.map(Self.keyring) else {
+            throw Fault(
+                "\(Setting.keys.name) is not set: a key of it authenticates what is appended")
+        }
         let faults = FaultNote()
         let sequencer = Sequencer(
             configuration: SequencerConfiguration(url: url),
-            policy: { _ in policy }, keyring: keyring ?? Self.noKeyring,
+            policy: { _ in policy }, keyring: keyring,
             onCommit: { _ in }, onFault: { faults.note($0) })
         async let finished: Void = sequencer.run()
         var replies: [Reply] = []
@@ -143,13 +151,10 @@ struct AdministeredCommand: Sendable {
         }
     }
 
-    /// Most of an operator's commands disclose nothing, so that they need no key; an erasure must be
-    /// possible when keys are lost, too.
-    private static var noKeyring: WrappingKeyring {
-        guard let key = SymmetricKey(bytes: SecureRandom.bytes(32)) else {
-            preconditionFailure("a key has 32 bytes")
-        }
-        return WrappingKeyring(currentID: "none", current: key)
+    /// Most of an operator's commands disclose nothing, so that they need no encryption key; an erasure must
+    /// be possible when those are lost, too.
+    static func keyring(_ macs: MACKeys) -> WrappingKeyring {
+        WrappingKeyring(currentID: "none", current: .generate(), macs: macs)
     }
 
     private static func text(of refusal: Refusal) -> String {

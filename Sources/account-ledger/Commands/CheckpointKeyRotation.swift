@@ -1,4 +1,3 @@
-import Cryptography
 import Ledger
 import LedgerPostgres
 
@@ -9,6 +8,8 @@ import LedgerPostgres
 struct CheckpointKeyRotation {
     let url: String
     let directory: SealerDirectory
+    /// Authenticates what is appended.
+    let macs: MACKeys
 
     /// Adds a key to each log, and writes into the log that it did.
     func begin() async throws -> ExitCode {
@@ -64,8 +65,6 @@ struct CheckpointKeyRotation {
     }
 
     private func append(_ facts: [TenantID: KeyRotated]) async throws(Fault) {
-        // It opens no account, so any key will do.
-        let keyring = WrappingKeyring(currentID: "unused", current: .generate())
-        try await KeyRotation(url: url, keyring: keyring).append(facts)
+        try await KeyRotation(url: url, keyring: AdministeredCommand.keyring(macs)).append(facts)
     }
 }

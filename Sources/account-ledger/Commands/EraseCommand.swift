@@ -18,7 +18,7 @@ enum EraseCommand {
             APIKeyCommands.tenantOption,
             .init(name: "dry-run", meaning: "say what would be destroyed, and change nothing"),
         ],
-        settings: [.databaseURL],
+        settings: [.databaseURL, .keys],
         details: """
             Appends AccountErased and, in the same transaction, destroys the account's key, its identities
             and its row, and ends its sessions. The disclosures, which no key opens any more, and what the

@@ -8,7 +8,7 @@ enum HoldSetCommand {
         words: ["hold", "set"], summary: "keep an account from being erased",
         operands: [.init(placeholder: "ACCOUNT", meaning: "the account's id")],
         options: [AdministeredCommand.reasonOption, APIKeyCommands.tenantOption],
-        settings: [.databaseURL],
+        settings: [.databaseURL, .keys],
         details: """
             Prints the hold's id, which lifts it. An account may have several holds at once; each of them
             keeps it.
@@ -41,7 +41,7 @@ enum HoldLiftCommand {
                 placeholder: "HOLD", meaning: "the hold's id, as hold set and hold list print it"),
         ],
         options: [AdministeredCommand.reasonOption, APIKeyCommands.tenantOption],
-        settings: [.databaseURL])
+        settings: [.databaseURL, .keys])
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         let account = try AdministeredCommand.account(arguments)

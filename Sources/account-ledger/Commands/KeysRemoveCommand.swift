@@ -49,6 +49,8 @@ enum KeysRemoveCommand {
                         + " --leaked removes it nevertheless"
                 )
             }
+        case .mac:
+            throw arguments.misuse("KIND is token or encryption")
         case .encryption:
             for tenant in book.facts.keys.sorted()
             where try book.usedKey(of: tenant, among: [id]) != nil {

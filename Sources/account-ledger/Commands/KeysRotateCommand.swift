@@ -13,7 +13,7 @@ enum KeysRotateCommand {
     static let syntax = Syntax(
         words: ["keys", "rotate"],
         summary: "make a new key that takes the place of the one in use",
-        operands: [.init(placeholder: "KIND", meaning: "token, encryption or checkpoint")],
+        operands: [.init(placeholder: "KIND", meaning: "token, encryption, mac or checkpoint")],
         options: [
             .init(
                 name: "after", placeholder: "SECONDS",
@@ -31,6 +31,8 @@ enum KeysRotateCommand {
             token: signs access tokens. The old key may be removed an hour after the new one is used.
             encryption: wraps the keys of accounts opened from then on; 'keys rewrap' wraps the others
             anew, after which the old key may be removed.
+            mac: authenticates events and decision state. It is used at once; the old key is still needed to
+            verify what it authenticated.
             checkpoint: signs checkpoints of every log in the directory of LEDGER_SEALER_STATE, beside the
             key before it until --retire; auditors get the new public key meanwhile.
             """)
@@ -40,9 +42,10 @@ enum KeysRotateCommand {
             return try await rotateCheckpointKeys(arguments, environment)
         }
         guard let kind = arguments.operands.first.flatMap(KeyChoice.Kind.init) else {
-            throw arguments.misuse("KIND is token, encryption or checkpoint")
+            throw arguments.misuse("KIND is token, encryption, mac or checkpoint")
         }
         guard !arguments.has("retire") else { throw arguments.misuse("--retire is for checkpoint") }
+        if kind == .mac { return try await rotateMACKey(arguments, environment) }
         let seconds = try arguments.value(
             of: "after", as: "5 to 86400",
             { Int64($0).flatMap { secondsRange.contains($0) ? $0 : nil } })
@@ -80,6 +83,24 @@ enum KeysRotateCommand {
         return .success
     }
 
+    private static func rotateMACKey(
+        _ arguments: Arguments, _ environment: Environment
+    ) async throws -> ExitCode {
+        guard arguments["after"] == nil else {
+            throw arguments.misuse("--after is for token and encryption")
+        }
+        let url = try environment.databaseURL
+        let directory = KeyDirectory(path: try environment.required(.keys))
+        let lock = try directory.lock()
+        defer { try? lock.close() }
+        let (key, tenants) = try await MACKeyRotation(url: url, directory: directory)
+            .run(try OpenedTenants.read(url: url))
+        Terminal.print(
+            tenants.map { "tenant \($0): MAC key \(key) authenticates what is appended now\n" }
+                .joined())
+        return .success
+    }
+
     private static func rotateCheckpointKeys(
         _ arguments: Arguments, _ environment: Environment
     ) async throws -> ExitCode {
@@ -91,7 +112,11 @@ enum KeysRotateCommand {
         else {
             throw Fault("\(Setting.sealerState.name) is not set: \(Setting.sealerState.meaning)")
         }
-        let rotation = CheckpointKeyRotation(url: url, directory: directory)
+        guard let macs = try LedgerReading.macKeys(environment) else {
+            throw Fault(
+                "\(Setting.keys.name) is not set: a key of it authenticates what is appended")
+        }
+        let rotation = CheckpointKeyRotation(url: url, directory: directory, macs: macs)
         do {
             return try await arguments.has("retire") ? rotation.end() : rotation.begin()
         } catch let fault as SealerRecordFault {
@@ -117,6 +142,7 @@ extension KeyChoice.Kind {
     var event: KeyRotated.Kind {
         switch self {
         case .encryption: .encryption
+        case .mac: .mac
         case .token: .token
         }
     }

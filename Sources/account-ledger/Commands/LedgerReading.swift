@@ -23,6 +23,19 @@ enum LedgerReading {
         try keys(environment)?.wrapping
     }
 
+    /// The keys that authenticate what is appended, when a key directory is configured.
+    ///
+    /// - Throws: `Fault` for a directory without any: `serve` makes the first one.
+    static func macKeys(_ environment: Environment) throws(Fault) -> MACKeys? {
+        guard let path = environment.given(.keys) else { return nil }
+        let directory = KeyDirectory(path: path)
+        guard let keys = try directory.loadMACKeys() else {
+            throw directory.fault(
+                "\(path) holds no MAC key: \(Syntax.program) serve makes the first one")
+        }
+        return keys
+    }
+
     /// All keys, when a key directory is configured.
     static func keys(_ environment: Environment) throws(Fault) -> Keys? {
         guard let path = environment.given(.keys) else { return nil }

@@ -1,3 +1,4 @@
+import Foundation
 import Ledger
 import LedgerPostgres
 import TransparencyLog
@@ -18,7 +19,7 @@ enum RestoreCheckCommand {
                 meaning: "the sealer's directory; default: LEDGER_SEALER_STATE"),
             LedgerReading.tenantOption,
         ],
-        settings: [.databaseURL, .migrateURL, .sealerState, .origin, .mode],
+        settings: [.databaseURL, .migrateURL, .keys, .sealerState, .origin, .mode],
         details: """
             Compares the log with the checkpoint that the sealer signed last, and the accounts with the
             erasures that it saw, and looks for checkpoints that nobody signed. Exits with 1 when something
@@ -60,7 +61,10 @@ enum RestoreCheckCommand {
                 try revoke(report.goodKeys, of: tenant, url: try environment.migrateURL)
             }
             try await accept(
-                report, directory, AdministeredCommand(url: url, tenant: tenant))
+                report, directory,
+                AdministeredCommand(
+                    url: url, tenant: tenant, macs: try LedgerReading.macKeys(environment)),
+                keys: KeyDirectory(path: try environment.required(.keys)))
             let after = try check(tenant, directory, url: url)
             guard after.isWhole else {
                 throw Fault("tenant \(tenant) still differs: \(text(of: after))")
@@ -119,7 +123,8 @@ enum RestoreCheckCommand {
     /// The log's statement comes before the new name: were it the other way round, a crash in between
     /// would leave a break that nothing explains.
     private static func accept(
-        _ report: RestoreReport, _ directory: SealerDirectory, _ command: AdministeredCommand
+        _ report: RestoreReport, _ directory: SealerDirectory, _ command: AdministeredCommand,
+        keys: KeyDirectory
     ) async throws {
         var access = AccessRecord(by: nil, .acceptRestore)
         access.details = [
@@ -129,6 +134,7 @@ enum RestoreCheckCommand {
         var intents = report.erasures
         if let fact = report.fact { intents.insert(.recordRestore(RecordRestore(fact)), at: 0) }
         _ = try await command.carryOut(intents, as: access)
+        if report.loss != nil { try await changeMACKey(of: report.tenant, command.url, keys) }
         if report.loss != nil {
             let origin = try directory.beginNewOrigin(
                 of: report.tenant, number: report.nextOrigin)
@@ -142,6 +148,20 @@ enum RestoreCheckCommand {
             let state = try await EraseCommand.destroy(accounts, of: report.tenant, command.url)
             Terminal.print("  \(state)\n")
         }
+    }
+
+    /// Positions are used again, and so none of the codes that were made for them may count for what comes.
+    private static func changeMACKey(
+        of tenant: TenantID, _ url: String, _ directory: KeyDirectory
+    ) async throws {
+        let lock = try directory.lock()
+        defer { try? lock.close() }
+        let book = try OpenedTenants.read(url: url)
+        guard !book.keys(of: .mac, in: tenant).isEmpty else { return }
+        let now = Timestamp.now
+        let key = try directory.add(.mac, from: now, now: now)
+        try await MACKeyRotation(url: url, directory: directory).append(key, to: [tenant], book)
+        Terminal.print("  MAC key \(key) authenticates what is appended now\n")
     }
 
     private static func text(of report: RestoreReport) -> String {

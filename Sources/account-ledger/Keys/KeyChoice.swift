@@ -13,6 +13,7 @@ struct KeyChoice {
     /// The kinds of which there may be several.
     enum Kind: String, CaseIterable {
         case encryption
+        case mac
         case token
     }
 

@@ -20,11 +20,13 @@ extension KeyDirectory {
         guard let files = try list() else { return nil }
         var tokens: [String: TokenSigningKey] = [:]
         var encryption: [String: SymmetricKey] = [:]
+        var macs: [String: MACKey] = [:]
         var refresh: SymmetricKey?
         for file in files {
             switch file {
             case .token(let id): tokens[id] = try tokenKey(file, id: id)
             case .encryption(let id): encryption[id] = try encryptionKey(file, id: id)
+            case .mac(let id): macs[id] = try macKey(file, id: id)
             case .refresh: refresh = try symmetricKey(file)
             case .developmentProvider, .current: break
             }
@@ -42,7 +44,8 @@ extension KeyDirectory {
                 \.value),
             wrapping: WrappingKeyring(
                 currentID: encryptionID, current: wrapping,
-                former: encryption.filter { $0.key != encryptionID }),
+                former: encryption.filter { $0.key != encryptionID },
+                macs: try macKeys(macs, choice, at: now)),
             refresh: refresh, announcedTokenID: choice.lastID(of: .token) ?? tokenID,
             announcedEncryptionID: choice.lastID(of: .encryption) ?? encryptionID)
     }
@@ -68,6 +71,33 @@ extension KeyDirectory {
             throw notAKey(file)
         }
         return key
+    }
+
+    private func macKey(_ file: KeyFile, id: String) throws(Fault) -> MACKey {
+        let key = MACKey(try symmetricKey(file))
+        guard key.id.description == id else { throw notAKey(file) }
+        return key
+    }
+
+    /// There is none in a directory of a former release.
+    private func macKeys(
+        _ keys: [String: MACKey], _ choice: KeyChoice, at now: Timestamp
+    ) throws(Fault) -> MACKeys {
+        guard !keys.isEmpty else { return MACKeys(current: nil) }
+        let id = try current(.mac, among: keys.keys, choice, at: now)
+        return MACKeys(current: keys[id], former: keys.filter { $0.key != id }.map(\.value))
+    }
+
+    /// The MAC keys alone, of a directory that may have no others; nil when it has none.
+    ///
+    /// - Throws: as ``load()``.
+    func loadMACKeys() throws(Fault) -> MACKeys? {
+        guard let files = try list() else { return nil }
+        var keys: [String: MACKey] = [:]
+        for case .mac(let id) in files { keys[id] = try macKey(.mac(id: id), id: id) }
+        guard !keys.isEmpty else { return nil }
+        let choice = try files.contains(.current) ? readChoice() : KeyChoice()
+        return try macKeys(keys, choice, at: .now)
     }
 
     private func symmetricKey(_ file: KeyFile) throws(Fault) -> SymmetricKey {

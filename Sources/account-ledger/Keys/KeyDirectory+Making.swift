@@ -1,5 +1,6 @@
 import Cryptography
 import Foundation
+import LedgerPostgres
 
 extension KeyDirectory {
     private static let lockName = ".lock"
@@ -39,12 +40,30 @@ extension KeyDirectory {
     private func make() throws(Fault) -> Keys {
         let encryption = SecureRandom.bytes(SymmetricKey.byteCount)
         try write(encryption, to: .encryption(id: KeyFile.fingerprint(of: encryption)))
+        _ = try writeMACKey()
         let token = TokenSigningKey.generate()
         try write(token.exported(), to: .token(id: token.keyID))
         // The refresh key is the last: a making that was broken off is seen as incomplete.
         try write(SecureRandom.bytes(SymmetricKey.byteCount), to: .refresh)
         guard let keys = try load() else { throw fault("\(path) lost the keys just written") }
         return keys
+    }
+
+    /// The keys that are there, with a first MAC key if a former release has made the others.
+    func loadWithMACKey() throws(Fault) -> Keys? {
+        guard let keys = try load(), keys.wrapping.macs.isEmpty else { return try load() }
+        return try whileLocked { () throws(Fault) in
+            if try load()?.wrapping.macs.isEmpty ?? true { _ = try writeMACKey() }
+            return try load()
+        }
+    }
+
+    /// Writes a new MAC key and gives its id.
+    func writeMACKey() throws(Fault) -> String {
+        let key = SymmetricKey.generate()
+        let id = MACKey(key).id.description
+        try write(key.copiedBytes(), to: .mac(id: id))
+        return id
     }
 
     /// Runs a body while no other process is in here; the system lifts the lock when a process dies.

@@ -12,6 +12,8 @@ extension KeyDirectory {
         var choice = KeyChoice()
         for kind in KeyChoice.Kind.allCases {
             let ids = Self.ids(of: kind, in: files)
+            // There is no MAC key in a directory of a former release.
+            if ids.isEmpty, kind == .mac { continue }
             choice.current[kind] = try current(kind, among: ids, said, at: now)
             if let next = said.next[kind], now < next.from { choice.next[kind] = next }
         }
@@ -40,6 +42,8 @@ extension KeyDirectory {
             let key = TokenSigningKey.generate()
             id = key.keyID
             try write(key.exported(), to: .token(id: id))
+        case .mac:
+            id = try writeMACKey()
         case .encryption:
             let key = SecureRandom.bytes(SymmetricKey.byteCount)
             id = KeyFile.fingerprint(of: key)
@@ -72,8 +76,9 @@ extension KeyDirectory {
     static func ids(of kind: KeyChoice.Kind, in files: [KeyFile]) -> [String] {
         files.compactMap { file in
             switch (file, kind) {
-            case (.token(let id), .token), (.encryption(let id), .encryption): id
-            case (.token, _), (.encryption, _), (.refresh, _), (.developmentProvider, _),
+            case (.token(let id), .token), (.encryption(let id), .encryption), (.mac(let id), .mac):
+                id
+            case (.token, _), (.encryption, _), (.mac, _), (.refresh, _), (.developmentProvider, _),
                 (.current, _):
                 nil
             }
@@ -84,6 +89,7 @@ extension KeyDirectory {
         switch kind {
         case .token: .token(id: id)
         case .encryption: .encryption(id: id)
+        case .mac: .mac(id: id)
         }
     }
 

@@ -6,6 +6,8 @@ enum KeyFile: Hashable {
     case token(id: String)
     /// A key that wraps account keys, 32 bytes; named by its fingerprint.
     case encryption(id: String)
+    /// A key that authenticates events and decision state, 32 bytes; named by its id.
+    case mac(id: String)
     /// The key that authenticates refresh tokens, 32 bytes.
     case refresh
     /// A key of the development identity provider, a private JWK; named by the provider.
@@ -17,6 +19,7 @@ enum KeyFile: Hashable {
         switch self {
         case .token(let id): "token-\(id).jwk"
         case .encryption(let id): "encryption-\(id).key"
+        case .mac(let id): "mac-\(id).key"
         case .refresh: "refresh.key"
         case .developmentProvider(let name): "dev-idp-\(name).jwk"
         case .current: "current"
@@ -33,6 +36,8 @@ enum KeyFile: Hashable {
                 self = .token(id: id)
             } else if let id = Self.middle(of: name, between: "encryption-", and: ".key") {
                 self = .encryption(id: id)
+            } else if let id = Self.middle(of: name, between: "mac-", and: ".key") {
+                self = .mac(id: id)
             } else if let id = Self.middle(of: name, between: "dev-idp-", and: ".jwk") {
                 self = .developmentProvider(name: id)
             } else {

@@ -57,10 +57,13 @@ final class LiveKeys: Sendable {
                 tokens.use(current: keys.token, others: keys.formerTokens)
                 log.write(.info, "token keys changed", ["current": .text(keys.token.keyID)])
             }
-            if keys.wrapping.currentID != wrapping.currentID || keys.wrapping.ids != wrapping.ids {
+            if keys.wrapping.currentID != wrapping.currentID || keys.wrapping.ids != wrapping.ids
+                || keys.wrapping.macs.ids != wrapping.macs.ids
+            {
                 wrapping.use(keys.wrapping)
                 log.write(
-                    .info, "encryption keys changed", ["current": .text(wrapping.currentID)])
+                    .info, "encryption or MAC keys changed",
+                    ["current": .text(wrapping.currentID)])
             }
         } catch {
             // Those at hand are good until somebody has put the directory right.

@@ -77,8 +77,13 @@ struct OpenedTenants: Sendable {
     /// The keys of a kind that a tenant's log names, the last one last.
     func keys(of kind: KeyChoice.Kind, in tenant: TenantID) -> [String] {
         guard let fact = facts[tenant] else { return [] }
-        let first = kind == .token ? fact.tokenKey : fact.encryptionKey
-        return [first]
+        let first: String? =
+            switch kind {
+            case .token: fact.tokenKey
+            case .encryption: fact.encryptionKey
+            case .mac: fact.macKey
+            }
+        return [first].compactMap(\.self)
             + (rotations[tenant] ?? []).filter { $0.kind.rawValue == kind.rawValue }.map(\.key)
     }
 
@@ -89,12 +94,18 @@ struct OpenedTenants: Sendable {
         from directory: KeyDirectory, mode: LedgerOpened.Mode
     ) throws(Fault) -> Keys {
         try checkMode(mode)
-        guard let keys = facts.isEmpty ? try directory.loadOrMake() : try directory.load() else {
+        guard let keys = facts.isEmpty ? try directory.loadOrMake() : try load(directory) else {
             throw directory.fault(
                 "\(directory.path) holds no keys, but the ledger was begun with some: restore them")
         }
         try checkKeys(keys, from: directory)
         return keys
+    }
+
+    /// The first MAC key is made for a ledger of a former release, of which no log names one.
+    private func load(_ directory: KeyDirectory) throws(Fault) -> Keys? {
+        let isNamed = facts.keys.contains { !keys(of: .mac, in: $0).isEmpty }
+        return isNamed ? try directory.load() : try directory.loadWithMACKey()
     }
 
     private func checkMode(_ mode: LedgerOpened.Mode) throws(Fault) {
@@ -111,8 +122,11 @@ struct OpenedTenants: Sendable {
         for (tenant, _) in sorted {
             let token = self.keys(of: .token, in: tenant).last
             let wrapping = self.keys(of: .encryption, in: tenant)
+            let mac = self.keys(of: .mac, in: tenant).last
             let missing =
-                if let last = wrapping.last, !keys.wrapping.ids.contains(last) {
+                if let mac, !keys.wrapping.macs.ids.map(\.description).contains(mac) {
+                    "MAC key \(mac)"
+                } else if let last = wrapping.last, !keys.wrapping.ids.contains(last) {
                     "encryption key \(last)"
                 } else if let token, !keys.tokenIDs.contains(token) {
                     "token key \(token)"

@@ -9,7 +9,7 @@ enum TenantOpening {
     ) async -> Result<Void, LedgerFault> {
         let fact = LedgerOpened(
             mode: mode, encryptionKey: keys.announcedEncryptionID,
-            tokenKey: keys.announcedTokenID)
+            macKey: keys.wrapping.macs.current?.id.description, tokenKey: keys.announcedTokenID)
         let command = Command(
             id: CommandID(at: .now, random: SecureRandom.uint128()), tenant: tenant,
             origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),

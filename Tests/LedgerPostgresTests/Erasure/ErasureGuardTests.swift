@@ -105,7 +105,8 @@ import Testing
                     UPDATE accounts SET legal_holds = NULL;
                     INSERT INTO events SELECT tenant_id, next_position, gen_random_uuid(),
                         'LegalHoldLifted', 1, now(), 'ADA', 8, gen_random_uuid(), NULL, 'system',
-                        (SELECT entry FROM events WHERE type = 'LegalHoldSet') FROM ledger_head;
+                        (SELECT entry FROM events WHERE type = 'LegalHoldSet'),
+                        decode(repeat('00', 20), 'hex') FROM ledger_head;
                     UPDATE ledger_head SET next_position = next_position + 1
                     """, refusal: .dataException),
         ]
@@ -115,7 +116,8 @@ import Testing
             BEGIN; \(before);
             INSERT INTO events SELECT 'default', p, gen_random_uuid(), 'AccountErased', 1,
                 '2030-01-01T00:00:00Z', 'ADA', 9, gen_random_uuid(), NULL, 'system',
-                convert_to(replace(\(quoteLiteral(entry)), 'PLACE', p::text), 'UTF8')
+                convert_to(replace(\(quoteLiteral(entry)), 'PLACE', p::text), 'UTF8'),
+                decode(repeat('00', 20), 'hex')
             FROM (SELECT \(position) AS p) place;
             \(movesHead ? "UPDATE ledger_head SET next_position = next_position + 1;" : "")
             SELECT ledger_erase_accounts('{default}', '{ADA}', ARRAY[max(position)])

@@ -62,9 +62,10 @@ extension ScratchDatabase {
     static func insertEvent(_ position: Int) -> String {
         """
         INSERT INTO public.events (tenant_id, position, event_id, type, schema_version, recorded_at,
-            command_id, actor, entry)
+            command_id, actor, entry, mac)
         VALUES ('default', \(position), gen_random_uuid(), 'LedgerOpened', 1, now(),
-            gen_random_uuid(), 'system', '\\x7b7d')
+            gen_random_uuid(), 'system', '\\x7b7d',
+            decode(repeat('00', 20), 'hex'))
         """
     }
 }

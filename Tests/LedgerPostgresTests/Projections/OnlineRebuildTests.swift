@@ -71,7 +71,8 @@ import Testing
             let key = try #require(SymmetricKey(bytes: Array(repeating: 1, count: 32)))
             let rebuild = OnlineRebuild(
                 ownerURL: database.ownerURL,
-                keyring: WrappingKeyring(currentID: "other", current: key))
+                keyring: WrappingKeyring(
+                    currentID: "other", current: key, macs: SequencerFixture.keyring.macs))
             for projection in ProjectionName.allCases {
                 await #expect(throws: OnlineRebuildFault.self) {
                     try await rebuild.run(projection)

@@ -14,9 +14,9 @@ import Testing
             try await database.asSuperuser.execute(
                 """
                 INSERT INTO events (tenant_id, position, event_id, type, schema_version, recorded_at,
-                    command_id, actor, entry)
+                    command_id, actor, entry, mac)
                 SELECT 'default', n, gen_random_uuid(), 'Test', 1, now() - interval '1 hour',
-                    gen_random_uuid(), 'test', ''
+                    gen_random_uuid(), 'test', '', decode(repeat('00', 20), 'hex')
                 FROM generate_series(0, 3999) AS n;
                 INSERT INTO ledger_head (tenant_id, next_position) VALUES ('default', 4000);
                 INSERT INTO projections (tenant_id, name, generation, position, version)

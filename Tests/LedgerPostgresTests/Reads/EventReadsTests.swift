@@ -138,10 +138,10 @@ struct EventReadsTests {
                 -- Summarising reads the table, and is counted with the rest.
                 ALTER INDEX events_by_id SET (autosummarize = off);
                 INSERT INTO events (tenant_id, position, event_id, type, schema_version, recorded_at,
-                    command_id, actor, entry)
+                    command_id, actor, entry, mac)
                 SELECT 'default', n, (lpad(to_hex(n), 12, '0') || '7000' || repeat('8', 16))::uuid,
                     'SignedIn', 1, 'epoch'::timestamptz + n * interval '1 ms', gen_random_uuid(),
-                    'system', '\\x7b7d'
+                    'system', '\\x7b7d', decode(repeat('00', 20), 'hex')
                 FROM generate_series(0, \(count - 1)) AS n;
                 INSERT INTO ledger_head VALUES ('default', \(count), now())
                 """)
@@ -279,10 +279,11 @@ struct EventReadsTests {
             try await database.asSuperuser.execute(
                 """
                 INSERT INTO events (tenant_id, position, event_id, type, schema_version, recorded_at,
-                    command_id, actor, entry)
+                    command_id, actor, entry, mac)
                 SELECT 'default', n, gen_random_uuid(), 'SignedIn', 1, 'epoch'::timestamptz
                     + n * interval '1 s', gen_random_uuid(), 'system',
-                    CASE WHEN n >= \(count - 1) THEN '"outcome":"refused"'::bytea ELSE '\\x7b7d' END
+                    CASE WHEN n >= \(count - 1) THEN '"outcome":"refused"'::bytea ELSE '\\x7b7d' END,
+                    decode(repeat('00', 20), 'hex')
                 FROM generate_series(0, \(count - 1)) AS n;
                 INSERT INTO ledger_head VALUES ('default', \(count), now())
                 """)

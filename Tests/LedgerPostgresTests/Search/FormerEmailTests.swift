@@ -192,7 +192,8 @@ private final class FaultLines: Sendable {
             let other = SymmetricKey(Array(repeating: 9, count: 32))
             for (keyring, key, fault) in [
                 (
-                    WrappingKeyring(currentID: "other", current: other),
+                    WrappingKeyring(
+                        currentID: "other", current: other, macs: SequencerFixture.keyring.macs),
                     ScratchDatabase.searchKey, FormerEmailFault.keyIsMissing("test")
                 ),
                 (SequencerFixture.keyring, SearchKey(other), .isOtherSecret(.default)),
@@ -294,10 +295,12 @@ private final class FaultLines: Sendable {
             let former = SymmetricKey(Array(repeating: 0x5A, count: 32))
             let next = SymmetricKey(Array(repeating: 0x5B, count: 32))
             let both = WrappingKeyring(
-                currentID: "next", current: next, former: ["test": former])
+                currentID: "next", current: next, former: ["test": former],
+                macs: SequencerFixture.keyring.macs)
             let report = try await Rewrapping(url: database.ownerURL, keyring: both).run()
             #expect(report.rewrapped == 2 && report.unreadableCount == 0)
-            let only = WrappingKeyring(currentID: "next", current: next)
+            let only = WrappingKeyring(
+                currentID: "next", current: next, macs: SequencerFixture.keyring.macs)
             let found = try await database.search("ada@g.example", keyring: only)
             #expect(found.identities.first?.matchedBy == [.formerEmail])
             // And what is looked for afterwards comes to the same digest.
@@ -312,7 +315,8 @@ private final class FaultLines: Sendable {
         try await ErasureFixture.with { fixture in
             let database = fixture.database
             let other = WrappingKeyring(
-                currentID: "other", current: SymmetricKey(Array(repeating: 9, count: 32)))
+                currentID: "other", current: SymmetricKey(Array(repeating: 9, count: 32)),
+                macs: SequencerFixture.keyring.macs)
             try await worker(database, keyring: other).round()
             #expect(try await database.formerEmails() == ["google-of-ada -"])
             let nothing = try await database.search("nobody@work.example", keyring: other)

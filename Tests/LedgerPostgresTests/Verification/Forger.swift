@@ -134,7 +134,8 @@ extension Forger {
         }
         let head = """
             UPDATE ledger_head SET next_position = \(state.nextPosition),
-                last_recorded_at = '\(state.lastRecordedAt)' WHERE tenant_id = 'default'
+                last_recorded_at = '\(state.lastRecordedAt)', mac = NULL
+            WHERE tenant_id = 'default'
             """
         return accounts + identities + sessions + [head]
     }
@@ -143,12 +144,12 @@ extension Forger {
         let first = recorded.accounts.first
         return """
             INSERT INTO events (tenant_id, position, event_id, type, schema_version, recorded_at,
-                account_id, account_seq, command_id, request_id, actor, entry)
+                account_id, account_seq, command_id, request_id, actor, entry, mac)
             VALUES ('default', \(recorded.position), '\(recorded.id)', '\(recorded.event.name.rawValue)',
                 \(recorded.event.version), '\(recorded.recordedAt)',
                 \(first.map { "'\($0.id)'" } ?? "NULL"), \(first.map { "\($0.sequence)" } ?? "NULL"),
                 '\(recorded.command)', \(recorded.request.map { "'\($0)'" } ?? "NULL"),
-                '\(recorded.actor.columnText)', \(bytes(entry)))
+                '\(recorded.actor.columnText)', \(bytes(entry)), decode(repeat('00', 20), 'hex'))
             """
     }
 

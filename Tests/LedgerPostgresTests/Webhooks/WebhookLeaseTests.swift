@@ -202,12 +202,16 @@ import Testing
             #expect(stored == ["0"])
             let key = try #require(SymmetricKey(bytes: Array(repeating: 1, count: 32)))
             let old = try #require(SymmetricKey(bytes: Array(repeating: 0x5A, count: 32)))
-            let both = WrappingKeyring(currentID: "next", current: key, former: ["test": old])
+            let both = WrappingKeyring(
+                currentID: "next", current: key, former: ["test": old],
+                macs: SequencerFixture.keyring.macs)
             let report = try await Rewrapping(url: fixture.database.ownerURL, keyring: both).run()
             #expect(report.rewrappedWebhooks == 1 && report.unreadableWebhooks == [])
             let store = DispatcherStore(
                 url: fixture.database.runtimeURL,
-                keyring: WrappingKeyring(currentID: "next", current: key), leaseSeconds: 60)
+                keyring: WrappingKeyring(
+                    currentID: "next", current: key, macs: SequencerFixture.keyring.macs),
+                leaseSeconds: 60)
             let held = try #require(try await store.takeLeases().first)
             #expect(try await store.load(held).secrets.map(\.secret) == [secret])
             await store.close()

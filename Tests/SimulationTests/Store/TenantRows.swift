@@ -17,6 +17,8 @@ struct TenantRows: Sendable {
 
     var nextPosition = LogPosition(0)
     var lastRecordedAt = Timestamp(microseconds: 0)
+    /// What the head says of the log's codes; nil before the first event.
+    var macs: LogMACs?
     /// Without their links, which are rows of ``identities``.
     var accounts: [AccountID: Account] = [:]
     var identities: [ProviderIdentity: Identity] = [:]
@@ -67,6 +69,7 @@ struct BatchLoading {
             let batch = TenantBatch(
                 tenant: tenant, firstPosition: rows.nextPosition,
                 lastRecordedAt: rows.lastRecordedAt, keyring: SequencerFixture.keyring)
+            if let macs = rows.macs { batch.macs = macs }
             load(rows, into: batch)
             batches[tenant] = batch
         }

@@ -34,6 +34,7 @@ struct TenantWrites: Sendable {
     let firstPosition: LogPosition
     let nextPosition: LogPosition
     let lastRecordedAt: Timestamp
+    let macs: LogMACs
     let recordings: [Recording]
     private(set) var opened: [Account] = []
     private(set) var touched: [TouchedAccount] = []
@@ -58,6 +59,7 @@ struct TenantWrites: Sendable {
         firstPosition = batch.firstPosition
         nextPosition = ledger.nextPosition
         lastRecordedAt = ledger.lastRecordedAt
+        macs = batch.macs
         recordings = batch.recordings
         ended = changes.sessionsEnded.map {
             EndedSession(session: $0.session, position: $0.position)
@@ -120,6 +122,7 @@ extension TenantRows {
             }
             nextPosition = writes.nextPosition
             lastRecordedAt = writes.lastRecordedAt
+            macs = writes.macs
         }
         try writeAccounts(writes, comparesSequence: comparesHead)
         for merge in writes.mergesMade { merges[merge.id] = merge }

@@ -10,10 +10,21 @@ enum HeadLoad {
         ON CONFLICT DO NOTHING
         """)
 
+    // Something in the log that says it is protected is looked for only where a head has no code: in the first
+    // batch after the upgrade, or when somebody took the code away.
+    private static let columns = """
+        h.tenant_id, h.next_position, h.last_recorded_at, h.log_id, h.log_number, h.protected_from,
+        h.mac, h.mac IS NULL AND (
+            EXISTS (SELECT FROM events WHERE tenant_id = h.tenant_id AND position = 0
+                AND schema_version > 1)
+            OR EXISTS (SELECT FROM events WHERE tenant_id = h.tenant_id AND type = 'KeyRotated'
+                AND schema_version > 1))
+        """
+
     private static let lockHead = Statement(
         "lock_head",
         """
-        SELECT tenant_id, next_position, last_recorded_at FROM ledger_head
+        SELECT \(columns) FROM ledger_head h
         WHERE tenant_id = $1::text FOR UPDATE
         """)
 
@@ -21,7 +32,7 @@ enum HeadLoad {
     private static let lockHeads = Statement(
         "lock_heads",
         """
-        SELECT tenant_id, next_position, last_recorded_at FROM ledger_head
+        SELECT \(columns) FROM ledger_head h
         WHERE tenant_id = ANY ($1::text[]) ORDER BY tenant_id FOR UPDATE
         """)
 
@@ -51,10 +62,18 @@ enum HeadLoad {
             guard let tenant = TenantID(try result.text(row, 0)) else {
                 throw BatchFault.damaged("ledger_head.tenant_id")
             }
-            tenants[tenant] = TenantBatch(
-                tenant: tenant, firstPosition: LogPosition(try result.count(row, 1)),
-                lastRecordedAt: Timestamp(microseconds: try result.timestamp(row, 2)),
+            let head = LogMACs.Head(
+                nextPosition: LogPosition(try result.count(row, 1)),
+                recordedAt: Timestamp(microseconds: try result.timestamp(row, 2)),
+                log: try result.optionalUUID(row, 3).map(EventID.init(bits:)),
+                number: try result.int8(row, 4),
+                protectedFrom: try result.optionalInt8(row, 5).map(LogPosition.init))
+            let batch = TenantBatch(
+                tenant: tenant, firstPosition: head.nextPosition, lastRecordedAt: head.recordedAt,
                 keyring: keyring)
+            try batch.macs.load(
+                head, stored: try result.optionalBytes(row, 6), isMarked: try result.bool(row, 7))
+            tenants[tenant] = batch
         }
     }
 }

@@ -9,31 +9,38 @@ enum EventWrites {
             "tenant_id": "text", "position": "bigint", "event_id": "uuid", "type": "text",
             "schema_version": "integer", "recorded_at": "timestamptz", "account_id": "uuid",
             "account_seq": "bigint", "command_id": "uuid", "request_id": "uuid", "actor": "text",
-            "entry": "bytea",
+            "entry": "bytea", "mac": "bytea",
         ]
     ) { rows in
         """
         INSERT INTO events (tenant_id, position, event_id, type, schema_version, recorded_at,
-            account_id, account_seq, command_id, request_id, actor, entry)
+            account_id, account_seq, command_id, request_id, actor, entry, mac)
         SELECT * FROM \(rows)
         """
     }
 
     private static let moveHeads = RowsStatement(
         "move_heads",
-        ["tenant_id": "text", "first": "bigint", "next": "bigint", "recorded_at": "timestamptz"]
+        [
+            "tenant_id": "text", "first": "bigint", "next": "bigint",
+            "recorded_at": "timestamptz", "log_id": "uuid", "log_number": "bigint",
+            "protected_from": "bigint", "mac": "bytea",
+        ]
     ) { rows in
         """
         WITH written AS (
-            UPDATE ledger_head h SET next_position = k.next, last_recorded_at = k.recorded_at
+            UPDATE ledger_head h
+            SET next_position = k.next, last_recorded_at = k.recorded_at, log_id = k.log_id,
+                log_number = k.log_number, protected_from = k.protected_from, mac = k.mac
             FROM \(rows)
             WHERE h.tenant_id = k.tenant_id AND h.next_position = k.first
             RETURNING 1)
-        SELECT ledger_expect(count(*), $5::bigint, 'ledger_head') FROM written
+        SELECT ledger_expect(count(*), $9::bigint, 'ledger_head') FROM written
         """
     }
 
-    static func calls(for batches: [TenantBatch]) -> [Call] {
+    /// - Throws: `BatchFault.damaged` when no key authenticates a head.
+    static func calls(for batches: [TenantBatch]) throws(BatchFault) -> [Call] {
         let moved = batches.filter { !$0.recordings.isEmpty }
         guard !moved.isEmpty else { return [] }
         let recordings = moved.flatMap(\.recordings)
@@ -51,15 +58,26 @@ enum EventWrites {
                 .uuids(events.map { $0.command.bits }),
                 .optionalUUIDs(events.map { $0.request?.bits }),
                 .texts(events.map { $0.actor.columnText }), .byteses(recordings.map { $0.entry }),
+                .byteses(moved.flatMap(\.codes)),
             ])
-        let move = moveHeads.call(
+        return [insert, try move(moved)]
+    }
+
+    private static func move(_ moved: [TenantBatch]) throws(BatchFault) -> Call {
+        let heads = moved.map { $0.macs.head($0.state.ledger) }
+        var codes: [[UInt8]] = []
+        for (batch, head) in zip(moved, heads) {
+            codes.append(try batch.macs.code(of: .head(head, of: batch.tenant)))
+        }
+        return moveHeads.call(
             rows: moved.count,
             [
                 .texts(moved.map { $0.tenant.description }),
                 .int8s(moved.map { $0.firstPosition.value }),
-                .int8s(moved.map { $0.state.ledger.nextPosition.value }),
-                .timestamps(moved.map { $0.state.ledger.lastRecordedAt.microseconds }),
+                .int8s(heads.map { $0.nextPosition.value }),
+                .timestamps(heads.map { $0.recordedAt.microseconds }),
+                .optionalUUIDs(heads.map { $0.log?.bits }), .int8s(heads.map { $0.number }),
+                .optionalInt8s(heads.map { $0.protectedFrom?.value }), .byteses(codes),
             ], [.int8(Int64(moved.count))])
-        return [insert, move]
     }
 }

@@ -1,0 +1,143 @@
+import Ledger
+
+/// Makes the codes of one tenant's events and of its head, in the order of the log.
+///
+/// The head says which key is in use, under the lock: so every process changes to another key at the same
+/// position.
+struct LogMACs {
+    let tenant: TenantID
+    private let keys: MACKeys
+    /// The id of the log's first event; nil before there is one.
+    private var log: EventID?
+    /// The number of the origin that the log goes on under.
+    private var number: Int64 = 1
+    /// From which position on every event has a code; nil while nothing in the log says so.
+    private(set) var protectedFrom: LogPosition?
+    /// The key in use; nil until the first is needed.
+    private var key: MACKey?
+
+    init(tenant: TenantID, keys: MACKeys) {
+        self.tenant = tenant
+        self.keys = keys
+    }
+
+    /// What a head's row says of the log.
+    struct Head {
+        let nextPosition: LogPosition
+        let recordedAt: Timestamp
+        let log: EventID?
+        let number: Int64
+        let protectedFrom: LogPosition?
+    }
+
+    /// Takes a head's row in.
+    ///
+    /// - Parameters:
+    ///   - head: what the row says.
+    ///   - stored: the row's code; nil where no server of this release has written it.
+    ///   - isMarked: whether something in the log says that it is protected.
+    /// - Throws: `BatchFault.damaged` when the row is not one that a holder of the key has written.
+    mutating func load(
+        _ head: Head, stored: [UInt8]?, isMarked: Bool
+    ) throws(BatchFault) {
+        if let stored {
+            guard let mac = MAC(stored), let used = keys.key(mac.key),
+                used.code(of: .head(head, of: tenant)).matches(mac)
+            else { throw .damaged("ledger_head.mac of tenant \(tenant)") }
+            key = used
+        } else if isMarked || head.protectedFrom != nil {
+            throw .damaged("ledger_head.mac of tenant \(tenant)")
+        }
+        log = head.log
+        number = head.number
+        protectedFrom = head.protectedFrom
+    }
+
+    /// The code of an event that is appended, by the key that holds from it on.
+    ///
+    /// - Throws: `BatchFault.damaged` when the key is not at hand.
+    mutating func code(of recording: Recording) throws(BatchFault) -> [UInt8] {
+        let recorded = recording.recorded
+        switch recorded.event {
+        case .ledgerOpened(let fact):
+            log = recorded.id
+            if let name = fact.macKey {
+                try change(to: name)
+                protectedFrom = recorded.position
+            }
+        case .keyRotated(let fact):
+            guard let prefix = fact.prefix else { break }
+            try change(to: fact.key)
+            if protectedFrom == nil { protectedFrom = LogPosition(prefix.size) }
+        case .ledgerRestored(let fact):
+            number = fact.origin
+        default:
+            break
+        }
+        guard let log else { throw .damaged("ledger_head.log_id of tenant \(tenant)") }
+        return try keyInUse().code(
+            of: .entry(
+                tenant: tenant, log: log, number: number, position: recorded.position,
+                leaf: recording.leaf)
+        ).bytes
+    }
+
+    /// The head's row as it is after the last event.
+    func head(_ ledger: LedgerState) -> Head {
+        Head(
+            nextPosition: ledger.nextPosition, recordedAt: ledger.lastRecordedAt, log: log,
+            number: number, protectedFrom: protectedFrom)
+    }
+
+    /// The code of a row of decision state, or of the head, by the key in use.
+    ///
+    /// - Throws: `BatchFault.damaged` when no key is at hand.
+    mutating func code(of message: MACMessage) throws(BatchFault) -> [UInt8] {
+        try keyInUse().code(of: message).bytes
+    }
+
+    /// Whether a stored code is the one of a row; a row without one is right while the log is not protected.
+    func accept(_ stored: [UInt8]?, of message: @autoclosure () -> MACMessage) -> Bool {
+        guard let stored else { return protectedFrom == nil }
+        return keys.accept(stored, of: message())
+    }
+
+    private mutating func keyInUse() throws(BatchFault) -> MACKey {
+        if let key { return key }
+        guard let current = keys.current else { throw .damaged("no MAC key is at hand") }
+        key = current
+        return current
+    }
+
+    private mutating func change(to name: String) throws(BatchFault) {
+        guard let id = MACKey.ID(name), let named = keys.key(id) else {
+            throw .damaged("the MAC key \(name) is not at hand")
+        }
+        key = named
+    }
+}
+
+extension MACMessage {
+    /// An event at its place: which log, under which number, at which position, and the entry's leaf hash.
+    static func entry(
+        tenant: TenantID, log: EventID, number: Int64, position: LogPosition, leaf: Digest
+    ) -> MACMessage {
+        var message = MACMessage(.entry, tenant: tenant.description)
+        message.uuid(log.bits)
+        message.int8(number)
+        message.int8(position.value)
+        message.raw(leaf.bytes)
+        return message
+    }
+
+    /// A head.
+    static func head(_ head: LogMACs.Head, of tenant: TenantID) -> MACMessage {
+        var message = MACMessage(.head, tenant: tenant.description)
+        message.int8(head.nextPosition.value)
+        message.int8(head.recordedAt.microseconds)
+        message.optional(head.log) { $0.uuid($1.bits) }
+        message.int8(head.number)
+        message.optional(head.protectedFrom) { $0.int8($1.value) }
+        return message
+    }
+}

@@ -1,0 +1,66 @@
+import Ledger
+import LedgerPostgres
+import LedgerTestSupport
+import Postgres
+import Testing
+
+/// The code of a tenant's head: nobody decides on from a head that no server has written.
+@Suite struct HeadMACTests {
+    private static let changes = [
+        "next_position = next_position + 1", "last_recorded_at = '2099-01-01T00:00:00Z'",
+        "log_id = gen_random_uuid()", "log_number = 2", "protected_from = NULL",
+        "protected_from = 7", "mac = NULL", "mac = set_byte(mac, 4, get_byte(mac, 4) # 1)",
+        "mac = (SELECT mac FROM events WHERE position = 0 AND tenant_id = 'default')",
+        "mac = (SELECT mac FROM ledger_head WHERE tenant_id = 'acme')",
+    ]
+
+    @Test(arguments: changes)
+    func `a head that somebody changed is decided from no more`(change: String) async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database, isProtected: true) { fixture in
+                let acme = try #require(TenantID("acme"))
+                try await fixture.open(acme)
+                _ = try await fixture.signIn(subject("google", "ada"))
+                try await database.asRuntime.execute(
+                    "UPDATE ledger_head SET \(change) WHERE tenant_id = 'default'")
+                let before = try await fixture.log().count
+                await #expect(throws: LedgerFault.internalFailure) {
+                    _ = try await fixture.signIn(subject("google", "ada"))
+                }
+                #expect(try await fixture.log().count == before, "nothing is appended")
+                #expect(fixture.reportedFaults.contains { $0.contains("ledger_head.mac") })
+                try await fixture.open(acme)
+            }
+        }
+    }
+
+    @Test func `a server of a former release can append nothing`() async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { _ in
+                let refusal = try await database.asRuntime.refusal(
+                    of: """
+                        INSERT INTO events (tenant_id, position, event_id, type, schema_version,
+                            recorded_at, command_id, actor, entry)
+                        SELECT tenant_id, 1, gen_random_uuid(), type, 1, recorded_at, command_id,
+                            actor, entry FROM events
+                        """)
+                #expect(refusal == SQLState(rawValue: "23514"), "the check of the column")
+            }
+        }
+    }
+
+    @Test func `a log that says nothing of protection gets its codes from the first batch on`()
+        async throws
+    {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                // As the migration leaves it.
+                try await database.asSuperuser.execute("UPDATE ledger_head SET mac = NULL")
+                _ = try await fixture.signIn(subject("google", "ada"))
+                #expect(
+                    try await database.asRuntime.texts(
+                        "SELECT (mac IS NOT NULL)::text FROM ledger_head") == ["true"])
+            }
+        }
+    }
+}
