@@ -53,12 +53,15 @@ struct UnreadableSearch {
     private mutating func searchLog() throws(PostgresError) {
         let end: Int64
         do throws(PostgresError) {
+            // Not max(position), for which a planner without statistics may read all rows.
             let last = try connection.query(
                 Statement(
                     "unreadable_end",
-                    "SELECT coalesce(max(position), -1) FROM events WHERE tenant_id = $1"),
+                    """
+                    SELECT position FROM events WHERE tenant_id = $1 ORDER BY position DESC LIMIT 1
+                    """),
                 [.text(tenant.description)])
-            end = LogPosition(try last.int8(0, 0)).next.value
+            end = last.rowCount == 0 ? 0 : LogPosition(try last.int8(0, 0)).next.value
         } catch {
             guard Self.isAbout(error) else { throw error }
             return add(nil, .entries, "the end of the log can't be read: \(error)")
