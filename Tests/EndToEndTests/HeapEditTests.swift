@@ -75,7 +75,8 @@ import Testing
                 await session.close()
                 try await cluster.stop(mode: "fast")
                 // The page's header.
-                try cluster.overwrite(path, at: 8_192 * UInt64(page), with: Array(repeating: 0xEE, count: 24))
+                try cluster.overwrite(
+                    path, at: 8_192 * UInt64(page), with: Array(repeating: 0xEE, count: 24))
                 try await cluster.start()
                 let verify = try await deployment.tool.run(["verify"])
                 #expect(verify.status == 1, "\(verify.errors)")
