@@ -1,0 +1,50 @@
+extension Tampering {
+    private static let bob = "(SELECT account_id FROM accounts WHERE opened_position = 5)"
+
+    static let ofState = [
+        Tampering(
+            "an identity is moved to another account", at: 2,
+            sql: "UPDATE identities SET account_id = \(bob) WHERE provider_id = 'ada'"),
+        Tampering(
+            "an identity is moved to another account, its read model with it", at: 2,
+            sql: """
+                UPDATE identities SET account_id = \(bob) WHERE provider_id = 'ada';
+                UPDATE user_providers SET user_id = \(bob) WHERE provider_id = 'ada'
+                """),
+        Tampering(
+            "an identity has another subject", at: 2,
+            sql: "UPDATE identities SET provider_id = 'thief' WHERE provider_id = 'ada'"),
+        Tampering(
+            "an identity is made up",
+            sql: """
+                INSERT INTO identities SELECT tenant_id, provider, 'thief', gen_random_uuid(),
+                    account_id, last_account_id, linked_at, linked_position
+                FROM identities WHERE provider_id = 'ada'
+                """),
+        Tampering(
+            "an identity's row is put back as it was before an unlink", at: 4,
+            sql: "UPDATE identities SET account_id = last_account_id WHERE provider_id = 'ada-g'"),
+        Tampering(
+            "a session belongs to another account", at: 22,
+            sql: "UPDATE sessions SET account_id = \(bob) WHERE opened_position = 22"),
+        Tampering(
+            "an ended session is alive again", at: 11,
+            sql: "UPDATE sessions SET ended_position = NULL WHERE ended_position = 11"),
+        Tampering(
+            "a legal hold is taken off an account", at: 19,
+            sql: "UPDATE accounts SET legal_holds = NULL WHERE legal_holds IS NOT NULL"),
+        Tampering(
+            "an absorbed account stands by itself again", at: 18,
+            sql: "UPDATE accounts SET merged_into = NULL WHERE merged_into IS NOT NULL"),
+        Tampering(
+            "what a merge did is edited", at: 18, sql: "UPDATE merges SET moved = '{}'"),
+        Tampering(
+            "an erasure is made up", at: 19,
+            sql: """
+                INSERT INTO erasures (tenant_id, account_id, opened_position, next_seq, last_leaf,
+                    position, erased_at)
+                SELECT tenant_id, account_id, opened_position, next_seq, last_leaf, last_position,
+                    now() FROM accounts WHERE opened_position = 5
+                """),
+    ]
+}
