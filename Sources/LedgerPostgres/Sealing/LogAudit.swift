@@ -49,7 +49,8 @@ struct LogAudit {
         if tree.size == 0, let what = try await strayFault() {
             return .finding(
                 SealingFinding(
-                    what: what, position: nil, after: last.checkpoint.size, before: nil))
+                    what: what, position: nil, after: last.checkpoint.size, before: nil,
+                    isOfCheckpointAlone: true))
         }
         let end = min(last.checkpoint.size, tree.size + Int64(pageMax))
         try await readCheckpoints(upTo: end)
@@ -69,36 +70,38 @@ struct LogAudit {
             }
             leaves = leaves.dropFirst(leafCount)
             hashes = hashes.dropFirst(hashCount)
-            if let what = checkpointFault() {
-                return .finding(
-                    SealingFinding(what: what, position: nil, after: proved, before: next))
-            }
+            if let finding = checkpointFinding() { return .finding(finding) }
         } while tree.size < end
         guard tree.size == last.checkpoint.size else { return .more }
         guard tree.root == last.checkpoint.root else {
-            let what = "entries and hashes were changed together: they give another root"
-            return .finding(
-                SealingFinding(what: what, position: nil, after: proved, before: tree.size))
+            return .finding(anotherRoot)
         }
         return .whole
     }
 
     /// What is wrong with the checkpoints of the size that is reached, if there are any.
-    private mutating func checkpointFault() -> String? {
+    private mutating func checkpointFinding() -> SealingFinding? {
         while let next = ahead.first, next.size == tree.size {
             ahead.removeFirst()
             let says = Checkpoint(
                 origin: last.checkpoint.origin, size: next.size, root: TreeHash(next.root))
             guard next.note.utf8.starts(with: says.text.utf8), next.fault(verifiers) == nil else {
-                return
-                    "the published checkpoint of size \(next.size) is not the one that was signed"
+                return SealingFinding(
+                    what: "the published checkpoint of size \(next.size) is not the one that was"
+                        + " signed", position: nil, after: proved, before: tree.size,
+                    isOfCheckpointAlone: true)
             }
-            guard says.root == tree.root else {
-                return "entries and hashes were changed together: they give another root"
-            }
+            guard says.root == tree.root else { return anotherRoot }
             proved = tree.size
         }
         return nil
+    }
+
+    /// That the size which is reached was signed with another root.
+    private var anotherRoot: SealingFinding {
+        SealingFinding(
+            what: "entries and hashes were changed together: they give another root", position: nil,
+            after: proved, before: tree.size)
     }
 
     /// What is wrong with the checkpoints above the last that the record knows: those that were signed

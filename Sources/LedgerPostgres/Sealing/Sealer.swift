@@ -54,6 +54,21 @@ package final class Sealer: Sendable {
         await auditStore.close()
     }
 
+    /// Refuses the logs of which a checkpoint is published that nobody signed, as far as that is seen at
+    /// once; for a pass that ends before an audit would.
+    ///
+    /// - Throws: what the database throws when it is away.
+    package func lookAtPublished() async throws {
+        for tenant in try record.tenants() {
+            // A record that is not fit for use is refused where it is used.
+            guard let standing = try? record.standing(of: tenant, mayBegin: false) else { continue }
+            let look = PublishedLook(store: auditStore, tenant: tenant)
+            if let finding = try await look.finding(standing) {
+                refuse(tenant, .contradicts(finding))
+            }
+        }
+    }
+
     /// Makes the sealer look at once; never blocks.
     ///
     /// To be called after each commit.

@@ -18,4 +18,7 @@ package struct SealerStatus: Hashable, Sendable {
     package let refusal: SealingRefusal?
     /// Whether there has been something to sign for too long, of which nothing was signed.
     package let isStuck: Bool
+
+    /// Whether the log is not sealed for a reason that lies in it, or in the process.
+    package var isDown: Bool { refusal.map { !$0.isOfCheckpointAlone } ?? isStuck }
 }

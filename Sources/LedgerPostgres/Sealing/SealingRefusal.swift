@@ -24,6 +24,17 @@ package enum SealingRefusal: Error, Hashable, Sendable, CustomStringConvertible 
         }
     }
 
+    /// Whether a published checkpoint is wrong and nothing that was found of the log: anybody who may add
+    /// rows of checkpoints can bring that about.
+    package var isOfCheckpointAlone: Bool {
+        switch self {
+        case .contradicts(let finding): finding.isOfCheckpointAlone
+        // Of a record that is behind it cannot be told apart.
+        case .recordUnfit: true
+        case .logWentBack, .hashesWentBack, .hashesDamaged, .databaseFails: false
+        }
+    }
+
     package var description: String {
         switch self {
         case .logWentBack(let size, let signed):
@@ -49,9 +60,15 @@ package struct SealingFinding: Hashable, Sendable, CustomStringConvertible {
     package let after: Int64
     /// The first signed size that does not hold; nil when what is wrong was not signed yet.
     package let before: Int64?
+    /// Whether it is a published checkpoint that nobody signed, and the log is as it was.
+    package let isOfCheckpointAlone: Bool
 
     /// Describes a place.
-    package init(what: String, position: Int64?, after: Int64, before: Int64?) {
+    package init(
+        what: String, position: Int64?, after: Int64, before: Int64?,
+        isOfCheckpointAlone: Bool = false
+    ) {
+        self.isOfCheckpointAlone = isOfCheckpointAlone
         self.what = what
         self.position = position
         self.after = after

@@ -70,7 +70,7 @@ struct TreeLoading {
             throw .contradicts(
                 SealingFinding(
                     what: "the published checkpoint of size \(published.size) \(fault)",
-                    position: nil, after: size, before: nil))
+                    position: nil, after: size, before: nil, isOfCheckpointAlone: true))
         }
         guard published.size <= size else {
             throw .recordUnfit(
@@ -81,7 +81,7 @@ struct TreeLoading {
             throw .contradicts(
                 SealingFinding(
                     what: "the published checkpoint is not the one that was signed", position: nil,
-                    after: 0, before: size))
+                    after: 0, before: size, isOfCheckpointAlone: true))
         }
     }
 

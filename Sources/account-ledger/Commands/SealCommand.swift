@@ -37,6 +37,7 @@ enum SealCommand {
         let sealer = Sealer(
             url: url, directory: directory, log: log)
         let signals = StopSignals.received()
+        if arguments.has("once") { try await sealer.lookAtPublished() }
         let running = Task { await sealer.run() }
         log.write(.info, "sealing")
         let outcome: Result<Void, any Error>
@@ -102,19 +103,26 @@ enum SealCommand {
         let wanted = tenants.filter { $0.events > 0 }
         let reads = ProofReads(url: url) { _ in }
         let deadline = ContinuousClock.now + patience
+        var signedTenants: [String] = []
+        var refusals: [String] = []
         for (tenant, size) in wanted {
             while true {
                 let status = sealer.statuses.first { $0.tenant == tenant }
                 if let refusal = status?.refusal {
-                    throw Fault("tenant \(tenant) is not signed: \(refusal)")
+                    refusals.append("tenant \(tenant) is not signed: \(refusal)")
+                    break
                 }
-                if let status, status.isSignedHere, status.signed >= size { break }
+                if let status, status.isSignedHere, status.signed >= size {
+                    signedTenants.append("\(tenant)\tsigned up to size \(size)\n")
+                    break
+                }
                 let isOurs = status?.isHeld ?? true
                 if !isOurs, let signed = try await reads.latestCheckpoint(of: tenant)?.size,
                     signed >= size
                 {
                     let found = try await Tenants(url: url).list().first { $0.tenant == tenant }
                     try expect(signed, of: tenant, events: found?.events ?? 0)
+                    signedTenants.append("\(tenant)\tsigned up to size \(size)\n")
                     break
                 }
                 guard isOurs || ContinuousClock.now < deadline else {
@@ -125,7 +133,8 @@ enum SealCommand {
             }
         }
         await reads.close()
-        Terminal.print(wanted.map { "\($0.tenant)\tsigned up to size \($0.events)\n" }.joined())
+        Terminal.print(signedTenants.joined())
+        guard refusals.isEmpty else { throw Fault(refusals.joined(separator: "; ")) }
     }
 
     /// Sees that a log has as many events as were signed before they were counted.

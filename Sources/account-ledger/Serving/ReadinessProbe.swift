@@ -70,8 +70,9 @@ actor ReadinessProbe {
             checks.append(
                 Readiness.Check(
                     "sealer",
+                    // One log that is not signed is no reason to serve nobody: see `docs/sealing.md`.
                     isReady: sealer.isAlive() && sealer.isCurrent
-                        && statuses.allSatisfy { $0.refusal == nil && !$0.isStuck },
+                        && (statuses.isEmpty || statuses.contains { !$0.isDown }),
                     detail: SealingProgress.line(statuses, isCurrent: sealer.isCurrent)))
         }
         return Readiness(checks: checks)

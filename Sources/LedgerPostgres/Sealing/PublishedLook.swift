@@ -1,0 +1,30 @@
+import Ledger
+import TransparencyLog
+
+/// Looks at once for published checkpoints of a log that no key of it has signed; the audit comes by all
+/// of them, and takes longer.
+struct PublishedLook {
+    /// How far below what was signed last it looks.
+    private static let sizesMax: Int64 = 10_000
+    private static let pageMax = 1_000
+
+    let store: any SealerStore
+    let tenant: TenantID
+
+    /// The first one among those of the last sizes that were signed, and above them.
+    func finding(_ standing: SealerStanding) async throws -> SealingFinding? {
+        guard let last = standing.last?.checkpoint else { return nil }
+        var size = max(0, last.size - Self.sizesMax)
+        while true {
+            let page = try await store.checkpoints(of: tenant, above: size, limit: Self.pageMax)
+            for checkpoint in page where checkpoint.origin == last.origin.description {
+                guard let fault = checkpoint.fault(standing.verifiers) else { continue }
+                return SealingFinding(
+                    what: "the published checkpoint of size \(checkpoint.size) \(fault)",
+                    position: nil, after: last.size, before: nil, isOfCheckpointAlone: true)
+            }
+            guard let next = page.last?.size, page.count >= Self.pageMax else { return nil }
+            size = next
+        }
+    }
+}

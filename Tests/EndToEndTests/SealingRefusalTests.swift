@@ -1,0 +1,99 @@
+import Foundation
+import LedgerTestSupport
+import Postgres
+import Testing
+
+/// One log that is not signed any more, because somebody has made up a checkpoint of it.
+@Suite struct SealingRefusalTests {
+    private static let origin = ["LEDGER_ORIGIN": "ledger.example.com/accounts"]
+
+    private func settings(_ deployment: Deployment) -> [String: String] {
+        ["LEDGER_SEALER_STATE": deployment.path("sealer")]
+    }
+
+    /// What a stolen login of the server, or of the sealer, can do.
+    private func makeUp(size: Int, of tenant: String, _ deployment: Deployment) async throws {
+        let session = Session(url: deployment.superuserURL, applicationName: "refusal test")
+        try await session.run { connection in
+            try connection.execute(
+                """
+                INSERT INTO checkpoints (tenant_id, size, origin, root, note, signed_at)
+                VALUES ('\(tenant)', \(size), 'ledger.example.com/accounts/\(tenant)', sha256(''),
+                    'made up', now())
+                """)
+        }
+        await session.close()
+    }
+
+    /// Waits until sealing of a log is refused, and gives what readiness says in detail.
+    private func expectRefused(
+        _ tenant: String, by server: ServerProcess, _ note: Comment
+    ) async throws -> String {
+        try await eventually("sealing to be refused, \(note)") {
+            let metrics = try await server.admin.call("GET", "/metrics")
+            return String(decoding: metrics.body, as: UTF8.self)
+                .contains("ledger_sealing_refused{tenant=\"\(tenant)\"} 1\n") ? true : nil
+        }
+        return try await eventually("readiness to name it, \(note)") {
+            let answer = try await server.admin.call("GET", "/readyz")
+            let text = String(decoding: answer.body, as: UTF8.self)
+            return text.contains("\(tenant) is not signed any more") ? text : nil
+        }
+    }
+
+    @Test func `a made-up checkpoint of one tenant takes no server out of rotation`() async throws {
+        try await Deployment.with(settings: Self.origin) { deployment in
+            var server = try await deployment.serve(settings: settings(deployment))
+            try await server.stop()
+            let made = try await deployment.tool.run(["tenant", "create", "acme"])
+            #expect(made.status == 0, "\(made.errors)")
+            server = try await deployment.serve(settings: settings(deployment))
+            try await eventually("both logs to be signed") {
+                let metrics = try await server.admin.call("GET", "/metrics")
+                let text = String(decoding: metrics.body, as: UTF8.self)
+                return text.contains("ledger_signed_size{tenant=\"acme\"} 1\n")
+                    && text.contains("ledger_signed_size{tenant=\"default\"} 1\n") ? true : nil
+            }
+            try await makeUp(size: 500, of: "acme", deployment)
+            for note in ["at once", "after a restart"] as [Comment] {
+                let detail = try await expectRefused("acme", by: server, note)
+                #expect(detail.contains("\"status\":\"ready\""), "\(detail)")
+                #expect(try await server.client.call("GET", "/readyz").status == 200)
+                #expect(try await server.admin.call("GET", "/readyz").status == 200)
+                var phone = Device(server.client)
+                #expect(try await phone.signIn(deployment.apple, as: "a").status == 200)
+                try await server.stop()
+                #expect(server.log.contains("sealing refused"))
+                server = try await deployment.serve(settings: settings(deployment))
+            }
+            // Nor where it is the only tenant, or each of them.
+            try await makeUp(size: 500, of: "default", deployment)
+            let detail = try await expectRefused("default", by: server, "of every log")
+            #expect(detail.contains("\"status\":\"ready\""), "\(detail)")
+            #expect(try await server.client.call("GET", "/readyz").status == 200)
+        }
+    }
+
+    @Test(arguments: [1, 500])
+    func `sealing once refuses a log of which a checkpoint was made up`(size: Int) async throws {
+        try await Deployment.with(settings: Self.origin) { deployment in
+            let server = try await deployment.serve()
+            var phone = Device(server.client)
+            try await phone.signIn(deployment.apple, as: "a")
+            try await server.stop()
+            let made = try await deployment.tool.run(["tenant", "create", "zebra"])
+            #expect(made.status == 0, "\(made.errors)")
+            let tool = CommandLineTool(
+                environment: deployment.tool.environment.merging(settings(deployment)) { $1 })
+            #expect(try await tool.run(["seal", "--once"]).status == 0)
+            try await makeUp(size: size, of: "default", deployment)
+            let outcome = try await tool.run(["seal", "--once"])
+            #expect(outcome.status == 1)
+            #expect(outcome.errors.contains("tenant default is not signed: "), "\(outcome.errors)")
+            #expect(outcome.errors.contains("checkpoint of size \(size) "), "\(outcome.errors)")
+            // The others are.
+            #expect(outcome.output.contains("zebra\tsigned up to size 1"), "\(outcome.output)")
+            #expect(!outcome.output.contains("default"))
+        }
+    }
+}
