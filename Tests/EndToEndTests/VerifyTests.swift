@@ -78,7 +78,13 @@ import Testing
                     ALTER TABLE checkpoint_keys DISABLE TRIGGER USER;
                     DELETE FROM merkle_nodes;
                     DELETE FROM checkpoints;
-                    DELETE FROM checkpoint_keys
+                    DELETE FROM checkpoint_keys;
+                    DO $$ DECLARE t record; BEGIN FOR t IN
+                        SELECT tgrelid::regclass AS name, tgname FROM pg_trigger
+                        WHERE NOT tgisinternal AND tgenabled = 'D'
+                    LOOP
+                        EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', t.name, t.tgname);
+                    END LOOP; END $$
                     """)
             }
             await session.close()

@@ -13,7 +13,7 @@ enum OfflineVerification {
     /// The bundle to verify, when one is named.
     static func bundle(_ arguments: Arguments) throws(UsageError) -> String? {
         guard let bundle = arguments["offline"] else { return nil }
-        for option in ["tenant", "checkpoint"] where arguments[option] != nil {
+        for option in ["tenant", "checkpoint", "level"] where arguments[option] != nil {
             throw arguments.misuse("--offline goes without --\(option)")
         }
         return bundle

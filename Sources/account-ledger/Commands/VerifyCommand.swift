@@ -15,6 +15,9 @@ enum VerifyCommand {
                 meaning:
                     "a signed checkpoint that was kept elsewhere; the log it names has to agree with it"
             ),
+            .init(
+                name: "level", placeholder: "LEVEL",
+                meaning: "the append-only level that is expected, 1 to 3; by default 1"),
         ] + OfflineVerification.options,
         settings: [.databaseURL, .keys, .sealerState, .origin, .mode],
         details: """
@@ -24,14 +27,16 @@ enum VerifyCommand {
             checkpoints it lies between. Prints what was checked and what was
             found, ids and positions only. Without LEDGER_KEYS, disclosures and what is derived from them
             are left out. With --vkey every log has to be signed by one of these keys. With
-            LEDGER_SEALER_STATE each log has to agree with what its sealer signed last. Exits with 0 only
-            when everything holds. With --offline nothing but the bundle is read.
+            LEDGER_SEALER_STATE each log has to agree with what its sealer signed last. A log without its
+            guards, or with weaker ones than --level says, does not hold. Exits with 0 only when everything
+            holds. With --offline nothing but the bundle is read.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         if let bundle = try OfflineVerification.bundle(arguments) {
             return try OfflineVerification.run(bundle, arguments)
         }
+        let level = try expectedLevel(arguments)
         let verifiers = try arguments.value(
             of: "vkey", as: OfflineVerification.wantedKeys, OfflineVerification.verifiers)
         let url = try environment.databaseURL
@@ -42,7 +47,11 @@ enum VerifyCommand {
         let trust = try VerifyTrust.read(
             arguments, environment, keys: verifiers ?? [], tenants: tenants,
             isOfAll: tenant == nil)
-        let guards = try SchemaCheck.withConnection(to: url) { try AppendOnlySurvey($0).text }
+        let survey = try SchemaCheck.withConnection(to: url) { try AppendOnlySurvey($0) }
+        let weakness =
+            survey.guards.level < level
+            ? "append-only level \(survey.guards.level.rawValue), and \(level.rawValue) is expected"
+            : nil
         let verifier = Verifier(
             url: url, keyring: keys?.wrapping, searchKey: keys?.searching.search, trust: trust)
         let isTold = arguments.has("progress") || Terminal.isWatched
@@ -54,9 +63,18 @@ enum VerifyCommand {
         }
         await verifier.close()
         Terminal.print(
-            text(of: report) + guards + summary(report).joined(separator: ", ") + "\n"
-                + verdict(report))
-        return report.holds ? .success : .fault
+            text(of: report) + survey.text + summary(report).joined(separator: ", ") + "\n"
+                + verdict(report, weakness))
+        return report.holds && weakness == nil ? .success : .fault
+    }
+
+    private static func expectedLevel(
+        _ arguments: Arguments
+    ) throws(UsageError) -> AppendOnlyLevel {
+        try arguments.value(of: "level", as: "a level from 1 to 3") { text in
+            let level = Int(text).flatMap(AppendOnlyLevel.init(rawValue:))
+            return level == .unguarded ? nil : level
+        } ?? .triggers
     }
 
     private static func text(of report: VerificationReport) -> String {
@@ -95,10 +113,11 @@ enum VerifyCommand {
         return parts
     }
 
-    private static func verdict(_ report: VerificationReport) -> String {
-        guard !report.holds else { return "everything holds\n" }
+    private static func verdict(_ report: VerificationReport, _ weakness: String?) -> String {
+        guard !report.holds || weakness != nil else { return "everything holds\n" }
         let more = report.findingCount - report.findings.count
-        return "DOES NOT HOLD: \(report.findingCount) findings\n"
+        return "DOES NOT HOLD: \(report.findingCount + (weakness == nil ? 0 : 1)) findings\n"
+            + (weakness.map { "  \($0)\n" } ?? "")
             + report.findings.map { "  \($0)\n" }.joined()
             + (more > 0 ? "  and \(more) more\n" : "")
     }

@@ -19,7 +19,11 @@ enum VerifyTrust {
                 // A log that is gone as a whole is named by the directory alone.
                 let signed = isOfAll ? try directory.signedTenants() : []
                 for tenant in Set(tenants + signed) {
-                    trust.records[tenant] = try directory.lastSigned(of: tenant)?.checkpoint
+                    guard let last = try directory.lastSigned(of: tenant) else { continue }
+                    trust.records[tenant] = last.checkpoint
+                    // A key that is gone is the sealer's to complain of.
+                    trust.recordKeys[tenant] =
+                        (try? directory.standing(of: tenant, mayBegin: false))?.verifiers
                 }
             } catch {
                 throw Fault("\(Setting.sealerState.name): \(error)")

@@ -290,6 +290,8 @@ import TransparencyLog
         try await Self.with { fixture in
             var trust = SealTrust()
             trust.records[.default] = try fixture.record.lastSigned(of: .default)?.checkpoint
+            trust.recordKeys[.default] =
+                try fixture.record.standing(of: .default, mayBegin: false).verifiers
             let before = try await Self.verify(fixture, trust)
             #expect(before.holds && !before.isSearched, "\(before.findings)")
             try await fixture.tamper(

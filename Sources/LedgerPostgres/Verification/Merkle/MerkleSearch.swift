@@ -17,6 +17,10 @@ struct MerkleSearch {
     private var completed: [TreeHash] = []
     /// The size of the last checkpoint that the log agrees with.
     private var proved: Int64 = 0
+    /// The same among those that were kept elsewhere or are signed by a key that is not the database's.
+    private var trusted: Int64 = 0
+    /// Checkpoints that nobody signed: named last, so that they hide no place.
+    private var strangers: [(check: VerificationCheck, position: LogPosition?, text: String)] = []
     /// The first stored hash that is not what the log gives, until a checkpoint says which is right.
     private var suspect: (position: Int64, isEntry: Bool)?
     private(set) var hashCount: Int64 = 0
@@ -33,6 +37,7 @@ struct MerkleSearch {
     /// Searches the whole log.
     mutating func run(on connection: Connection) throws(PostgresError) {
         findings += seals.faults
+        defer { findings += strangers + seals.strangers }
         if seals.leaves < seals.required {
             add(
                 .nodes, seals.leaves,
@@ -95,9 +100,11 @@ struct MerkleSearch {
     /// Takes a checkpoint of the size that is reached; false when the log does not agree with it.
     private mutating func take(_ signed: SealStretch.Signed) -> Bool {
         if let fault = signed.fault {
-            add(
-                .checkpoints, signed.size - 1,
-                "the checkpoint of size \(signed.size) \(fault)")
+            strangers.append(
+                (
+                    .checkpoints, LogPosition(signed.size - 1),
+                    "the checkpoint of size \(signed.size) \(fault)"
+                ))
         }
         guard signed.root == tree.root else {
             // One that nobody signed proves nothing about the log.
@@ -108,6 +115,7 @@ struct MerkleSearch {
         guard signed.fault == nil else { return true }
         checkpointCount += 1
         proved = signed.size
+        if isTrusted(signed) { trusted = signed.size }
         if let suspect {
             add(
                 .nodes, suspect.position,
@@ -129,16 +137,24 @@ struct MerkleSearch {
                     : "a stored hash is not what the log gives")
             return
         }
-        let place = "between \(proved) and \(signed.size - 1)"
+        // Whoever can rewrite a log can also have it signed anew, by a key that the database names.
+        let start = isTrusted(signed) ? trusted : proved
+        let place = "between \(start) and \(signed.size - 1)"
         let what = signed.isAnchor ? "the checkpoint that was kept" : "what was signed"
         if let suspect, suspect.isEntry {
             add(
                 .checkpoints, suspect.position,
                 "the entry is not the one that was sealed; \(what) is contradicted \(place)")
         } else {
-            add(.checkpoints, proved, "the entries are not those of \(what), \(place)")
+            add(.checkpoints, start, "the entries are not those of \(what), \(place)")
         }
         suspect = nil
+    }
+
+    /// Whether a checkpoint does not hang on what the database says: one that was kept elsewhere, or is signed
+    /// by a key that is.
+    private func isTrusted(_ signed: SealStretch.Signed) -> Bool {
+        signed.claim.map { $0.fault(seals.trusted) == nil } ?? true
     }
 
     /// Says that what was sealed goes on where the log ends.

@@ -14,12 +14,16 @@ struct SealStanding: Sendable {
     var required: Int64 = 0
     /// Keys that a checkpoint may be signed with.
     var verifiers: [NoteVerifier] = []
+    /// Keys that were not read from the database.
+    var trusted: [NoteVerifier] = []
     /// Checkpoints that were kept elsewhere, the smallest first.
     var anchors: [Checkpoint] = []
     /// Whether somebody brought keys, and nothing that is stored is signed by one of them.
     var lacksTrusted = false
     /// What is wrong already; then the rest is a guess.
     var faults: [(check: VerificationCheck, position: LogPosition?, text: String)] = []
+    /// Checkpoints above everything that was sealed, which nobody signed.
+    var strangers: [(check: VerificationCheck, position: LogPosition?, text: String)] = []
 
     private static let keysMax = 1_000
 
@@ -64,6 +68,7 @@ struct SealStanding: Sendable {
         if try connection.query(Self.stray, name).bool(0, 0) {
             faults.append((.nodes, nil, "there are hashes or checkpoints of no log"))
         }
+        trusted = trust.verifiers + (trust.recordKeys[tenant] ?? [])
         try readKeys(of: tenant, trust: trust, on: connection)
         let record = trust.records[tenant]
         anchors = ((trust.anchors[tenant] ?? []) + (record.map { [$0] } ?? []))
@@ -84,6 +89,7 @@ struct SealStanding: Sendable {
     ) throws(PostgresError) {
         verifiers = trust.verifiers
         guard verifiers.isEmpty else { return }
+        verifiers = trusted
         let keys = try connection.query(Self.keys, [.text(tenant.description)])
         for row in 0..<keys.rowCount {
             if let verifier = NoteVerifier(try keys.text(row, 0)) {
@@ -131,7 +137,7 @@ struct SealStanding: Sendable {
         signed = max(published, anchors.last?.size ?? 0)
         // Up to there the search comes by them itself.
         for (size, fault) in stray where size > max(leaves, signed) {
-            faults.append(
+            strangers.append(
                 (.checkpoints, LogPosition(size - 1), "the checkpoint of size \(size) \(fault)"))
         }
     }

@@ -11,8 +11,11 @@ struct SealStretch: Sendable {
         let root: TreeHash?
         /// Why it is not to be trusted; nil when it is.
         let fault: String?
+        /// The row that says it; nil for one that was kept elsewhere.
+        let claim: CheckpointClaim?
+
         /// Whether it is one that was kept elsewhere.
-        let isAnchor: Bool
+        var isAnchor: Bool { claim == nil }
     }
 
     /// The hashes that the stretch must have stored, in their order; nil where there is none.
@@ -36,7 +39,7 @@ struct SealStretch: Sendable {
         for anchor in seals.anchors
         where anchor.size > positions.lowerBound && anchor.size <= positions.upperBound {
             signed.append(
-                Signed(size: anchor.size, root: anchor.root, fault: nil, isAnchor: true))
+                Signed(size: anchor.size, root: anchor.root, fault: nil, claim: nil))
         }
         signed.sort { $0.size < $1.size }
     }
@@ -99,7 +102,7 @@ struct SealStretch: Sendable {
                 origin: String(decoding: row.bytes(1), as: UTF8.self), size: size, root: root,
                 note: String(decoding: row.bytes(3), as: UTF8.self))
             let fault = claim.fault(verifiers)
-            found.append(Signed(size: size, root: root, fault: fault, isAnchor: false))
+            found.append(Signed(size: size, root: root, fault: fault, claim: claim))
         }
         signed = found
     }

@@ -9,6 +9,8 @@ package struct SealTrust: Sendable {
     package var anchors: [TenantID: [Checkpoint]] = [:]
     /// What a sealer's own record says was signed last: anchors, whose hashes are stored besides.
     package var records: [TenantID: Checkpoint] = [:]
+    /// The keys of a sealer's own record: what they have signed is where a contradiction can begin.
+    package var recordKeys: [TenantID: [NoteVerifier]] = [:]
 
     /// Relies on nothing from outside.
     package init() {}

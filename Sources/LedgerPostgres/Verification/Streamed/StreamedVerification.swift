@@ -44,8 +44,9 @@ struct StreamedVerification {
 
         guard try ErasedAccounts.keyed(of: tenant, on: connection).isEmpty else { return nil }
         let seals = try SealStanding(of: tenant, trust: trust, on: connection)
-        guard seals.faults.isEmpty, seals.leaves <= head.nextPosition.value,
-            seals.leaves >= seals.required, seals.signed <= head.nextPosition.value,
+        guard seals.faults.isEmpty, seals.strangers.isEmpty,
+            seals.leaves <= head.nextPosition.value, seals.leaves >= seals.required,
+            seals.signed <= head.nextPosition.value,
             !seals.lacksTrusted || head.nextPosition.value == 0
         else { return nil }
         let key = RowHashKey()
