@@ -17,6 +17,8 @@ package final class APIServices: Sendable {
     package let accessTokens: AccessTokens
     /// Makes and recognises refresh tokens.
     package let refreshTokens: RefreshTokens
+    /// Names ID tokens that are to be used once.
+    package let singleUseIDTokens: SingleUseIDTokens
     /// Makes and recognises the digests of merge plans.
     package let mergePlans: MergePlanDigests
     /// Tells the wall time.
@@ -37,7 +39,8 @@ package final class APIServices: Sendable {
         commands: any CommandQueue, accounts: any AccountReader, audit: AuditServices,
         tenants: any TenantDirectory,
         configurations: [TenantID: TenantConfiguration], accessTokens: AccessTokens,
-        refreshTokens: RefreshTokens, mergePlans: MergePlanDigests,
+        refreshTokens: RefreshTokens, singleUseIDTokens: SingleUseIDTokens,
+        mergePlans: MergePlanDigests,
         now: @escaping @Sendable () -> Timestamp,
         random: @escaping @Sendable () -> UInt128, observer: any RequestObserver,
         trustedProxies: TrustedProxies, allowedOrigins: AllowedOrigins,
@@ -50,6 +53,7 @@ package final class APIServices: Sendable {
         self.configurations = configurations
         self.accessTokens = accessTokens
         self.refreshTokens = refreshTokens
+        self.singleUseIDTokens = singleUseIDTokens
         self.mergePlans = mergePlans
         self.now = now
         self.random = random

@@ -17,6 +17,7 @@ final class FuzzService: Sendable {
     let accessTokens: AccessTokens
     let refreshTokens: RefreshTokens
     private let mergePlans: MergePlanDigests
+    private let singleUseIDTokens: SingleUseIDTokens
     let providerKeys: KeySet
     let policy: IDTokenPolicy
     let idTokens: [String]
@@ -41,6 +42,7 @@ final class FuzzService: Sendable {
             issuer: "https://ledger.example", audience: "app", current: tokenKey)
         refreshTokens = RefreshTokens(key: refreshKey)
         mergePlans = MergePlanDigests(key: refreshKey)
+        singleUseIDTokens = SingleUseIDTokens(key: refreshKey)
         providerKeys = KeySet([providerKey.verificationKey, tokenKey.verificationKey])
         policy = IDTokenPolicy(
             issuers: [issuer], audiences: ["app"], algorithms: [.rs256, .es256], nonce: .raw)
@@ -100,7 +102,8 @@ final class FuzzService: Sendable {
             APIServices(
                 commands: ledger, accounts: ledger, audit: audit, tenants: ledger,
                 configurations: [.default: configuration], accessTokens: accessTokens,
-                refreshTokens: refreshTokens, mergePlans: mergePlans, now: { Self.now },
+                refreshTokens: refreshTokens, singleUseIDTokens: singleUseIDTokens,
+                mergePlans: mergePlans, now: { Self.now },
                 random: { SecureRandom.uint128() }, observer: observer, trustedProxies: proxies,
                 allowedOrigins: origins, readiness: { Readiness(checks: []) }))
     }

@@ -120,6 +120,8 @@ package struct Decision: Sendable {
         case refreshTokens(SessionID, RefreshTokenState)
         /// An idempotency key has its answer.
         case answered(IdempotencyScope, DecisionState.IdempotencyRecord)
+        /// An ID token opened its first session.
+        case idTokenSpent(SingleUseIDToken, Timestamp)
         /// What budgets, idempotency keys and sessions remember of an account is gone.
         case forgotten(AccountID)
 

@@ -64,6 +64,8 @@ package struct DecisionState: Sendable {
     package var attempts: [AccountID: [Attempt: Timestamp]] = [:]
     package var signIns: [IdentityID: SignInCount] = [:]
     package var idempotency: [IdempotencyScope: IdempotencyRecord] = [:]
+    /// When each ID token that is to be used once opened its first session, by its digest.
+    package var spentIDTokens: [Digest: Timestamp] = [:]
 
     /// Wraps a loaded part of a ledger.
     package init(ledger: LedgerState) {

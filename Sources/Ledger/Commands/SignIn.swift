@@ -6,6 +6,8 @@ package struct SignIn: Sendable {
     package let authenticatedAt: Timestamp
     /// How they proved it.
     package let methods: AuthenticationMethods
+    /// The ID token, where each is good for one sign-in only.
+    package let singleUse: SingleUseIDToken?
     /// Whether an account is opened for an identity that has none.
     package let createAccount: Bool
     /// The digest of the session's first refresh token.
@@ -18,13 +20,15 @@ package struct SignIn: Sendable {
     /// Asks for a session.
     package init(
         identity: ProviderIdentity, email: Email?, authenticatedAt: Timestamp,
-        methods: AuthenticationMethods = .federated, createAccount: Bool, refreshToken: Digest,
-        newAccount: AccountID, newIdentity: IdentityID, newSession: SessionID
+        methods: AuthenticationMethods = .federated, singleUse: SingleUseIDToken? = nil,
+        createAccount: Bool, refreshToken: Digest, newAccount: AccountID, newIdentity: IdentityID,
+        newSession: SessionID
     ) {
         self.identity = identity
         self.email = email
         self.authenticatedAt = authenticatedAt
         self.methods = methods
+        self.singleUse = singleUse
         self.createAccount = createAccount
         self.refreshToken = refreshToken
         self.newAccount = newAccount
@@ -38,6 +42,16 @@ package struct SignIn: Sendable {
         guard policy.providers.contains(identity.provider) else {
             return .refused(.unsupportedProvider)
         }
+        var spent: [Decision.Effect] = []
+        if let singleUse {
+            if let first = state.spentIDTokens[singleUse.digest] {
+                guard now < first.adding(seconds: SingleUseIDToken.retrySeconds) else {
+                    return .refused(.invalidProviderToken)
+                }
+            } else {
+                spent = [.idTokenSpent(singleUse, now)]
+            }
+        }
         let known = state.directory[identity]
         let holder = known.flatMap { state.ledger.identities[$0]?.account }
         if let known, let used = state.signIns[known], used.count >= policy.signInBudget.limit {
@@ -49,7 +63,7 @@ package struct SignIn: Sendable {
         if let holder, let account = state.ledger.accounts[holder], let known {
             return open(
                 account: account.id, identity: known, providers: account.linkedProviders,
-                before: [], named: [], isNewUser: false, at: now, under: policy)
+                before: [], effects: spent, isNewUser: false, at: now, under: policy)
         }
         guard createAccount else { return .refused(.accountNotFound) }
         let subject = known ?? newIdentity
@@ -65,13 +79,14 @@ package struct SignIn: Sendable {
                             cause: .signUp)),
                     actor: actor, disclosures: [Disclosure(.providerID, identity.providerID)]),
             ],
-            named: known == nil ? [.identityNamed(identity, subject)] : [], isNewUser: true,
+            effects: spent + (known == nil ? [.identityNamed(identity, subject)] : []),
+            isNewUser: true,
             at: now, under: policy)
     }
 
     private func open(
         account: AccountID, identity subject: IdentityID, providers: [ProviderName],
-        before: [Decision.Draft], named: [Decision.Effect], isNewUser: Bool, at now: Timestamp,
+        before: [Decision.Draft], effects: [Decision.Effect], isNewUser: Bool, at now: Timestamp,
         under policy: TenantPolicy
     ) -> Decision {
         let proved = min(authenticatedAt, now)
@@ -90,7 +105,7 @@ package struct SignIn: Sendable {
             methods: methods, linkedProviders: providers)
         return Decision(
             .success(.signedIn(grant, isNewUser: isNewUser)), drafts: before + [draft],
-            effects: named + [.refreshTokens(newSession, tokens)])
+            effects: effects + [.refreshTokens(newSession, tokens)])
     }
 }
 

@@ -16,6 +16,8 @@ package struct TenantPolicy: Sendable {
     package var providers: Set<ProviderName>
     /// Whether an account may have several identities of one provider.
     package var severalPerProvider: Bool
+    /// Whether an ID token that opened a session opens no other one a little later.
+    package var singleUseIDTokens = false
     /// Link attempts an account.
     package var linkBudget = Budget(limit: 5, windowSeconds: 3600)
     /// Sign-ins an identity.

@@ -104,6 +104,7 @@ extension DecisionState {
             attempts[account, default: [:]][attempt] = time
         case .refreshTokens(let session, let tokens): refreshTokens[session] = tokens
         case .answered(let scope, let record): idempotency[scope] = record
+        case .idTokenSpent(let token, let time): spentIDTokens[token.digest] = time
         case .forgotten(let account): forget(account)
         }
     }

@@ -47,16 +47,18 @@ package final class ProviderConfiguration: Sendable {
         let email = checked.email.map { Email($0, isVerified: checked.emailVerified ?? false) }
         return .proved(
             identity, email: email, authenticatedAt: Timestamp(seconds: proved),
-            issuedAt: Timestamp(seconds: min(max(checked.issuedAt, 0), now.seconds + 600)))
+            issuedAt: Timestamp(seconds: min(max(checked.issuedAt, 0), now.seconds + 600)),
+            acceptedUntil: Timestamp(seconds: checked.expiresAt + check.leewaySeconds))
     }
 }
 
 /// What checking an ID token gave.
 enum ProviderProof: Sendable {
-    /// The token is good: the subject, its e-mail address, when the person proved who they are, and when the
-    /// token was made.
+    /// The token is good: the subject, its e-mail address, when the person proved who they are, when the
+    /// token was made, and until when it is good.
     case proved(
-        ProviderIdentity, email: Email?, authenticatedAt: Timestamp, issuedAt: Timestamp)
+        ProviderIdentity, email: Email?, authenticatedAt: Timestamp, issuedAt: Timestamp,
+        acceptedUntil: Timestamp)
     /// The token proves nothing.
     case invalid
     /// The provider's keys could not be had.

@@ -7,6 +7,7 @@ extension ProvidersFile {
     struct TenantSettings {
         var providers: [ProviderSettings] = []
         var severalPerProvider = false
+        var singleUseIDTokens = false
     }
 
     /// A provider's part of the file.
@@ -23,7 +24,7 @@ extension ProvidersFile {
     static func tenantSettings(
         _ section: StrictObject
     ) throws(ProvidersFileFault) -> TenantSettings {
-        try section.allow(["providers", "several_per_provider"])
+        try section.allow(["providers", "several_per_provider", "single_use_id_tokens"])
         let (value, place) = try section.required("providers")
         guard let entries = value.array else {
             throw ProvidersFileFault(place, "must be a list of objects")
@@ -33,6 +34,7 @@ extension ProvidersFile {
         }
         var settings = TenantSettings()
         settings.severalPerProvider = try section.optionalFlag("several_per_provider") ?? false
+        settings.singleUseIDTokens = try section.optionalFlag("single_use_id_tokens") ?? false
         for (index, entry) in entries.enumerated() {
             let object = try StrictObject(entry, at: "\(place)[\(index)]")
             let provider = try providerSettings(object)

@@ -44,6 +44,7 @@ package enum ProvidersFile {
             let settings = try tenantSettings(section)
             var tenantPolicy = policy
             tenantPolicy.severalPerProvider = settings.severalPerProvider
+            tenantPolicy.singleUseIDTokens = settings.singleUseIDTokens
             let providers = settings.providers.map { provider in
                 let keys = caches[provider.keysAddress] ?? makeKeys(provider.keysAddress)
                 caches[provider.keysAddress] = keys

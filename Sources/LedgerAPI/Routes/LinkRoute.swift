@@ -59,7 +59,7 @@ struct LinkRoute: Route {
     ) async -> LinkProvider.Credential {
         guard let provider else { return .unsupported }
         switch await provider.prove(idToken, nonce: nonce, at: now) {
-        case .proved(let identity, let email, _, _): return .proved(identity, email: email)
+        case .proved(let identity, let email, _, _, _): return .proved(identity, email: email)
         case .invalid: return .invalid
         case .unavailable: return .unavailable
         }

@@ -25,7 +25,7 @@ struct RoleGrants {
         "user_providers", "account_audit", "merkle_nodes", "checkpoints", "checkpoint_keys",
         "sealer_leases", "api_keys", "access_heads", "access_log", "erasures",
         "merges", "webhook_endpoints", "webhook_secrets", "webhook_cursors", "webhook_deliveries",
-        "conflicts",
+        "conflicts", "spent_id_tokens",
     ]
     private static let expecting = "ledger_expect(bigint, bigint, text)"
     private static let destroying = [
@@ -50,6 +50,7 @@ struct RoleGrants {
             case "ledger_migrations", "projection_tables", "user_providers", "account_audit",
                 "conflicts", "api_keys", "erasures", "webhook_endpoints", "webhook_secrets":
                 Grant(rights: "SELECT", table: table)
+            case "spent_id_tokens": Grant(rights: "SELECT, INSERT, DELETE", table: table)
             case "webhook_cursors": Grant(rights: "SELECT, UPDATE", table: table)
             case "accounts", "identities", "sessions":
                 Grant(rights: "SELECT, INSERT, UPDATE", table: table)

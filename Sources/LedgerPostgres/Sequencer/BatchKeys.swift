@@ -70,6 +70,12 @@ struct BatchKeys {
         var scopes: [IdempotencyScope] = []
     }
 
+    /// Keys of ID tokens that are to be used once: parallel columns.
+    struct IDTokens {
+        var tenants: [TenantID] = []
+        var digests: [Digest] = []
+    }
+
     let commandCount: Int
     private(set) var tenants: Set<TenantID> = []
     private(set) var newTenants: Set<TenantID> = []
@@ -78,6 +84,7 @@ struct BatchKeys {
     /// Sessions that commands come through; their accounts belong to them.
     private(set) var sessions = Sessions()
     private(set) var idempotency = Scopes()
+    private(set) var idTokens = IDTokens()
     /// Accounts that commands name; with their legal holds, those that were erased, and those that are
     /// one with them.
     private(set) var accounts = Accounts()
@@ -104,6 +111,10 @@ struct BatchKeys {
             break
         case .signIn(let intent):
             subjects.add(tenant, intent.identity, countsSignIns: true)
+            if let token = intent.singleUse {
+                idTokens.tenants.append(tenant)
+                idTokens.digests.append(token.digest)
+            }
         case .linkProvider(let intent):
             sessions.add(tenant, intent.caller.session)
             add(intent.idempotency, tenant)

@@ -95,7 +95,8 @@ final class PostgresBatchStore: BatchStore {
         // free for the identity that it got anew.
         return AccountWrites.calls(for: batches) + MergeWrites.calls(for: batches)
             + IdentityWrites.moves(in: batches)
-            + SessionWrites.calls(for: batches) + OperationalWrites.calls(for: batches, at: now)
+            + SessionWrites.calls(for: batches) + SpentIDTokens.calls(for: batches)
+            + OperationalWrites.calls(for: batches, at: now)
             + secrets.calls + ErasureWrites.calls(for: batches) + IdentityWrites.names(in: batches)
     }
 }

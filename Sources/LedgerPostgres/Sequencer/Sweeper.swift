@@ -1,6 +1,6 @@
 import Postgres
 
-/// Deletes what idempotency keys need not remember any longer.
+/// Deletes what need not be remembered any longer: answers of idempotency keys, and ID tokens that were spent.
 ///
 /// Several processes may each run one: rows that another transaction holds are left for the next round.
 package final class Sweeper: Sendable {
@@ -24,6 +24,17 @@ package final class Sweeper: Sendable {
           AND idempotency_records.account_id = lapsed.account_id
           AND idempotency_records.scope = lapsed.scope
         """)
+
+    // A spent token counts as long as any process may still accept it, by a clock of its own.
+    private static let idTokens = Statement(
+        "sweep_spent_id_tokens",
+        """
+        DELETE FROM spent_id_tokens WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM spent_id_tokens
+            WHERE expires_at <= statement_timestamp() - make_interval(secs => $1::bigint)
+            LIMIT $2))
+        """)
+    private static let clockDifferenceSeconds: Int64 = 3_600
 
     private let session: Session
     private let onFault: @Sendable (String) -> Void
@@ -58,14 +69,18 @@ package final class Sweeper: Sendable {
 
     /// Sweeps one round.
     ///
-    /// - Returns: how many answers of idempotency keys it deleted.
+    /// - Returns: how many rows it deleted.
     /// - Throws: `PostgresError`; what was deleted before stays deleted.
     package func sweep() async throws -> Int {
-        let seconds = Int64(IdempotencyLoad.hours) * 3_600
+        try await sweep(Self.answers, olderThan: Int64(IdempotencyLoad.hours) * 3_600)
+            + sweep(Self.idTokens, olderThan: Self.clockDifferenceSeconds)
+    }
+
+    private func sweep(_ statement: Statement, olderThan seconds: Int64) async throws -> Int {
         var total = 0
         for _ in 0..<Self.batchesMax where !Task.isCancelled {
             let count = try await session.run { connection in
-                try connection.query(Self.answers, [.int8(seconds), .int8(Self.batchLimit)])
+                try connection.query(statement, [.int8(seconds), .int8(Self.batchLimit)])
                     .rowsAffected
             }
             total += count

@@ -98,6 +98,7 @@ struct BatchChanges {
     private(set) var openersEnded: [Opener: LogPosition] = [:]
     private(set) var sessionsRefreshed: Set<SessionID> = []
     private(set) var answers: [IdempotencyScope] = []
+    private(set) var idTokensSpent: [(token: SingleUseIDToken, at: Timestamp)] = []
     private(set) var accountsErased: [(account: AccountID, position: LogPosition)] = []
     private(set) var accountsHeld: Set<AccountID> = []
     /// Whom another account stands for, or stands for no more.
@@ -173,6 +174,7 @@ struct BatchChanges {
         case .attempted(let account, _, _): accountsTouched.insert(account)
         case .refreshTokens(let session, _): sessionsRefreshed.insert(session)
         case .answered(let scope, _): answers.append(scope)
+        case .idTokenSpent(let token, let time): idTokensSpent.append((token: token, at: time))
         // The erasure itself does it, with the rows.
         case .forgotten: break
         }

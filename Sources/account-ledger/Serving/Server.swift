@@ -200,6 +200,7 @@ struct Server: Sendable {
             tenants: Tenants(url: configuration.databaseURL, known: Set(tenants.keys)),
             configurations: tenants,
             accessTokens: accessTokens, refreshTokens: RefreshTokens(key: keys.refresh),
+            singleUseIDTokens: SingleUseIDTokens(key: keys.refresh),
             mergePlans: MergePlanDigests(key: keys.refresh),
             now: { .now },
             random: { [identifiers = IdentifierBits()] in identifiers.next() },

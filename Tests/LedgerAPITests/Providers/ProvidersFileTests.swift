@@ -56,11 +56,14 @@ struct ProvidersFileTests {
     @Test func `the long form has a section for each tenant`() throws {
         let tenants = try parse(
             "{\"tenants\":{\"default\":{\"providers\":[{\(Self.google)}]},"
-                + "\"acme\":{\"providers\":[{\(Self.google)}],\"several_per_provider\":true}}}")
+                + "\"acme\":{\"providers\":[{\(Self.google)}],\"several_per_provider\":true,"
+                + "\"single_use_id_tokens\":true}}}")
         let acme = try #require(TenantID("acme"))
         #expect(Set(tenants.keys) == [.default, acme])
         #expect(tenants[acme]?.policy.severalPerProvider == true)
         #expect(tenants[.default]?.policy.severalPerProvider == false)
+        #expect(tenants[acme]?.policy.singleUseIDTokens == true)
+        #expect(tenants[.default]?.policy.singleUseIDTokens == false)
         // One address, one cache: one tenant's sign-ins warm the other's.
         let google = try #require(ProviderName("google"))
         let first = try #require(tenants[acme]?.providers[google])
@@ -104,6 +107,10 @@ struct ProvidersFileTests {
         (
             "{\"providers\":[],\"several_per_provider\":1}",
             "several_per_provider must be true or false"
+        ),
+        (
+            "{\"providers\":[],\"single_use_id_tokens\":\"yes\"}",
+            "single_use_id_tokens must be true or false"
         ),
         ("{\"providers\":[7]}", "providers[0] must be an object"),
         ("{\"providers\":[{}]}", "providers[0].name is missing"),

@@ -17,6 +17,9 @@ struct TestService {
         var nonceRequired = false
         var displayName: String?
         var severalPerProvider = false
+        var singleUseIDTokens: [TenantID] = []
+        /// What spent ID tokens are known by.
+        var spendingKey = SymmetricKey.generate()
         var providers: [TestProvider]?
         var proxies = ""
         var origins = ""
@@ -81,18 +84,22 @@ struct TestService {
                 displayName: options.displayName, nonce: options.nonce,
                 nonceRequired: options.nonceRequired)
         }
-        let configuration = TenantConfiguration(
-            providers: providers,
-            policy: TenantPolicy(providers: [], severalPerProvider: options.severalPerProvider))
         let configurations = Dictionary(
-            uniqueKeysWithValues: options.tenants.map { ($0, configuration) })
+            uniqueKeysWithValues: options.tenants.map { tenant in
+                var policy = TenantPolicy(
+                    providers: [], severalPerProvider: options.severalPerProvider)
+                policy.singleUseIDTokens = options.singleUseIDTokens.contains(tenant)
+                return (tenant, TenantConfiguration(providers: providers, policy: policy))
+            })
         configured.replace(with: configurations)
         let isReady = options.isReady
         api = API(
             APIServices(
                 commands: ledger, accounts: ledger, audit: audit.services, tenants: ledger,
                 configurations: configurations, accessTokens: accessTokens,
-                refreshTokens: refreshTokens, mergePlans: MergePlanDigests(key: options.planKey),
+                refreshTokens: refreshTokens,
+                singleUseIDTokens: SingleUseIDTokens(key: options.spendingKey),
+                mergePlans: MergePlanDigests(key: options.planKey),
                 now: { clock.now },
                 random: { SecureRandom.uint128() }, observer: observer,
                 trustedProxies: try #require(TrustedProxies(options.proxies)),

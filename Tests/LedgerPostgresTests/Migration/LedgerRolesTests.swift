@@ -38,6 +38,7 @@ import Testing
                 "checkpoint_keys:ra", "api_keys:r", "access_heads:raw",
                 "access_log:ra", "accounts:raw", "identities:raw", "sessions:raw", "erasures:r",
                 "webhook_endpoints:r", "webhook_secrets:r", "webhook_cursors:rw",
+                "spent_id_tokens:rad",
             ]
             #expect(Set(narrow).isSubset(of: rights))
             let others = rights.filter { !narrow.contains($0) }

@@ -109,6 +109,12 @@ struct BatchLoad {
                     try IdempotencyLoad.read(result, of: load.keys.idempotency, into: load.tenants)
                 })
         }
+        if !keys.idTokens.digests.isEmpty {
+            steps.append(
+                Step(call: SpentIDTokens.load(keys.idTokens)) { load, result in
+                    try SpentIDTokens.read(result, of: load.keys.idTokens, into: load.tenants)
+                })
+        }
         return steps
     }
 
