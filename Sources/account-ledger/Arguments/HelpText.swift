@@ -50,7 +50,8 @@ enum HelpText {
 
     private static func setting(_ setting: Setting) -> String {
         let byDefault = setting.defaultText.map { " [\($0)]" } ?? ""
-        return "  \(setting.name)\(byDefault)\n      \(setting.meaning)\n"
+        let range = setting.range.map { "; \($0.lowerBound) to \($0.upperBound)" } ?? ""
+        return "  \(setting.name)\(byDefault)\n      \(setting.meaning)\(range)\n"
     }
 
     private static func row(_ term: String, _ meaning: String) -> String {

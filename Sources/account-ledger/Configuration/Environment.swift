@@ -55,10 +55,12 @@ struct Environment: Sendable {
         return value
     }
 
-    /// A setting that is a whole number inside a range.
-    func number(_ setting: Setting, in range: ClosedRange<Int64>) throws(Fault) -> Int64 {
-        try value(setting, wants: "a whole number from \(range.lowerBound) to \(range.upperBound)")
-        {
+    /// A setting that is a whole number inside its range.
+    func number(_ setting: Setting) throws(Fault) -> Int64 {
+        let range = setting.range ?? Int64.min...Int64.max
+        return try value(
+            setting, wants: "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        ) {
             Int64($0).flatMap { range.contains($0) ? $0 : nil }
         }
     }

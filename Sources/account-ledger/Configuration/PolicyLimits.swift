@@ -8,8 +8,6 @@ struct PolicyLimits: Sendable {
         .sessionLifetimeSeconds,
     ]
 
-    private static let yearSeconds: Int64 = 366 * 86_400
-
     let linkBudget: Budget
     let signInBudget: Budget
     let reauthenticationSeconds: Int64
@@ -18,18 +16,14 @@ struct PolicyLimits: Sendable {
 
     init(_ environment: Environment) throws(Fault) {
         linkBudget = Budget(
-            // Each attempt inside the window is kept in the account's row.
-            limit: Int(try environment.number(.linkLimit, in: 1...1_000)),
-            windowSeconds: try environment.number(.linkWindowSeconds, in: 1...86_400))
+            limit: Int(try environment.number(.linkLimit)),
+            windowSeconds: try environment.number(.linkWindowSeconds))
         signInBudget = Budget(
-            limit: Int(try environment.number(.signInLimit, in: 1...1_000_000)),
+            limit: Int(try environment.number(.signInLimit)),
             windowSeconds: 3_600)
-        reauthenticationSeconds = try environment.number(
-            .reauthenticationSeconds, in: 1...Self.yearSeconds)
-        sessionIdleSeconds = try environment.number(
-            .sessionIdleSeconds, in: 1...10 * Self.yearSeconds)
-        sessionLifetimeSeconds = try environment.number(
-            .sessionLifetimeSeconds, in: 1...10 * Self.yearSeconds)
+        reauthenticationSeconds = try environment.number(.reauthenticationSeconds)
+        sessionIdleSeconds = try environment.number(.sessionIdleSeconds)
+        sessionLifetimeSeconds = try environment.number(.sessionLifetimeSeconds)
     }
 
     /// The rules that every tenant begins with; its providers come from elsewhere.

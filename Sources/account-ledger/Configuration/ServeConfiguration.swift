@@ -50,10 +50,10 @@ struct ServeConfiguration: Sendable {
         audience = try environment.value(.audience, wants: "1 to 255 printable characters") {
             Self.isPlainText($0) ? $0 : nil
         }
-        accessTokenSeconds = try environment.number(.accessTokenSeconds, in: 10...3_600)
+        accessTokenSeconds = try environment.number(.accessTokenSeconds)
         limits = try PolicyLimits(environment)
-        queueLimit = Int(try environment.number(.queueLimit, in: 1...1_000_000))
-        stopGrace = .seconds(try environment.number(.stopSeconds, in: 1...300))
+        queueLimit = Int(try environment.number(.queueLimit))
+        stopGrace = .seconds(try environment.number(.stopSeconds))
         sealerDirectory = try SealingSetup.directory(environment, mode: mode)
         webhookRetries = try environment.value(
             .webhookRetrySeconds, wants: "1 to 32 comma-separated seconds of at most a week"

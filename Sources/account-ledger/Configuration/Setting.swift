@@ -51,6 +51,25 @@ enum Setting: String, CaseIterable, Sendable {
         }
     }
 
+    /// What a whole number has to be in; nil for what is none.
+    var range: ClosedRange<Int64>? {
+        let yearSeconds: Int64 = 366 * 86_400
+        return switch self {
+        case .accessTokenSeconds: 10...3_600
+        case .reauthenticationSeconds: 1...yearSeconds
+        case .sessionIdleSeconds, .sessionLifetimeSeconds: 1...10 * yearSeconds
+        // Each attempt inside the window is kept in the account's row.
+        case .linkLimit: 1...1_000
+        case .linkWindowSeconds: 1...86_400
+        case .signInLimit, .queueLimit: 1...1_000_000
+        case .stopSeconds: 1...300
+        case .databaseURL, .migrateURL, .listen, .adminListen, .providers, .keys, .mode,
+            .trustedProxies, .corsOrigins, .issuer, .audience, .logLevel, .sealerState, .origin,
+            .webhookRetrySeconds:
+            nil
+        }
+    }
+
     /// What it is for, in one line.
     var meaning: String {
         switch self {
@@ -65,7 +84,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .corsOrigins: "comma-separated origins whose pages may call the API"
         case .issuer: "iss of access tokens; by default made of the ledger's first token key"
         case .audience: "aud of access tokens"
-        case .accessTokenSeconds: "how long an access token is good, 10 to 3600"
+        case .accessTokenSeconds: "how long an access token is good"
         case .sessionIdleSeconds: "how long a session lives without being refreshed"
         case .sessionLifetimeSeconds: "how long a session lives at most"
         case .reauthenticationSeconds: "how fresh a sign-in has to be for an unlink"
@@ -73,7 +92,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .linkWindowSeconds: "length of the sliding window of link attempts"
         case .signInLimit: "sign-ins an identity has in an hour"
         case .queueLimit: "requests that may wait for an answer; more are answered 503"
-        case .stopSeconds: "how long a stop waits for what was accepted, 1 to 300"
+        case .stopSeconds: "how long a stop waits for what was accepted"
         case .logLevel: "debug, info, warning or error"
         case .sealerState: "directory of checkpoint keys and what was signed; whoever has it seals"
         case .origin: "what the names of logs begin with; required in production where it seals"
