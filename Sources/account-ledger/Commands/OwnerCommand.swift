@@ -1,5 +1,6 @@
 import Ledger
 import LedgerPostgres
+import Postgres
 
 /// `owner`: prints who held an identity when.
 enum OwnerCommand {
@@ -15,7 +16,8 @@ enum OwnerCommand {
             Reads the whole log, in one snapshot and in little memory, and holds every event that names the
             identity against the others. The log knows no subjects: which identity is meant is looked up,
             and forgotten when the account that held it last is erased. An answer without a holder is an
-            answer: the exit code is 1 only for a subject that is not known, or a log that is not whole.
+            answer: the exit code is 1 only for a subject that is not known, or a log that is not whole. Runs
+            with the serving login, or another that may read subjects; the auditors' group may not.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -38,6 +40,10 @@ enum OwnerCommand {
             }
         } catch HistoryFault.notReached(let size) {
             throw HistoryReading.fault(.notReached(size: size), FaultNote())
+        } catch PostgresError.server(let error) where error.state == .insufficientPrivilege {
+            throw Fault(
+                "\(Setting.databaseURL.name) names a login that may not read who a subject is: owner"
+                    + " wants one that may, such as the serving login")
         }
         await owners.close()
         guard let found else {
