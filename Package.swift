@@ -83,6 +83,7 @@ let package = Package(
                 .embedInCode("V014_event_versions.sql"),
                 .embedInCode("V015_macs.sql"),
                 .embedInCode("V016_spent_id_tokens.sql"),
+                .embedInCode("V017_erasure_versions.sql"),
                 .embedInCode("guard_triggers.sql"), .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),
             ]),

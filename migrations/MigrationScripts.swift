@@ -20,6 +20,7 @@ package enum MigrationScripts {
         ("V014_event_versions.sql", PackageResources.V014_event_versions_sql),
         ("V015_macs.sql", PackageResources.V015_macs_sql),
         ("V016_spent_id_tokens.sql", PackageResources.V016_spent_id_tokens_sql),
+        ("V017_erasure_versions.sql", PackageResources.V017_erasure_versions_sql),
     ]
 
     /// Makes the triggers of append-only level 1 anew after drift.

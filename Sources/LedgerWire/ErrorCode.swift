@@ -52,6 +52,8 @@ public enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case accountMerged = "ACCOUNT_MERGED"
     /// 409: what would be merged is not what was agreed to, or that was too long ago.
     case mergePlanChanged = "MERGE_PLAN_CHANGED"
+    /// 409: what would be erased is not what was agreed to, or that was too long ago.
+    case erasurePlanChanged = "ERASURE_PLAN_CHANGED"
     /// 409: the merge can't be taken back any more; `details.reason` says why.
     case mergeSuperseded = "MERGE_SUPERSEDED"
     /// 409: the accounts have more identities, or stand for more accounts, than a merge can take.

@@ -131,6 +131,8 @@ enum RequestTemplates {
             "GET /v1/conflicts?state=open&account=<ACCOUNT>&after=0&limit=2", because, ""),
         request("GET /v1/conflicts?state=resolved", key, ""),
         request("DELETE /v1/accounts/<ACCOUNT>?basis=retention", because, ""),
+        request("POST /v1/accounts/<ACCOUNT>/erasure/preview", because, ""),
+        request("DELETE /v1/accounts/<ACCOUNT>?plan_digest=AAAA", because, ""),
         request("POST /v1/accounts/<ACCOUNT>/holds", because, ""),
         // Of the service's own moment.
         request(

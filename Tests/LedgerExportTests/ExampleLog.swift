@@ -59,7 +59,9 @@ struct ExampleLog {
 
     /// An account is erased.
     mutating func appendErasure(of account: AccountID) {
-        append(.accountErased(AccountErased(account: account, basis: .operator)), [account])
+        append(
+            .accountErased(AccountErased(account: account, basis: .operator, survivor: account)),
+            [account])
     }
 
     /// Somebody without the account's key forges an event, which therefore discloses nothing.

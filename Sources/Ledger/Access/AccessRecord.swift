@@ -17,6 +17,7 @@ package enum AccessAction: String, Sendable, Hashable, CaseIterable {
     case proveConsistency = "log.consistency"
     case listLogKeys = "log.keys"
     case exportLog = "log.export"
+    case previewErasure = "account.erase_preview"
     case eraseAccount = "account.erase"
     case setLegalHold = "account.hold"
     case liftLegalHold = "account.lift_hold"

@@ -34,6 +34,8 @@ package enum Refusal: Error, Hashable, Sendable {
     case unknownAccount
     /// The account was erased, so there is nothing left to change.
     case accountErased
+    /// What would be erased is not what was agreed to.
+    case erasurePlanChanged
     /// A legal hold keeps the account from being erased.
     case legalHold
     /// The account has as many legal holds as it may have.

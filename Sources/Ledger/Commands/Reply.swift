@@ -15,8 +15,11 @@ package enum Reply: Hashable, Sendable {
     /// A refresh token was exchanged.
     case refreshed(Grant, RefreshTokenState.Exchange)
     /// An account is erased; the position of its `AccountErased`, which this command appended or one
-    /// before it, and the other accounts that this command erased because they are one with it.
+    /// before it, and every account that this command erased, itself included; of an erasure before it the
+    /// account alone.
     case erased(at: LogPosition, isNew: Bool, covering: [AccountID])
+    /// What an erasure would cover and take away.
+    case erasurePlanned(ErasurePlan, ErasureLosses)
     /// A legal hold was set.
     case holdSet(HoldID)
     /// A legal hold was lifted.
@@ -43,7 +46,8 @@ package enum Reply: Hashable, Sendable {
         case .unmerged(let plan, let event): .unmerged(plan, event ?? recorded.last?.recorded.id)
         case .relinked(let plan, let event): .relinked(plan, event ?? recorded.last?.recorded.id)
         case .opened, .keyRotated, .signedIn, .linked, .unlinked, .signedOut, .refreshed, .erased,
-            .holdSet, .holdLifted, .restoreRecorded, .mergePlanned, .unmergePlanned,
+            .erasurePlanned, .holdSet, .holdLifted, .restoreRecorded, .mergePlanned,
+            .unmergePlanned,
             .relinkPlanned:
             self
         }

@@ -61,7 +61,7 @@ package struct StoredAnswer: Hashable, Sendable {
             "unmerged:" + MergeFields(plan, event).description
         case .success(.opened), .success(.keyRotated), .success(.signedIn), .success(.signedOut),
             .success(.refreshed),
-            .success(.erased), .success(.holdSet), .success(.holdLifted),
+            .success(.erased), .success(.erasurePlanned), .success(.holdSet), .success(.holdLifted),
             .success(.restoreRecorded), .success(.mergePlanned), .success(.unmergePlanned),
             .success(.relinkPlanned), .success(.relinked):
             nil
@@ -73,7 +73,8 @@ package struct StoredAnswer: Hashable, Sendable {
             .failure(.rateLimited), .failure(.accountNotFound), .failure(.providerNotLinked),
             .failure(.identityNotNamed), .failure(.invalidRefreshToken),
             .failure(.idempotencyKeyReused), .failure(.providerUnavailable),
-            .failure(.unknownAccount), .failure(.accountErased), .failure(.legalHold),
+            .failure(.unknownAccount), .failure(.accountErased), .failure(.erasurePlanChanged),
+            .failure(.legalHold),
             .failure(.tooManyHolds), .failure(.unknownHold), .failure(.accountMerged),
             .failure(.sameAccount), .failure(.nothingToChoose), .failure(.tooMuchToMerge),
             .failure(.mergePlanChanged), .failure(.mergeSuperseded), .failure(.unknownMerge),

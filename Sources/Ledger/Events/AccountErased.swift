@@ -21,24 +21,31 @@ package struct AccountErased: EventFact {
 
     package let account: AccountID
     package let basis: Basis
+    /// The account that stood for it, which was erased with it: itself where none did.
+    ///
+    /// Nil in version 1, where the command alone tells what belongs together.
+    package let survivor: AccountID?
 
-    /// States which account was erased and on what ground.
-    package init(account: AccountID, basis: Basis) {
+    /// States which account was erased and on what ground; without a survivor as version 1 did.
+    package init(account: AccountID, basis: Basis, survivor: AccountID?) {
         self.account = account
         self.basis = basis
+        self.survivor = survivor
     }
 
+    package var version: Int { survivor == nil ? 1 : 2 }
     package var outcome: Event.Outcome { .accepted }
     package var accounts: [AccountID] { [account] }
 
     package var details: EntryDetails {
-        EntryDetails([("basis", basis.rawValue)])
+        EntryDetails([("basis", basis.rawValue), ("survivor", survivor?.description)])
     }
 
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)
         var reader = details.reader
         basis = try reader.word("basis")
+        survivor = details.version < 2 ? nil : try reader.id("survivor")
         try reader.end()
     }
 }

@@ -144,10 +144,10 @@ extension Event.Name {
     /// The newest version of the type's details; each from 1 on is read and written for ever.
     package var newestVersion: Int {
         switch self {
-        case .ledgerOpened, .keyRotated, .signedIn: 2
+        case .ledgerOpened, .keyRotated, .signedIn, .accountErased: 2
         case .accountOpened, .providerLinked, .providerUnlinked, .conflictRejected, .linkRejected,
-            .unlinkRejected, .signedOut, .sessionRevoked, .accountErased, .legalHoldSet,
-            .legalHoldLifted, .ledgerRestored, .accountsMerged, .accountsUnmerged:
+            .unlinkRejected, .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted,
+            .ledgerRestored, .accountsMerged, .accountsUnmerged:
             1
         }
     }

@@ -145,6 +145,9 @@ extension Fold {
             end(fact.session, at: recorded.position)
         case .accountErased(let fact):
             try requireUnerased(fact.account)
+            guard fact.survivor.map({ $0 == root(of: fact.account) }) ?? true else {
+                throw .impossible("another account stands for account \(fact.account)")
+            }
             guard holds(on: fact.account).isEmpty else {
                 throw .impossible("account \(fact.account) is under a legal hold")
             }
@@ -296,6 +299,13 @@ extension Fold {
         guard known.mergedInto == nil else {
             throw .impossible("account \(account) was merged into another one")
         }
+    }
+
+    /// The account that stands for an account; itself where none does.
+    private func root(of account: AccountID) -> AccountID {
+        var root = account
+        while let survivor = standing(of: root)?.mergedInto { root = survivor }
+        return root
     }
 
     /// An account that lives, though another one may stand for it.

@@ -134,6 +134,10 @@ extension ErrorAnswer {
                     .retry(after: RetryAfter.providerUnavailable)
             case .unknownAccount: Self(404, .accountNotFound, "There is no such account")
             case .accountErased: Self(410, .accountErased, "The account has been erased")
+            case .erasurePlanChanged:
+                Self(
+                    409, .erasurePlanChanged,
+                    "What would be erased is not what was agreed to: ask for another preview")
             case .legalHold: Self(409, .legalHold, "The account is under a legal hold")
             case .tooManyHolds:
                 Self(409, .tooManyHolds, "The account has as many legal holds as it may have")

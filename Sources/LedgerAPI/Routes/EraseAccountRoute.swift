@@ -1,9 +1,33 @@
 internal import HTTP
 internal import Ledger
 
+/// `POST /v1/accounts/{id}/erasure/preview`: what an erasure of the account would cover and destroy.
+struct ErasurePreviewRoute: Route {
+    static let method = "POST"
+    static let path = "/v1/accounts/{id}/erasure/preview"
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let visit = try await call.visit(
+            .previewErasure, by: .administrators, account: call.namedAccount)
+        _ = try QueryParameters(call.request, [])
+        let account = try call.account()
+        let command = EraseAccount(
+            account: account, basis: .dataSubjectRequest, agreement: .preview,
+            actor: .apiKey(visit.principal))
+        let reply = try await visit.carryOut(.eraseAccount(command), details: [:])
+        guard case .erasurePlanned(let plan, let losses) = reply else {
+            throw .faulted(.internalFailure)
+        }
+        let digest = call.services.mergePlans.issue(
+            planDigest(plan.bytes), for: account, in: call.tenant, at: call.now)
+        return .json(ErasurePlanAnswer(plan: plan, losses: losses, digest: digest))
+    }
+}
+
 /// `DELETE /v1/accounts/{id}`: erases the person of an account, for an administrator and with a reason.
 ///
 /// Repeating it answers the same. `?basis=` says on what ground; `data_subject_request` unless it does.
+/// `?plan_digest=` agrees to a preview; without it the account has to be one with no other.
 struct EraseAccountRoute: Route {
     static let method = "DELETE"
     static let path = "/v1/accounts/{id}"
@@ -11,13 +35,14 @@ struct EraseAccountRoute: Route {
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let visit = try await call.visit(
             .eraseAccount, by: .administrators, account: call.namedAccount)
-        let query = try QueryParameters(call.request, ["basis"])
+        let query = try QueryParameters(call.request, ["basis", "plan_digest"])
         let basis = try query.value("basis", Self.bases) { text in
             AccountErased.Basis(rawValue: text).flatMap { $0.canBeAsked ? $0 : nil }
         }
         let account = try call.account()
         let command = EraseAccount(
-            account: account, basis: basis ?? .dataSubjectRequest, actor: .apiKey(visit.principal))
+            account: account, basis: basis ?? .dataSubjectRequest,
+            agreement: try agreement(to: query, account, call), actor: .apiKey(visit.principal))
         let reply = try await visit.carryOut(.eraseAccount(command), details: query.details)
         guard case .erased(let position, let isNew, let covering) = reply else {
             throw .faulted(.internalFailure)
@@ -26,8 +51,45 @@ struct EraseAccountRoute: Route {
             ErasedAnswer(account: account, position: position, isNew: isNew, covering: covering))
     }
 
+    private func agreement(
+        to query: QueryParameters, _ account: AccountID, _ call: RouteCall
+    ) throws(APIError) -> EraseAccount.Agreement {
+        guard let text = try query.value("plan_digest", "a plan's digest", { $0 }) else {
+            return .named
+        }
+        let shown = call.services.mergePlans.read(
+            text, for: account, in: call.tenant, at: call.now)
+        // No plan has the digest zero, so that what was not shown is refused as what has changed.
+        return .plan(shown?.plan ?? .zero, planDigest)
+    }
+
     private static let bases = AccountErased.Basis.allCases.filter(\.canBeAsked)
         .map(\.rawValue).joined(separator: ", ")
+}
+
+/// What an erasure would cover, and how to agree to that.
+struct ErasurePlanAnswer: JSONWritable {
+    let plan: ErasurePlan
+    let losses: ErasureLosses
+    let digest: String
+
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("plan_digest", digest)
+            writer.name("expires_in")
+            writer.number(MergePlanDigests.lifetimeSeconds)
+            writer.member("account", plan.account.description)
+            writer.member("survivor", plan.survivor.description)
+            writer.name("covers")
+            writer.texts(plan.covers.map(\.description))
+            writer.name("holds")
+            writer.texts(plan.holds.map(\.description))
+            writer.name("events")
+            writer.number(losses.events)
+            writer.name("linked_identities")
+            writer.number(Int64(losses.linkedIdentities))
+        }
+    }
 }
 
 /// That an account is erased, by this request or one before it.
@@ -35,7 +97,7 @@ struct ErasedAnswer: JSONWritable {
     let account: AccountID
     let position: LogPosition
     let isNew: Bool
-    /// The other accounts that were erased with it, because merges had made them one.
+    /// Every account that this request erased; of an erasure before it the named one.
     let covering: [AccountID]
 
     func write(to writer: inout JSONWriter) {

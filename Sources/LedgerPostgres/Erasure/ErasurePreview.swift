@@ -11,8 +11,15 @@ package enum ErasurePreview: Sendable {
         package fileprivate(set) var liveSessions: Int64 = 0
         package fileprivate(set) var hasKey = false
         package fileprivate(set) var holds: [HoldID] = []
-        /// The other accounts that would be erased with it, because merges made them one.
+        /// Every account that would be erased, because merges made them one; the named one included.
         package fileprivate(set) var covering: [AccountID] = []
+        /// The account that stands for the named one.
+        package fileprivate(set) var survivor: AccountID
+
+        /// What is agreed to.
+        package func plan(of account: AccountID) -> ErasurePlan {
+            ErasurePlan(account: account, survivor: survivor, covers: covering, holds: holds)
+        }
     }
 
     /// No account ever had this name.
@@ -34,7 +41,8 @@ package enum ErasurePreview: Sendable {
                 AND s.identity_id = i.identity_id AND s.account_id = $2
                 AND s.ended_position IS NULL
              WHERE i.tenant_id = $1 AND i.last_account_id = $2),
-            EXISTS (SELECT FROM account_keys WHERE tenant_id = $1 AND account_id = $2)
+            EXISTS (SELECT FROM account_keys WHERE tenant_id = $1 AND account_id = $2),
+            a.merged_into
         FROM (SELECT) one
         LEFT JOIN erasures x ON x.tenant_id = $1 AND x.account_id = $2
         LEFT JOIN accounts a ON a.tenant_id = $1 AND a.account_id = $2
@@ -56,7 +64,7 @@ package enum ErasurePreview: Sendable {
                 .texts([tenant.description]), .uuids([account.bits]), .texts([]), .texts([]),
                 .texts([]),
             ])
-        var total = Rows()
+        var total = Rows(survivor: account)
         for index in 0..<found.rowCount {
             let member = AccountID(bits: try found.uuid(index, 0))
             let row = try connection.query(
@@ -66,7 +74,8 @@ package enum ErasurePreview: Sendable {
             total.liveSessions += try row.int8(0, 4)
             total.hasKey = try row.bool(0, 5) || total.hasKey
             total.holds += try row.uuidArray(0, 2).map { HoldID(bits: $0) }
-            if member != account { total.covering.append(member) }
+            if try row.optionalUUID(0, 6) == nil { total.survivor = member }
+            total.covering.append(member)
         }
         return .living(total)
     }

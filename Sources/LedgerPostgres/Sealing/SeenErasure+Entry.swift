@@ -2,12 +2,15 @@ import Cryptography
 import Ledger
 
 extension SeenErasure {
-    /// What the bytes of every entry of an erasure end in: the canonical form has its keys in order.
-    private static let ending = Array(",\"type\":\"AccountErased\",\"v\":\"1\"}".utf8)
+    /// What the bytes of every entry of an erasure end in, of each version: the canonical form has its keys
+    /// in order.
+    private static let endings = (1...Event.Name.accountErased.newestVersion).map {
+        Array(",\"type\":\"AccountErased\",\"v\":\"\($0)\"}".utf8)
+    }
 
     /// Reads the erasure that an entry records; nil for any other entry.
     init?(entry: [UInt8]) {
-        guard entry.suffix(Self.ending.count).elementsEqual(Self.ending),
+        guard Self.endings.contains(where: { entry.suffix($0.count).elementsEqual($0) }),
             let members = JSONValue(parsing: entry)?.members,
             let position = members["position"]?.string.flatMap({ Int64($0) }),
             let account = members["accounts"]?.array?.first?.members?["id"]?.string,

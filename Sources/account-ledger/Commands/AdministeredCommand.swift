@@ -161,6 +161,8 @@ struct AdministeredCommand: Sendable {
         switch refusal {
         case .unknownAccount: "the tenant has no such account"
         case .accountErased: "the account has been erased"
+        case .erasurePlanChanged:
+            "other accounts would be erased than was agreed to: see --dry-run, and --plan agrees to it"
         case .legalHold: "the account is under a legal hold: see \(Syntax.program) hold list"
         case .tooManyHolds: "the account has \(SetLegalHold.holdsMax) holds: more it can't have"
         case .unknownHold: "the account has no such hold: see \(Syntax.program) hold list"

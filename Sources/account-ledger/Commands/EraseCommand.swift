@@ -1,4 +1,6 @@
+import Cryptography
 import Ledger
+import LedgerAPI
 import LedgerPostgres
 
 /// `erase`: destroys what is kept about the person of an account.
@@ -17,13 +19,17 @@ enum EraseCommand {
                 meaning: "data_subject_request, retention or operator; default: operator"),
             APIKeyCommands.tenantOption,
             .init(name: "dry-run", meaning: "say what would be destroyed, and change nothing"),
+            .init(
+                name: "plan", placeholder: "DIGEST",
+                meaning: "what --dry-run said; needed where merges made several accounts one"),
         ],
         settings: [.databaseURL, .keys],
         details: """
             Appends AccountErased and, in the same transaction, destroys the account's key, its identities
             and its row, and ends its sessions. The disclosures, which no key opens any more, and what the
             read models hold follow at once or when serve comes to them. The log and its proofs stay as they are. Refused while the account
-            is under a legal hold. Repeating it is harmless.
+            is under a legal hold. Where merges made several accounts one, all of them are erased, as
+            --dry-run shows, and --plan agrees to that. Repeating it is harmless.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -36,26 +42,33 @@ enum EraseCommand {
             let command = try AdministeredCommand(arguments, environment)
             return try preview(of: account, command)
         }
+        let agreement = try arguments.value(of: "plan", as: "what --dry-run said") {
+            Base64URL.decode($0).flatMap { Digest($0) }.map {
+                EraseAccount.Agreement.plan($0, planDigest)
+            }
+        }
         let reason = try AdministeredCommand.reason(arguments)
         let command = try AdministeredCommand(arguments, environment)
         var access = AccessRecord(by: nil, .eraseAccount)
         access.account = account
         access.reason = reason
         access.details = ["basis": basis.rawValue]
-        let intent = EraseAccount(account: account, basis: basis, actor: .system)
+        let intent = EraseAccount(
+            account: account, basis: basis, agreement: agreement ?? .named, actor: .system)
         let replies = try await command.carryOut([.eraseAccount(intent)], as: access)
         guard case .erased(let position, let isNew, let covering) = replies.first else {
             throw Fault("the ledger gave another answer than to an erasure")
         }
         let before = isNew ? "is erased" : "was erased before"
         Terminal.print("account \(account) \(before), at position \(position)\n")
-        if !covering.isEmpty {
+        let others = covering.filter { $0 != account }
+        if !others.isEmpty {
             Terminal.print(
                 "with it, because merges had made them one: "
-                    + covering.map(\.description).joined(separator: ", ") + "\n")
+                    + others.map(\.description).joined(separator: ", ") + "\n")
         }
         Terminal.print(
-            try await destroy([account] + covering, of: command.tenant, command.url) + "\n")
+            try await destroy(covering, of: command.tenant, command.url) + "\n")
         return .success
     }
 
@@ -114,12 +127,13 @@ enum EraseCommand {
         case .living(let rows):
             Terminal.print(
                 """
-                account \(account) would be erased\(Self.covering(rows.covering)):
+                account \(account) would be erased\(Self.covering(rows.covering.filter { $0 != account })):
                   events with disclosures about it, at most: \(rows.events)
                   identities that would be forgotten: \(rows.identities)
                   sessions that would end: \(rows.liveSessions)
                   key: \(rows.hasKey ? "would be destroyed" : "is not there")
                   legal holds: \(rows.holds.count)
+                  plan: \(planDigest(rows.plan(of: account).bytes))
 
                 """)
             guard rows.holds.isEmpty else {

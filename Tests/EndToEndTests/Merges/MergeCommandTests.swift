@@ -114,6 +114,13 @@ import Testing
                             + " them one, \(covered):\n"), "\(erasure.output)")
                 // What was left behind is forgotten, too.
                 #expect(erasure.output.contains("identities that would be forgotten: 3\n"))
+                #expect(erasure.output.contains(/plan: [0-9A-Za-z_-]{43}\n/))
+                let alone = try await story.refusal(["erase", account, "--reason", "case 7"])
+                let reason =
+                    account == ada
+                    ? "other accounts would be erased than was agreed to"
+                    : "another account stands for it: it was merged into \(ada)"
+                #expect(alone.contains(reason), "\(alone)")
             }
             let account = try await story.run(["account", other])
             #expect(account.output.contains(ada), "\(account.output)")
@@ -132,7 +139,8 @@ import Testing
                 last[9...10] == [
                     "case 7", #"{"absorbed":"\#(other)","case":"T-7","survivor":"\#(ada)"}"#,
                 ])
-            #expect(try await story.accesses().count == 2)
+            // Both, and two lines of each erasure that was refused.
+            #expect(try await story.accesses().count == 2 + 4)
             let verified = try await story.run(["verify"])
             #expect(!verified.output.contains("private.example"))
         }

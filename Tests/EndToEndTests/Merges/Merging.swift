@@ -60,10 +60,16 @@ struct CaseWorker: Sendable {
             headers: ["Ledger-Reason": "a person asked"])
     }
 
-    func erase(_ account: String) async throws -> WireClient.Answer {
+    func erase(_ account: String, plan: String? = nil) async throws -> WireClient.Answer {
         try await client.call(
-            "DELETE", "/v1/accounts/\(account)", token: key,
-            headers: ["Ledger-Reason": "a person asked"])
+            "DELETE", "/v1/accounts/\(account)\(plan.map { "?plan_digest=\($0)" } ?? "")",
+            token: key, headers: ["Ledger-Reason": "a person asked"])
+    }
+
+    /// The digest of what an erasure would cover.
+    func erasurePlan(of account: String) async throws -> String {
+        let plan = try await post("/v1/accounts/\(account)/erasure/preview")
+        return try #require(plan.text("plan_digest"), "\(plan.json)")
     }
 
     /// The digest of the plan by which one account absorbs another.

@@ -38,6 +38,62 @@ import Testing
         #expect(back.isNew && back.userID != ada.userID)
     }
 
+    @Test func `an erasure of several accounts wants the digest of its preview`() async throws {
+        let story = try await MergeStory()
+        let (service, ada, other) = (story.service, story.ada.userID, story.other.userID)
+        let key = try service.audit.key(.admin)
+        func preview(_ account: String) async throws -> Answer {
+            try await service.send(
+                "POST", "/v1/accounts/\(account)/erasure/preview", token: key,
+                headers: Self.reason)
+        }
+        func erase(_ account: String, _ query: String = "") async throws -> Answer {
+            try await service.send(
+                "DELETE", "/v1/accounts/\(account)\(query)", token: key, headers: Self.reason)
+        }
+        let alone = try await preview(other)
+        #expect(alone.summary == "200 OK")
+        #expect(alone.json["covers"] == .array([.string(other)]))
+        #expect(alone.text("survivor") == other)
+        #expect(alone.json["events"] == .number(3))
+        #expect(alone.json["linked_identities"] == .number(1))
+        let old = try #require(alone.text("plan_digest"))
+        #expect(try await story.merge(try await story.digest()).status == 200)
+
+        let count = service.ledger.recordings().count
+        let merged = try await erase(other)
+        #expect(merged.summary == "409 ACCOUNT_MERGED")
+        #expect(merged.body.contains(#""merged_into":"\#(ada)""#))
+        for (account, query) in [
+            (ada, ""), (other, "?plan_digest=\(old)"), (other, "?plan_digest=x"),
+            (ada, "?plan_digest=\(old)"),
+        ] {
+            let refused = try await erase(account, query)
+            #expect(refused.summary == "409 ERASURE_PLAN_CHANGED", "\(account) \(query)")
+        }
+        let both = try await preview(other)
+        #expect(both.text("survivor") == ada)
+        #expect(both.json["covers"] == .array([.string(other), .string(ada)]))
+        let digest = try #require(both.text("plan_digest"))
+        #expect(service.ledger.recordings().count == count, "nothing was erased")
+
+        service.clock.advance(seconds: 901)
+        #expect(
+            try await erase(other, "?plan_digest=\(digest)").summary
+                == "409 ERASURE_PLAN_CHANGED")
+        let fresh = try #require(try await preview(other).text("plan_digest"))
+        let erased = try await erase(other, "?plan_digest=\(fresh)")
+        #expect(erased.summary == "200 OK")
+        #expect(erased.json["covers"] == .array([.string(other), .string(ada)]))
+        for query in ["", "?plan_digest=\(fresh)"] {
+            let again = try await erase(other, query)
+            #expect(again.json["erased_before"] == .bool(true))
+            #expect(again.json["covers"] == .array([.string(other)]))
+        }
+        #expect(try await preview(ada).summary == "410 ACCOUNT_ERASED")
+        #expect(service.audit.access.accesses().contains { $0.action == "account.erase_preview" })
+    }
+
     @Test func `a hold refuses an erasure until it is lifted`() async throws {
         let service = try TestService()
         let key = try service.audit.key(.admin)
@@ -132,7 +188,8 @@ import Testing
         let account = "/v1/accounts/\(ada.userID)"
         let count = service.ledger.recordings().count
         let calls = [
-            ("DELETE", account), ("POST", account + "/holds"),
+            ("DELETE", account), ("POST", account + "/erasure/preview"),
+            ("POST", account + "/holds"),
             ("PUT", account + "/holds/\(HoldID(at: service.clock.now, random: 1))"),
             ("DELETE", account + "/holds/\(ada.userID)"),
         ]

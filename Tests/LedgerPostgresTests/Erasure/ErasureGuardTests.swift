@@ -89,6 +89,9 @@ import Testing
                 testDescription: "of another type",
                 entry: truth.replacing("AccountErased", with: "AccountOpened")),
             Forgery(
+                testDescription: "of a version that nobody knows",
+                entry: truth.replacing("\"v\":\"1\"", with: "\"v\":\"3\"")),
+            Forgery(
                 testDescription: "of another tenant",
                 entry: truth.replacing("default", with: "other")),
             Forgery(
@@ -145,12 +148,15 @@ import Testing
         }
     }
 
-    @Test
-    func `who steals the serving login can erase with an entry that says so, and not otherwise`()
-        async throws
-    {
+    @Test(arguments: 1...Event.Name.accountErased.newestVersion)
+    func `who steals the serving login can erase with an entry that says so, and not otherwise`(
+        version: Int
+    ) async throws {
         try await ErasureFixture.with { fixture in
-            let attack = Forgery(testDescription: "").sql(
+            let attack = Forgery(
+                testDescription: "",
+                entry: Forgery.truth.replacing("\"v\":\"1\"", with: "\"v\":\"\(version)\"")
+            ).sql(
                 ada: fixture.ada.account, bob: fixture.bob.account)
             #expect(try await fixture.database.asRuntime.refusal(of: attack) == nil)
             let report = try await fixture.verify()

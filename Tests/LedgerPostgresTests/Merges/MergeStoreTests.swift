@@ -81,7 +81,7 @@ import Testing
                 Issue.record("not erased: \(reply)")
                 return
             }
-            #expect(covering == [fixture.ada.account])
+            #expect(covering == [fixture.bob.account, fixture.ada.account])
             try await fixture.database.fold()
             try await fixture.database.destroy()
             for text in [
@@ -110,10 +110,22 @@ import Testing
                 return rows
             }
             let apart = try #require(try await preview(fixture.bob))
-            #expect(apart.covering == [] && apart.identities == 2 && apart.liveSessions == 1)
+            #expect(
+                apart.covering == [fixture.bob.account] && apart.identities == 2
+                    && apart.liveSessions == 1)
             _ = try await fixture.merge()
             let merged = try #require(try await preview(fixture.bob))
-            #expect(merged.covering == [fixture.ada.account])
+            #expect(Set(merged.covering) == [fixture.ada.account, fixture.bob.account])
+            #expect(merged.survivor == fixture.ada.account)
+            // What the command line shows is what the decision compares.
+            let agreed = merged.plan(of: fixture.bob.account)
+            var story = fixture.story()
+            let planned = try await story.erase(fixture.bob.account, agreement: .preview).get()
+            guard case .erasurePlanned(let plan, let losses) = planned else {
+                throw Unexpected(what: "no plan: \(planned)")
+            }
+            #expect(plan.bytes == agreed.bytes)
+            #expect(losses.events == merged.events && losses.linkedIdentities == 3)
             // Bob's other identity was left behind, and his session has ended.
             #expect(merged.identities == 4 && merged.liveSessions == 1)
             await session.close()

@@ -77,10 +77,13 @@ struct Story {
     }
 
     @discardableResult mutating func erase(
-        _ account: AccountID, basis: AccountErased.Basis = .dataSubjectRequest
+        _ account: AccountID, basis: AccountErased.Basis = .dataSubjectRequest,
+        agreement: EraseAccount.Agreement = .family
     ) async throws -> Result<Reply, Refusal> {
         try await submit(
-            .eraseAccount(EraseAccount(account: account, basis: basis, actor: .system)))
+            .eraseAccount(
+                EraseAccount(
+                    account: account, basis: basis, agreement: agreement, actor: .system)))
     }
 
     mutating func hold(

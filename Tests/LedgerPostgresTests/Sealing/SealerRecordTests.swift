@@ -14,7 +14,9 @@ import TransparencyLog
         try body(SealerDirectory(path: path, base: base), path)
     }
 
-    private func entry(_ position: Int, type: String = "AccountErased") -> [UInt8] {
+    private func entry(
+        _ position: Int, type: String = "AccountErased", version: Int = 1
+    ) -> [UInt8] {
         Array(
             """
             {"_sd":[],"_sd_alg":"sha-256","accounts":[{"id":"01a1fb40-7feb-7be1-b7d4-eaa749e1d4ef",\
@@ -22,12 +24,16 @@ import TransparencyLog
             "command":"01a1fb40-808b-7259-b636-b2bf538f45ea","details":{"basis":"operator"},\
             "event":"01a1fb40-808b-7259-b636-b2bf538f45eb","outcome":"accepted",\
             "position":"\(position)","recorded_at":"2026-11-20T23:17:50.859712Z","request":null,\
-            "tenant":"default","type":"\(type)","v":"1"}
+            "tenant":"default","type":"\(type)","v":"\(version)"}
             """.utf8)
     }
 
     @Test func `an erasure is told by its entry, and nothing else is taken for one`() throws {
         let seen = try #require(SeenErasure(entry: entry(17)))
+        // One that is overlooked would be undone by a restore.
+        for version in 1...Event.Name.accountErased.newestVersion {
+            #expect(SeenErasure(entry: entry(17, version: version)) == seen, "\(version)")
+        }
         #expect(seen.position == 17)
         #expect(seen.account.description == "01a1fb40-7feb-7be1-b7d4-eaa749e1d4ef")
         #expect(seen.recordedAt.description == "2026-11-20T23:17:50.859712Z")

@@ -4,14 +4,14 @@ import Testing
 
 /// Merges and their undoing, decided by the pure model.
 @Suite struct MergeTests {
-    fileprivate static let policy = TenantPolicy(
+    static let policy = TenantPolicy(
         providers: Set(["apple", "google", "facebook"].map(provider)))
 
-    fileprivate static let support = Actor.apiKey(
+    static let support = Actor.apiKey(
         Principal(key: APIKeyID(bits: 9), role: .support))
 
     /// Two accounts: Ada's with Apple and Google, and another one with a second Google identity and Facebook.
-    fileprivate struct Story {
+    struct Story {
         var model: ModelLedger
         let ada: Caller
         let other: Caller
@@ -327,33 +327,6 @@ import Testing
             _ = try story.model.link(story.ada, more, token: number + 10).get()
         }
         #expect(try story.undo(merge) == .failure(.tooMuchToMerge))
-    }
-
-    @Test func `an erasure covers every account that merges made one`() throws {
-        var story = try Story()
-        _ = try story.merge()
-        let erase = EraseAccount(
-            account: story.other.account, basis: .dataSubjectRequest, actor: Self.support)
-        let reply = try story.model.carryOut(.eraseAccount(erase)).get()
-        guard case .erased(_, isNew: true, let covering) = reply else {
-            Issue.record("not erased: \(reply)")
-            return
-        }
-        #expect(covering == [story.ada.account])
-        for caller in [story.ada, story.other] {
-            #expect(story.model.account(caller.account)?.erasedPosition != nil)
-        }
-    }
-
-    @Test func `a legal hold on either account keeps both from being erased`() throws {
-        var story = try Story()
-        _ = try story.merge()
-        let hold = SetLegalHold(
-            account: story.other.account, newHold: HoldID(bits: 4), actor: Self.support)
-        _ = try story.model.carryOut(.setLegalHold(hold)).get()
-        let erase = EraseAccount(
-            account: story.ada.account, basis: .dataSubjectRequest, actor: Self.support)
-        #expect(try story.model.carryOut(.eraseAccount(erase)) == .failure(.legalHold))
     }
 }
 

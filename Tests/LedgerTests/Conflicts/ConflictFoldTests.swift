@@ -334,7 +334,7 @@ import Testing
     }
 
     private static func erase(_ account: AccountID) -> Event {
-        .accountErased(AccountErased(account: account, basis: .retention))
+        .accountErased(AccountErased(account: account, basis: .retention, survivor: nil))
     }
 
     private static func links(_ numbers: [UInt128]) -> [Account.Link] {

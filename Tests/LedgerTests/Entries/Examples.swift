@@ -78,7 +78,9 @@ enum Examples {
             .sessionRevoked(
                 SessionRevoked(account: account, reason: .refreshTokenReused, session: session))
         case .accountErased:
-            .accountErased(AccountErased(account: account, basis: .dataSubjectRequest))
+            .accountErased(
+                AccountErased(
+                    account: account, basis: .dataSubjectRequest, survivor: isFirst ? nil : holder))
         case .legalHoldSet:
             .legalHoldSet(LegalHoldSet(account: account, hold: id(8)))
         case .legalHoldLifted:
