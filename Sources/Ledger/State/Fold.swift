@@ -145,7 +145,8 @@ extension Fold {
             end(fact.session, at: recorded.position)
         case .accountErased(let fact):
             try requireUnerased(fact.account)
-            guard fact.survivor.map({ $0 == root(of: fact.account) }) ?? true else {
+            guard !knowsAbsorbed || fact.survivor.map({ $0 == root(of: fact.account) }) ?? true
+            else {
                 throw .impossible("another account stands for account \(fact.account)")
             }
             guard holds(on: fact.account).isEmpty else {

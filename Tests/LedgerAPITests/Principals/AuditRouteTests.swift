@@ -28,6 +28,7 @@ struct AuditRouteTests {
         "PUT /v1/accounts/{id}/holds/{hold}": "/v1/accounts/ACCOUNT/holds/NEW",
         "DELETE /v1/accounts/{id}/holds/{hold}": "/v1/accounts/ACCOUNT/holds/HOLD",
         "DELETE /v1/accounts/{id}": "/v1/accounts/ACCOUNT",
+        "POST /v1/accounts/{id}/erasure/preview": "/v1/accounts/ACCOUNT/erasure/preview",
         "POST /v1/accounts/{id}/merge/preview": "/v1/accounts/ACCOUNT/merge/preview",
         "POST /v1/accounts/{id}/merge": "/v1/accounts/ACCOUNT/merge",
         "POST /v1/merges/{event_id}/undo/preview": "/v1/merges/EVENT/undo/preview",
