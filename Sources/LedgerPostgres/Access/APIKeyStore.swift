@@ -7,21 +7,22 @@ package struct APIKeyStore {
     private static let insert = Statement(
         "api_key_insert",
         """
-        INSERT INTO api_keys (tenant_id, key_id, label, role, secret_digest, created_at, expires_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7)
+        INSERT INTO api_keys (tenant_id, key_id, label, role, secret_digest, created_at, expires_at,
+            mac)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
         """)
 
     private static let list = Statement(
         "api_key_list",
         """
-        SELECT key_id, role, secret_digest, label, created_at, expires_at, revoked_at
-        FROM api_keys WHERE tenant_id = $1 ORDER BY created_at, key_id
+        SELECT \(AccessStatements.columns("a"))
+        FROM api_keys a WHERE tenant_id = $1 ORDER BY created_at, key_id
         """)
 
     private static let revoke = Statement(
         "api_key_revoke",
         """
-        UPDATE api_keys SET revoked_at = clock_timestamp()
+        UPDATE api_keys SET revoked_at = clock_timestamp(), mac = NULL
         WHERE tenant_id = $1 AND key_id = $2 AND revoked_at IS NULL
         """)
 
@@ -42,10 +43,10 @@ package struct APIKeyStore {
         self.connection = connection
     }
 
-    /// Stores a new key of a tenant.
+    /// Stores a new key of a tenant, with its code.
     ///
     /// - Throws: `PostgresError`.
-    package func add(_ key: StoredAPIKey, to tenant: TenantID) throws {
+    package func add(_ key: StoredAPIKey, to tenant: TenantID, code: MACKey) throws {
         var access = AccessRecord(by: nil, .createAPIKey)
         access.details = ["key": key.id.description, "role": key.role.rawValue]
         try connection.transaction {
@@ -57,6 +58,7 @@ package struct APIKeyStore {
                         .text(key.role.rawValue), .bytes(key.secretDigest.bytes),
                         .timestamp(key.createdAt.microseconds),
                         key.expiresAt.map { .timestamp($0.microseconds) } ?? .null,
+                        .bytes(code.code(of: .apiKey(key, of: tenant)).bytes),
                     ]),
                 AccessStatements.call(recording: [access], in: tenant),
             ])
@@ -68,17 +70,7 @@ package struct APIKeyStore {
     /// - Throws: `PostgresError`.
     package func keys(of tenant: TenantID) throws -> [StoredAPIKey] {
         let rows = try connection.query(Self.list, [.text(tenant.description)])
-        return try (0..<rows.rowCount).map { row in
-            guard let role = Role(rawValue: try rows.text(row, 1)),
-                let digest = Digest(try rows.bytes(row, 2))
-            else { throw PostgresError.unexpectedResult("an API key cannot be read") }
-            return StoredAPIKey(
-                id: APIKeyID(bits: try rows.uuid(row, 0)), role: role, secretDigest: digest,
-                label: try rows.text(row, 3),
-                createdAt: Timestamp(microseconds: try rows.timestamp(row, 4)),
-                expiresAt: try rows.optionalTimestamp(row, 5).map(Timestamp.init(microseconds:)),
-                revokedAt: try rows.optionalTimestamp(row, 6).map(Timestamp.init(microseconds:)))
-        }
+        return try (0..<rows.rowCount).map { try AccessStatements.key(rows, $0, from: 0) }
     }
 
     /// Ends a key for good; every process refuses it from its next request on.

@@ -26,20 +26,25 @@ package final class AccessGate: Sendable {
     private let queue: BatchQueue<Pending>
     private let session: Postgres.Session
     private let fence: SchemaFence
+    private let codes: MACKeys
     private let onFault: @Sendable (String) -> Void
 
     /// Makes a gate; ``run()`` has to be called for it to work.
     ///
     /// - Parameters:
     ///   - url: the runtime role's URL.
+    ///   - macs: authenticate API keys; what only writes lines needs none.
     ///   - queueLimit: what may wait at the most; more is refused as overload.
     ///   - fence: refuses the schema of another version.
-    ///   - onFault: called with one line, free of personal data, for each failed trip.
+    ///   - onFault: called with one line, free of personal data, for each failed trip and each key that nobody
+    ///     with a MAC key has made.
     package init(
-        url: String, queueLimit: Int = 1024, fence: SchemaFence = SchemaFence(),
+        url: String, macs: MACKeys = MACKeys(current: nil), queueLimit: Int = 1024,
+        fence: SchemaFence = SchemaFence(),
         onFault: @escaping @Sendable (String) -> Void
     ) {
         queue = BatchQueue(limit: queueLimit)
+        codes = macs
         self.onFault = onFault
         self.fence = fence
         session = Postgres.Session(
@@ -64,6 +69,8 @@ package final class AccessGate: Sendable {
     }
 
     /// The key of a name as it is now, good or not.
+    ///
+    /// - Throws: `LedgerFault.internalFailure` for one whose code is wrong.
     package func key(
         _ id: APIKeyID, in tenant: TenantID
     ) async throws(LedgerFault) -> StoredAPIKey? {
@@ -91,7 +98,7 @@ package final class AccessGate: Sendable {
         fail(sifted.late, with: .overloaded, because: "they waited too long to be begun")
         let batch = sifted.batch.map(\.element)
         guard !batch.isEmpty else { return }
-        let found: [Int: StoredAPIKey]
+        let found: [Int: StoredAPIKey?]
         do {
             found = try await session.run { try self.carryOut(batch, on: $0) }
         } catch {
@@ -99,7 +106,14 @@ package final class AccessGate: Sendable {
         }
         for (index, pending) in batch.enumerated() {
             switch pending {
-            case .key(_, _, let answer): answer.resume(returning: .success(found[index]))
+            case .key(_, let tenant, let answer):
+                switch found[index] {
+                case .some(.none):
+                    onFault("an API key of tenant \(tenant) was made by nobody with a MAC key")
+                    answer.resume(returning: .failure(.internalFailure))
+                case .some(.some(let key)): answer.resume(returning: .success(key))
+                case .none: answer.resume(returning: .success(nil))
+                }
             case .record(_, _, let answer): answer.resume(returning: .success(()))
             }
         }
@@ -117,7 +131,7 @@ package final class AccessGate: Sendable {
     /// Writes every line and finds every key, by its place in the batch.
     private func carryOut(
         _ batch: [Pending], on connection: Connection
-    ) throws -> [Int: StoredAPIKey] {
+    ) throws -> [Int: StoredAPIKey?] {
         var wanted: [(id: APIKeyID, tenant: TenantID)] = []
         var places: [Int] = []
         var records: [TenantID: [AccessRecord]] = [:]
@@ -140,7 +154,8 @@ package final class AccessGate: Sendable {
         // A line is written before what it tells of is shown, and after that was read.
         try fence.check(results[calls.count - 1])
         guard !wanted.isEmpty else { return [:] }
-        let found = try AccessStatements.keys(results[calls.count - 2], ids: wanted.map(\.id))
+        let found = try AccessStatements.keys(
+            results[calls.count - 2], of: wanted.map(\.tenant), codes: codes)
         return Dictionary(uniqueKeysWithValues: found.map { (places[$0.key], $0.value) })
     }
 }

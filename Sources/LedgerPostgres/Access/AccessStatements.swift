@@ -3,14 +3,27 @@ import Postgres
 
 /// The statements of API keys and of the access log.
 enum AccessStatements {
+    // The head says whether the tenant is protected; only a key without a code makes one ask.
     private static let keys = Statement(
         "api_keys_of",
         """
-        SELECT k.n, a.role, a.secret_digest, a.label, a.created_at, a.expires_at, a.revoked_at
+        SELECT k.n, \(columns("a")), a.mac, h.*
         FROM unnest($1::text[], $2::uuid[]) WITH ORDINALITY AS k (tenant_id, key_id, n)
         CROSS JOIN LATERAL (
             SELECT * FROM api_keys WHERE tenant_id = k.tenant_id AND key_id = k.key_id OFFSET 0) a
+        LEFT JOIN LATERAL (
+            SELECT \(HeadLoad.columns) FROM ledger_head h
+            WHERE h.tenant_id = k.tenant_id AND a.mac IS NULL
+            OFFSET 0) h ON true
         """)
+
+    /// The columns of an API key of this name, for ``key(_:_:from:)``.
+    static func columns(_ a: String) -> String {
+        """
+        \(a).key_id, \(a).role, \(a).secret_digest, \(a).label, \(a).created_at, \(a).expires_at,
+        \(a).revoked_at
+        """
+    }
 
     /// Takes positions and writes lines in one statement, so in one transaction: the head's row stays
     /// locked until the lines are visible.
@@ -34,30 +47,65 @@ enum AccessStatements {
                 request_id, n)
         """)
 
-    /// Asks for several keys; see ``keys(_:ids:)``.
+    /// Asks for several keys; see ``keys(_:of:codes:)``.
     static func call(keys: [(id: APIKeyID, tenant: TenantID)]) -> Call {
         Call(
             self.keys,
             [.texts(keys.map(\.tenant.description)), .uuids(keys.map(\.id.bits))])
     }
 
-    /// The keys that were asked for, by their place among the questions.
+    /// The keys that were asked for, by their place among the questions; nil for one that nobody with a MAC
+    /// key has made.
     static func keys(
-        _ result: QueryResult, ids: [APIKeyID]
-    ) throws(PostgresError) -> [Int: StoredAPIKey] {
-        var found: [Int: StoredAPIKey] = [:]
+        _ result: QueryResult, of tenants: [TenantID], codes: MACKeys
+    ) throws -> [Int: StoredAPIKey?] {
+        var found: [Int: StoredAPIKey?] = [:]
         for row in 0..<result.rowCount {
             let index = Int(try result.int8(row, 0)) - 1
-            guard ids.indices.contains(index), let role = Role(rawValue: try result.text(row, 1)),
-                let digest = Digest(try result.bytes(row, 2))
-            else { throw .unexpectedResult("an API key cannot be read") }
-            found[index] = StoredAPIKey(
-                id: ids[index], role: role, secretDigest: digest, label: try result.text(row, 3),
-                createdAt: Timestamp(microseconds: try result.timestamp(row, 4)),
-                expiresAt: try result.optionalTimestamp(row, 5).map(Timestamp.init(microseconds:)),
-                revokedAt: try result.optionalTimestamp(row, 6).map(Timestamp.init(microseconds:)))
+            guard tenants.indices.contains(index) else {
+                throw PostgresError.unexpectedResult("a key that was not asked for")
+            }
+            let key = try Self.key(result, row, from: 1)
+            let isRight = try Self.isRight(key, result, row, in: tenants[index], codes)
+            found[index] = .some(isRight ? key : nil)
         }
         return found
+    }
+
+    /// Reads ``columns(_:)``.
+    static func key(
+        _ result: QueryResult, _ row: Int, from first: Int
+    ) throws(PostgresError) -> StoredAPIKey {
+        guard let role = Role(rawValue: try result.text(row, first + 1)),
+            let digest = Digest(try result.bytes(row, first + 2))
+        else { throw .unexpectedResult("an API key cannot be read") }
+        return StoredAPIKey(
+            id: APIKeyID(bits: try result.uuid(row, first)), role: role, secretDigest: digest,
+            label: try result.text(row, first + 3),
+            createdAt: Timestamp(microseconds: try result.timestamp(row, first + 4)),
+            expiresAt: try result.optionalTimestamp(row, first + 5).map(
+                Timestamp.init(microseconds:)),
+            revokedAt: try result.optionalTimestamp(row, first + 6).map(
+                Timestamp.init(microseconds:)))
+    }
+
+    /// A key without a code is right while its tenant is not protected, of which the head's own code is the
+    /// proof; a revoked key never has one, and is refused anyway.
+    private static func isRight(
+        _ key: StoredAPIKey, _ result: QueryResult, _ row: Int, in tenant: TenantID,
+        _ codes: MACKeys
+    ) throws -> Bool {
+        guard key.revokedAt == nil else { return true }
+        if let stored = try result.optionalBytes(row, 8) {
+            return codes.accept(stored, of: .apiKey(key, of: tenant))
+        }
+        guard try !result.isNull(row, 9) else { return false }
+        do {
+            return try HeadLoad.readCodes(result, row, from: 9, of: tenant, keys: codes)
+                .protectedFrom == nil
+        } catch is BatchFault {
+            return false
+        }
     }
 
     /// Appends lines to a tenant's access log, in this order.

@@ -37,6 +37,9 @@ package struct DisclosureReader: Sendable {
 
     private let keyring: WrappingKeyring
 
+    /// The keys that authenticate the events themselves.
+    var macs: MACKeys { keyring.macs }
+
     /// Makes a reader with the keys that unwrap account keys.
     package init(keyring: WrappingKeyring) {
         self.keyring = keyring

@@ -93,7 +93,7 @@ final class PostgresBatchStore: BatchStore {
         }
         // Erasures take away what the commands before them wrote; only then is the place of a subject
         // free for the identity that it got anew.
-        return AccountWrites.calls(for: batches) + MergeWrites.calls(for: batches)
+        return try AccountWrites.calls(for: batches) + MergeWrites.calls(for: batches)
             + IdentityWrites.moves(in: batches)
             + SessionWrites.calls(for: batches) + SpentIDTokens.calls(for: batches)
             + OperationalWrites.calls(for: batches, at: now)

@@ -26,6 +26,8 @@ package enum VerificationCheck: String, Sendable, CaseIterable {
     /// Of erased accounts nothing is left but where their histories begin and end.
     case erasures
     case merges
+    /// No event is behind them; with keys, each that is not revoked has been made by a holder of a MAC key.
+    case apiKeys = "api_keys"
     /// Checkpoints are inside the log and no projection has stopped.
     case projections
     case userProviders = "user_providers"

@@ -40,12 +40,12 @@ enum APIKeyCreateCommand {
                 name: "expires", placeholder: "TIME",
                 meaning: "RFC 3339, such as 2027-01-31T00:00:00Z; default: never"),
         ],
-        settings: [.databaseURL, .migrateURL],
+        settings: [.databaseURL, .migrateURL, .keys],
         details: """
             Prints the key on standard output, once: only its digest is stored. Its id, which lists and the
             access log name it by, is printed on standard error. The key is good for this tenant alone. Runs
-            with the login of LEDGER_MIGRATE_URL, since the serving login may only read keys. The access log
-            says that it was made.
+            with the login of LEDGER_MIGRATE_URL, since the serving login may only read keys; a MAC key of
+            LEDGER_KEYS authenticates what is stored. The access log says that it was made.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -60,11 +60,14 @@ enum APIKeyCreateCommand {
         }
         let key = APIKey(id: APIKeyID(at: now, random: SecureRandom.uint128()))
         guard let digest = key.secretDigest else { throw Fault("the key has no digest") }
+        guard let macKey = try LedgerReading.macKeys(environment)?.current else {
+            throw Fault("\(Setting.keys.name) is not set: a key of it authenticates what is stored")
+        }
         try APIKeyCommands.withStore(arguments, environment) { store, tenant in
             try store.add(
                 StoredAPIKey(
                     id: key.id, role: role, secretDigest: digest, label: label, createdAt: now,
-                    expiresAt: expiresAt, revokedAt: nil), to: tenant)
+                    expiresAt: expiresAt, revokedAt: nil), to: tenant, code: macKey)
         }
         Terminal.print("\(key.text)\n")
         Terminal.complain("the id of the key is \(key.id)")

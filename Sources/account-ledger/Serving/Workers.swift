@@ -27,7 +27,7 @@ struct Workers: Sendable {
     ) {
         let url = configuration.databaseURL
         let fence = fence
-        access = AccessGate(url: url, fence: fence) { text in
+        access = AccessGate(url: url, macs: keys.wrapping.macs, fence: fence) { text in
             log.write(.error, "access fault", ["detail": .text(text)])
         }
         let advances = AdvanceSignal()

@@ -9,7 +9,7 @@ struct AccessLogTests {
     private func withGate<Value: Sendable>(
         _ url: String, _ body: (AccessGate) async throws -> Value
     ) async throws -> Value {
-        let gate = AccessGate(url: url) { _ in }
+        let gate = AccessGate(url: url, macs: SequencerFixture.keyring.macs) { _ in }
         let running = Task { await gate.run() }
         do {
             let value = try await body(gate)
@@ -138,7 +138,9 @@ struct AccessLogTests {
                 label: "l", createdAt: Timestamp(seconds: 1),
                 expiresAt: Timestamp(seconds: 2_000_000_000), revokedAt: nil)
             let owner = Session(url: database.ownerURL, applicationName: "test")
-            try await owner.run { try APIKeyStore(on: $0).add(key, to: .default) }
+            try await owner.run {
+                try APIKeyStore(on: $0).add(key, to: .default, code: SequencerFixture.macKey)
+            }
             try await withGate(database.runtimeURL) { gate in
                 #expect(try await gate.key(key.id, in: .default) == key)
                 #expect(try await gate.key(key.id, in: tenant("acme")) == nil)
@@ -163,7 +165,10 @@ struct AccessLogTests {
             }
             let runtime = Session(url: database.runtimeURL, applicationName: "test")
             await #expect(throws: PostgresError.self) {
-                try await runtime.run { try APIKeyStore(on: $0).add(key, to: tenant("acme")) }
+                try await runtime.run {
+                    try APIKeyStore(on: $0).add(
+                        key, to: tenant("acme"), code: SequencerFixture.macKey)
+                }
             }
         }
     }

@@ -16,9 +16,11 @@ struct MergeFixture {
         "bob facebook bob-f bob@f.example", "bob google bob-g bob@g.example",
     ]
 
-    static func with(_ body: @Sendable (MergeFixture) async throws -> Void) async throws {
+    static func with(
+        isProtected: Bool = false, _ body: @Sendable (MergeFixture) async throws -> Void
+    ) async throws {
         try await ScratchDatabase.with { database in
-            try await SequencerFixture.with(database) { sequencer in
+            try await SequencerFixture.with(database, isProtected: isProtected) { sequencer in
                 var story = Story(sequencer.sequencer)
                 let ada = try await story.signIn("apple", "ada-a", email: "ada@a.example")
                 let bob = try await story.signIn("facebook", "bob-f", email: "bob@f.example")

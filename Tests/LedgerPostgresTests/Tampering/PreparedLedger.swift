@@ -98,7 +98,7 @@ struct PreparedLedger {
                     id: APIKeyID(bits: UInt128(number)), role: .auditor,
                     secretDigest: digest(Array(repeating: number, count: 32)), label: "a test",
                     createdAt: now, expiresAt: nil, revokedAt: nil)
-                try store.add(key, to: .default)
+                try store.add(key, to: .default, code: SequencerFixture.macKey)
             }
             _ = try store.revoke(APIKeyID(bits: 2), of: .default)
             try connection.execute(

@@ -112,8 +112,9 @@ extension Forger {
                 "'\(identity.lastAccount)', '\(identity.linkedAt)', \(identity.linkedPosition)"
             guard let subject = subjects[identity.id] else {
                 return """
-                    UPDATE identities SET (account_id, last_account_id, linked_at, linked_position)
-                        = (\(account), \(last))
+                    UPDATE identities
+                    SET (account_id, last_account_id, linked_at, linked_position, mac)
+                        = (\(account), \(last), NULL)
                     WHERE tenant_id = 'default' AND identity_id = '\(identity.id)'
                     """
             }

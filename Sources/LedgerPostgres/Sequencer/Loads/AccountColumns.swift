@@ -9,7 +9,7 @@ struct AccountColumns {
     static let selected = """
         a.account_id, a.opened_position, a.next_seq, a.last_leaf, a.last_position, a.attempts,
         w.wrapping_key, w.wrapped_key, l.identity_id, l.provider, l.provider_id, l.linked_at,
-        l.linked_position
+        l.linked_position, l.account_id, l.mac
         """
 
     /// Joins key and links to an account `a` of the tenant `k.tenant_id`, each found by itself.
@@ -73,10 +73,15 @@ struct AccountColumns {
             linkedAt: Timestamp(microseconds: try result.timestamp(row, first + 11)),
             position: LogPosition(try result.count(row, first + 12)))
         guard batch.state.ledger.load(link, of: account) else { return }
-        batch.subjects[link.identity] = try result.subject(row, first + 10, at: provider)
-        batch.state.ledger.load(
-            Identity(
-                id: link.identity, provider: provider, account: account, lastAccount: account,
-                linkedAt: link.linkedAt, linkedPosition: link.position))
+        let subject = try result.subject(row, first + 10, at: provider)
+        let identity = Identity(
+            id: link.identity, provider: provider,
+            account: AccountID(bits: try result.uuid(row, first + 13)), lastAccount: account,
+            linkedAt: link.linkedAt, linkedPosition: link.position)
+        try batch.check(
+            try result.optionalBytes(row, first + 14),
+            of: .identity(identity, named: subject, of: batch.tenant), in: .identities)
+        batch.subjects[link.identity] = subject
+        batch.state.ledger.load(identity)
     }
 }

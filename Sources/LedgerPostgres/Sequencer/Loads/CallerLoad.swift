@@ -3,14 +3,21 @@ import Postgres
 
 /// The sessions that commands come through, each with its account.
 enum CallerLoad {
+    /// The columns of a session of this name, for ``session(_:_:from:)``.
+    static func columns(_ s: String) -> String {
+        """
+        \(s).session_id, \(s).account_id, \(s).identity_id, \(s).authenticated_at, \(s).opened_at,
+        \(s).opened_position, \(s).ended_position, \(s).refresh_current, \(s).refresh_preceding,
+        \(s).refresh_sealed_successor, \(s).refresh_exchanged_at, \(s).refresh_generation,
+        \(s).expires_at, \(s).methods
+        """
+    }
+
     private static let statement = RowsStatement(
         "load_callers", ["tenant_id": "text", "session_id": "uuid"], ordinal: "n"
     ) { rows in
         """
-        SELECT k.n, s.session_id, s.account_id, s.identity_id, s.authenticated_at, s.opened_at,
-               s.opened_position, s.ended_position, s.refresh_current, s.refresh_preceding,
-               s.refresh_sealed_successor, s.refresh_exchanged_at, s.refresh_generation,
-               s.expires_at, s.methods,
+        SELECT k.n, \(columns("s")), s.mac,
                \(AccountColumns.selected)
         FROM \(rows)
         CROSS JOIN LATERAL (
@@ -35,46 +42,62 @@ enum CallerLoad {
         _ result: QueryResult, of sessions: BatchKeys.Sessions,
         into tenants: [TenantID: TenantBatch]
     ) throws {
-        let account = AccountColumns(result, from: 15)
+        let account = AccountColumns(result, from: 16)
         for row in 0..<result.rowCount {
             guard let batch = tenants[sessions.tenants[try result.keyIndex(row)]] else { continue }
             let id = SessionID(bits: try result.uuid(row, 1))
             if batch.state.refreshTokens[id] == nil {
-                try readSession(id, result, row, into: batch)
+                let (session, token) = try Self.session(result, row, from: 1)
+                // What ends a session takes its code away, so that nobody brings it back.
+                if session.endedPosition == nil {
+                    try batch.check(
+                        try result.optionalBytes(row, 15),
+                        of: .session(session, token, of: batch.tenant), in: .sessions)
+                }
+                batch.state.ledger.load(session)
+                batch.state.refreshTokens[id] = token
             }
             try account.read(row, into: batch)
         }
     }
 
-    private static func readSession(
-        _ id: SessionID, _ result: QueryResult, _ row: Int, into batch: TenantBatch
-    ) throws {
-        guard let methods = AuthenticationMethods(try result.text(row, 14)) else {
+    /// Reads ``columns(_:)``.
+    static func session(
+        _ result: QueryResult, _ row: Int, from first: Int
+    ) throws -> (Ledger.Session, RefreshTokenState) {
+        guard let methods = AuthenticationMethods(try result.text(row, first + 13)) else {
             throw BatchFault.damaged("sessions.methods")
         }
-        batch.state.ledger.load(
-            Ledger.Session(
-                id: id, account: AccountID(bits: try result.uuid(row, 2)),
-                identity: IdentityID(bits: try result.uuid(row, 3)),
-                authenticatedAt: Timestamp(microseconds: try result.timestamp(row, 4)),
-                methods: methods,
-                openedAt: Timestamp(microseconds: try result.timestamp(row, 5)),
-                openedPosition: LogPosition(try result.count(row, 6)),
-                endedPosition: try result.optionalInt8(row, 7).map(LogPosition.init)))
-        batch.state.refreshTokens[id] = RefreshTokenState(
-            current: try result.digest(row, 8), preceding: try preceding(result, row),
-            generation: try result.int4(row, 12),
-            expiresAt: Timestamp(microseconds: try result.timestamp(row, 13)))
+        let session = Ledger.Session(
+            id: SessionID(bits: try result.uuid(row, first)),
+            account: AccountID(bits: try result.uuid(row, first + 1)),
+            identity: IdentityID(bits: try result.uuid(row, first + 2)),
+            authenticatedAt: Timestamp(microseconds: try result.timestamp(row, first + 3)),
+            methods: methods,
+            openedAt: Timestamp(microseconds: try result.timestamp(row, first + 4)),
+            openedPosition: LogPosition(try result.count(row, first + 5)),
+            endedPosition: try result.optionalInt8(row, first + 6).map(LogPosition.init))
+        let token = RefreshTokenState(
+            current: try result.digest(row, first + 7),
+            preceding: try preceding(result, row, from: first + 8),
+            generation: try result.int4(row, first + 11),
+            expiresAt: Timestamp(microseconds: try result.timestamp(row, first + 12)))
+        return (session, token)
     }
 
     private static func preceding(
-        _ result: QueryResult, _ row: Int
+        _ result: QueryResult, _ row: Int, from first: Int
     ) throws -> RefreshTokenState.Preceding? {
-        guard let sealed = try result.optionalBytes(row, 10),
-            let exchanged = try result.optionalTimestamp(row, 11)
-        else { return nil }
+        let sealed = try result.optionalBytes(row, first + 1)
+        let exchanged = try result.optionalTimestamp(row, first + 2)
+        guard let sealed, let exchanged else {
+            guard sealed == nil, exchanged == nil, try result.isNull(row, first) else {
+                throw BatchFault.damaged("sessions.refresh_preceding")
+            }
+            return nil
+        }
         return RefreshTokenState.Preceding(
-            digest: try result.digest(row, 9), sealedSuccessor: sealed,
+            digest: try result.digest(row, first), sealedSuccessor: sealed,
             exchangedAt: Timestamp(microseconds: exchanged))
     }
 }

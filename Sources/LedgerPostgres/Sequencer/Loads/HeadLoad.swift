@@ -10,9 +10,11 @@ enum HeadLoad {
         ON CONFLICT DO NOTHING
         """)
 
-    // Something in the log that says it is protected is looked for only where a head has no code: in the first
-    // batch after the upgrade, or when somebody took the code away.
-    private static let columns = """
+    /// The columns of a head `h`, for ``readCodes(_:_:from:of:keys:)``.
+    ///
+    /// Something in the log that says it is protected is looked for only where a head has no code: in the first
+    /// batch after the upgrade, or when somebody took the code away.
+    static let columns = """
         h.tenant_id, h.next_position, h.last_recorded_at, h.log_id, h.log_number, h.protected_from,
         h.mac, h.mac IS NULL AND (
             EXISTS (SELECT FROM events WHERE tenant_id = h.tenant_id AND position = 0
@@ -62,18 +64,31 @@ enum HeadLoad {
             guard let tenant = TenantID(try result.text(row, 0)) else {
                 throw BatchFault.damaged("ledger_head.tenant_id")
             }
-            let head = LogMACs.Head(
-                nextPosition: LogPosition(try result.count(row, 1)),
-                recordedAt: Timestamp(microseconds: try result.timestamp(row, 2)),
-                log: try result.optionalUUID(row, 3).map(EventID.init(bits:)),
-                number: try result.int8(row, 4),
-                protectedFrom: try result.optionalInt8(row, 5).map(LogPosition.init))
             let batch = TenantBatch(
-                tenant: tenant, firstPosition: head.nextPosition, lastRecordedAt: head.recordedAt,
+                tenant: tenant, firstPosition: LogPosition(try result.count(row, 1)),
+                lastRecordedAt: Timestamp(microseconds: try result.timestamp(row, 2)),
                 keyring: keyring)
-            try batch.macs.load(
-                head, stored: try result.optionalBytes(row, 6), isMarked: try result.bool(row, 7))
+            batch.macs = try readCodes(result, row, from: 0, of: tenant, keys: keyring.macs)
             tenants[tenant] = batch
         }
+    }
+
+    /// Reads ``columns`` and checks the head's code.
+    ///
+    /// - Throws: `BatchFault.damaged` for a head that no server has written.
+    static func readCodes(
+        _ result: QueryResult, _ row: Int, from first: Int, of tenant: TenantID, keys: MACKeys
+    ) throws -> LogMACs {
+        let head = LogMACs.Head(
+            nextPosition: LogPosition(try result.int8(row, first + 1)),
+            recordedAt: Timestamp(microseconds: try result.timestamp(row, first + 2)),
+            log: try result.optionalUUID(row, first + 3).map(EventID.init(bits:)),
+            number: try result.int8(row, first + 4),
+            protectedFrom: try result.optionalInt8(row, first + 5).map(LogPosition.init))
+        var codes = LogMACs(tenant: tenant, keys: keys)
+        try codes.load(
+            head, stored: try result.optionalBytes(row, first + 6),
+            isMarked: try result.bool(row, first + 7))
+        return codes
     }
 }

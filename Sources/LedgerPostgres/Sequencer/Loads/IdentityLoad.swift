@@ -3,11 +3,18 @@ import Postgres
 
 /// The identities that commands name beside their last accounts, with their subjects.
 enum IdentityLoad {
+    /// The columns of an identity of this name, for ``identity(_:_:from:)``.
+    static func columns(_ i: String) -> String {
+        """
+        \(i).identity_id, \(i).provider, \(i).provider_id, \(i).account_id, \(i).last_account_id,
+        \(i).linked_at, \(i).linked_position
+        """
+    }
+
     private static let statement = Statement(
         "load_identities",
         """
-        SELECT k.tenant_id, i.identity_id, i.provider, i.provider_id, i.account_id,
-               i.last_account_id, i.linked_at, i.linked_position
+        SELECT k.tenant_id, \(columns("i")), i.mac
         FROM unnest($1::text[], $2::uuid[], $3::uuid[]) AS k (tenant_id, account_id, identity_id)
         CROSS JOIN LATERAL (
             SELECT * FROM identities
@@ -30,19 +37,28 @@ enum IdentityLoad {
     ) throws {
         for row in 0..<result.rowCount {
             guard let batch = try tenants[result.tenant(row, 0)] else { continue }
-            let id = IdentityID(bits: try result.uuid(row, 1))
-            let provider = try result.provider(row, 2)
-            let subject = try result.subject(row, 3, at: provider)
-            batch.subjects[id] = subject
-            batch.state.directory[subject] = id
-            guard batch.state.ledger.identities[id] == nil else { continue }
-            batch.state.ledger.load(
-                Identity(
-                    id: id, provider: provider,
-                    account: try result.optionalUUID(row, 4).map(AccountID.init(bits:)),
-                    lastAccount: AccountID(bits: try result.uuid(row, 5)),
-                    linkedAt: Timestamp(microseconds: try result.timestamp(row, 6)),
-                    linkedPosition: LogPosition(try result.count(row, 7))))
+            let (identity, subject) = try Self.identity(result, row, from: 1)
+            try batch.check(
+                try result.optionalBytes(row, 8),
+                of: .identity(identity, named: subject, of: batch.tenant), in: .identities)
+            batch.subjects[identity.id] = subject
+            batch.state.directory[subject] = identity.id
+            guard batch.state.ledger.identities[identity.id] == nil else { continue }
+            batch.state.ledger.load(identity)
         }
+    }
+
+    /// Reads ``columns(_:)``.
+    static func identity(
+        _ result: QueryResult, _ row: Int, from first: Int
+    ) throws -> (Identity, ProviderIdentity) {
+        let provider = try result.provider(row, first + 1)
+        let identity = Identity(
+            id: IdentityID(bits: try result.uuid(row, first)), provider: provider,
+            account: try result.optionalUUID(row, first + 3).map(AccountID.init(bits:)),
+            lastAccount: AccountID(bits: try result.uuid(row, first + 4)),
+            linkedAt: Timestamp(microseconds: try result.timestamp(row, first + 5)),
+            linkedPosition: LogPosition(try result.count(row, first + 6)))
+        return (identity, try result.subject(row, first + 2, at: provider))
     }
 }

@@ -4,13 +4,19 @@ import Postgres
 /// The merges by which named accounts, and those that are one with them, absorbed others, each with the
 /// identities that it set free and that belong to nobody still.
 enum MergeLoad {
+    /// The columns of a merge of this name, for ``merge(_:_:from:)``.
+    static func columns(_ m: String) -> String {
+        """
+        \(m).event_id, \(m).position, \(m).survivor_id, \(m).absorbed_id, \(m).moved, \(m).dropped,
+        \(m).replaced
+        """
+    }
+
     private static let statement = Statement(
         "load_merges",
         """
         \(AccountLoad.family)
-        SELECT k.tenant_id, m.event_id, m.position, m.survivor_id, m.absorbed_id, m.moved, m.dropped,
-               m.replaced, i.identity_id, i.provider, i.provider_id, i.last_account_id,
-               i.linked_at, i.linked_position
+        SELECT k.tenant_id, \(columns("m")), m.mac, \(IdentityLoad.columns("i")), i.mac
         FROM family k
         CROSS JOIN LATERAL (
             SELECT * FROM merges
@@ -34,34 +40,39 @@ enum MergeLoad {
     ) throws {
         for row in 0..<result.rowCount {
             guard let batch = try tenants[result.tenant(row, 0)] else { continue }
-            func identities(_ column: Int) throws -> [IdentityID] {
-                try result.uuidArray(row, column).map { IdentityID(bits: $0) }
-            }
-            batch.state.ledger.load(
-                Merge(
-                    id: EventID(bits: try result.uuid(row, 1)),
-                    position: LogPosition(try result.count(row, 2)),
-                    survivor: AccountID(bits: try result.uuid(row, 3)),
-                    absorbed: AccountID(bits: try result.uuid(row, 4)),
-                    moved: try identities(5), dropped: try identities(6),
-                    replaced: try identities(7)))
+            let merge = try Self.merge(result, row, from: 1)
+            try batch.check(
+                try result.optionalBytes(row, 8), of: .merge(merge, of: batch.tenant), in: .merges)
+            batch.state.ledger.load(merge)
             try readIdentity(row, result, into: batch)
         }
+    }
+
+    /// Reads ``columns(_:)``.
+    static func merge(_ result: QueryResult, _ row: Int, from first: Int) throws -> Merge {
+        func identities(_ column: Int) throws -> [IdentityID] {
+            try result.uuidArray(row, column).map { IdentityID(bits: $0) }
+        }
+        return Merge(
+            id: EventID(bits: try result.uuid(row, first)),
+            position: LogPosition(try result.count(row, first + 1)),
+            survivor: AccountID(bits: try result.uuid(row, first + 2)),
+            absorbed: AccountID(bits: try result.uuid(row, first + 3)),
+            moved: try identities(first + 4), dropped: try identities(first + 5),
+            replaced: try identities(first + 6))
     }
 
     private static func readIdentity(
         _ row: Int, _ result: QueryResult, into batch: TenantBatch
     ) throws {
-        guard let bits = try result.optionalUUID(row, 8) else { return }
-        let id = IdentityID(bits: bits)
-        guard batch.state.ledger.identities[id] == nil else { return }
-        let provider = try result.provider(row, 9)
-        batch.subjects[id] = try result.subject(row, 10, at: provider)
-        batch.state.ledger.load(
-            Identity(
-                id: id, provider: provider, account: nil,
-                lastAccount: AccountID(bits: try result.uuid(row, 11)),
-                linkedAt: Timestamp(microseconds: try result.timestamp(row, 12)),
-                linkedPosition: LogPosition(try result.count(row, 13))))
+        guard let bits = try result.optionalUUID(row, 9),
+            batch.state.ledger.identities[IdentityID(bits: bits)] == nil
+        else { return }
+        let (identity, subject) = try IdentityLoad.identity(result, row, from: 9)
+        try batch.check(
+            try result.optionalBytes(row, 16),
+            of: .identity(identity, named: subject, of: batch.tenant), in: .identities)
+        batch.subjects[identity.id] = subject
+        batch.state.ledger.load(identity)
     }
 }

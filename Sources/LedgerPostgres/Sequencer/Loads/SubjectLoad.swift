@@ -35,7 +35,7 @@ enum SubjectLoad {
     private static func text(_ rows: String, counted: String, counting: String) -> String {
         """
         SELECT k.n, i.identity_id, i.account_id, i.last_account_id, i.linked_at,
-               i.linked_position, \(counted),
+               i.linked_position, i.mac, \(counted),
                \(AccountColumns.selected)
         FROM \(rows)
         CROSS JOIN LATERAL (
@@ -69,26 +69,29 @@ enum SubjectLoad {
     static func read(
         _ result: QueryResult, of claims: BatchKeys.Claims, into tenants: [TenantID: TenantBatch]
     ) throws {
-        let account = AccountColumns(result, from: 8)
+        let account = AccountColumns(result, from: 9)
         for row in 0..<result.rowCount {
             let index = try result.keyIndex(row)
             guard let batch = tenants[claims.tenants[index]] else { continue }
             let subject = claims.subjects[index]
             let id = IdentityID(bits: try result.uuid(row, 1))
             if batch.state.directory.updateValue(id, forKey: subject) == nil {
+                let identity = Identity(
+                    id: id, provider: subject.provider,
+                    account: try result.optionalUUID(row, 2).map(AccountID.init(bits:)),
+                    lastAccount: AccountID(bits: try result.uuid(row, 3)),
+                    linkedAt: Timestamp(microseconds: try result.timestamp(row, 4)),
+                    linkedPosition: LogPosition(try result.count(row, 5)))
+                try batch.check(
+                    try result.optionalBytes(row, 6),
+                    of: .identity(identity, named: subject, of: batch.tenant), in: .identities)
                 batch.subjects[id] = subject
-                batch.state.ledger.load(
-                    Identity(
-                        id: id, provider: subject.provider,
-                        account: try result.optionalUUID(row, 2).map(AccountID.init(bits:)),
-                        lastAccount: AccountID(bits: try result.uuid(row, 3)),
-                        linkedAt: Timestamp(microseconds: try result.timestamp(row, 4)),
-                        linkedPosition: LogPosition(try result.count(row, 5))))
+                batch.state.ledger.load(identity)
             }
-            if let count = try result.optionalInt8(row, 6), count > 0 {
+            if let count = try result.optionalInt8(row, 7), count > 0 {
                 batch.state.signIns[id] = DecisionState.SignInCount(
                     count: Int(count),
-                    earliest: Timestamp(microseconds: try result.timestamp(row, 7)))
+                    earliest: Timestamp(microseconds: try result.timestamp(row, 8)))
             }
             try account.read(row, into: batch)
         }

@@ -8,12 +8,12 @@ enum IdentityWrites {
         [
             "tenant_id": "text", "provider": "text", "provider_id": "text", "identity_id": "uuid",
             "account_id": "uuid", "last_account_id": "uuid", "linked_at": "timestamptz",
-            "linked_position": "bigint",
+            "linked_position": "bigint", "mac": "bytea",
         ]
     ) { rows in
         """
         INSERT INTO identities (tenant_id, provider, provider_id, identity_id, account_id,
-            last_account_id, linked_at, linked_position)
+            last_account_id, linked_at, linked_position, mac)
         SELECT * FROM \(rows)
         """
     }
@@ -23,7 +23,7 @@ enum IdentityWrites {
         [
             "tenant_id": "text", "provider": "text", "provider_id": "text", "identity_id": "uuid",
             "account_id": "uuid", "last_account_id": "uuid", "linked_at": "timestamptz",
-            "linked_position": "bigint",
+            "linked_position": "bigint", "mac": "bytea",
         ]
     ) { rows in
         """
@@ -31,7 +31,7 @@ enum IdentityWrites {
             UPDATE identities i
             SET account_id = k.account_id, last_account_id = k.last_account_id,
                 linked_at = k.linked_at, linked_position = k.linked_position,
-                former_email = NULL
+                mac = k.mac, former_email = NULL
             FROM \(rows)
             CROSS JOIN LATERAL (
                 SELECT ctid FROM identities
@@ -40,7 +40,7 @@ enum IdentityWrites {
                 OFFSET 0) place
             WHERE i.ctid = place.ctid
             RETURNING 1)
-        SELECT ledger_expect(count(*), $9::bigint, 'identities') FROM written
+        SELECT ledger_expect(count(*), $10::bigint, 'identities') FROM written
         """
     }
 
@@ -48,11 +48,16 @@ enum IdentityWrites {
         var tenants: [String] = []
         var subjects: [ProviderIdentity] = []
         var identities: [Identity] = []
+        var codes: [[UInt8]] = []
 
-        mutating func add(_ tenant: TenantID, _ subject: ProviderIdentity, _ identity: Identity) {
-            tenants.append(tenant.description)
+        mutating func add(
+            _ batch: TenantBatch, _ subject: ProviderIdentity, _ identity: Identity
+        ) throws(BatchFault) {
+            tenants.append(batch.tenant.description)
             subjects.append(subject)
             identities.append(identity)
+            codes.append(
+                try batch.macs.code(of: .identity(identity, named: subject, of: batch.tenant)))
         }
 
         var columns: [Parameter] {
@@ -62,14 +67,14 @@ enum IdentityWrites {
                 .optionalUUIDs(identities.map { $0.account?.bits }),
                 .uuids(identities.map { $0.lastAccount.bits }),
                 .timestamps(identities.map { $0.linkedAt.microseconds }),
-                .int8s(identities.map { $0.linkedPosition.value }),
+                .int8s(identities.map { $0.linkedPosition.value }), .byteses(codes),
             ]
         }
     }
 
     /// Moves identities that had a row, those that go with an account in the same batch included.
-    static func moves(in batches: [TenantBatch]) -> [Call] {
-        let moved = columns(of: batches) { batch, identity in
+    static func moves(in batches: [TenantBatch]) throws(BatchFault) -> [Call] {
+        let moved = try columns(of: batches) { batch, identity in
             !batch.changes.identitiesNamed.contains(identity.id)
         }
         guard !moved.identities.isEmpty else { return [] }
@@ -78,8 +83,8 @@ enum IdentityWrites {
     }
 
     /// Adds identities that the batch named.
-    static func names(in batches: [TenantBatch]) -> [Call] {
-        let named = columns(of: batches) { batch, identity in
+    static func names(in batches: [TenantBatch]) throws(BatchFault) -> [Call] {
+        let named = try columns(of: batches) { batch, identity in
             batch.changes.identitiesNamed.contains(identity.id)
                 && !batch.state.ledger.isForgotten(identity)
         }
@@ -89,14 +94,14 @@ enum IdentityWrites {
 
     private static func columns(
         of batches: [TenantBatch], where isWanted: (TenantBatch, Identity) -> Bool
-    ) -> Columns {
+    ) throws(BatchFault) -> Columns {
         var columns = Columns()
         for batch in batches {
             for id in batch.changes.identitiesTouched {
                 guard let identity = batch.state.ledger.identities[id],
                     let subject = batch.subjects[id], isWanted(batch, identity)
                 else { continue }
-                columns.add(batch.tenant, subject, identity)
+                try columns.add(batch, subject, identity)
             }
         }
         return columns

@@ -7,8 +7,8 @@ enum MergeWrites {
         "insert_merge",
         """
         INSERT INTO merges (tenant_id, event_id, position, survivor_id, absorbed_id, moved, dropped,
-            replaced)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+            replaced, mac)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
         """)
 
     private static let deleteMerge = Statement(
@@ -31,39 +31,43 @@ enum MergeWrites {
         SELECT ledger_expect(count(*), 1, 'accounts merged') FROM written
         """)
 
-    static func calls(for batches: [TenantBatch]) -> [Call] {
-        batches.flatMap { batch in
+    /// - Throws: `BatchFault.damaged` when no key authenticates a row.
+    static func calls(for batches: [TenantBatch]) throws(BatchFault) -> [Call] {
+        var calls: [Call] = []
+        for batch in batches {
             let tenant = Parameter.text(batch.tenant.description)
             let undone = Set(batch.changes.mergesUndone.map(\.merge))
             let made = Set(batch.changes.mergesMade.map(\.id))
             // What goes makes room for what comes: an account is absorbed by one other at most.
-            return batch.changes.mergesUndone.filter { !made.contains($0.merge) }.map {
+            calls += batch.changes.mergesUndone.filter { !made.contains($0.merge) }.map {
                 Call(deleteMerge, [tenant, .uuid($0.survivor.bits), .uuid($0.merge.bits)])
             }
-                + batch.changes.mergesMade.filter { !undone.contains($0.id) }.map {
-                    insert($0, tenant)
+            for merge in batch.changes.mergesMade where !undone.contains(merge.id) {
+                calls.append(try insert(merge, of: batch))
+            }
+            calls += batch.changes.accountsMerged.compactMap { account in
+                batch.state.ledger.accounts[account].map {
+                    Call(
+                        setMerged,
+                        [
+                            tenant, .uuid(account.bits),
+                            $0.mergedInto.map { .uuid($0.bits) } ?? .null,
+                        ])
                 }
-                + batch.changes.accountsMerged.compactMap { account in
-                    batch.state.ledger.accounts[account].map {
-                        Call(
-                            setMerged,
-                            [
-                                tenant, .uuid(account.bits),
-                                $0.mergedInto.map { .uuid($0.bits) } ?? .null,
-                            ])
-                    }
-                }
+            }
         }
+        return calls
     }
 
-    private static func insert(_ merge: Merge, _ tenant: Parameter) -> Call {
+    private static func insert(_ merge: Merge, of batch: TenantBatch) throws(BatchFault) -> Call {
         Call(
             insertMerge,
             [
-                tenant, .uuid(merge.id.bits), .int8(merge.position.value),
+                .text(batch.tenant.description), .uuid(merge.id.bits), .int8(merge.position.value),
                 .uuid(merge.survivor.bits), .uuid(merge.absorbed.bits),
                 .uuids(merge.moved.map(\.bits)), .uuids(merge.dropped.map(\.bits)),
                 .uuids(merge.replaced.map(\.bits)),
+                .bytes(try batch.macs.code(of: .merge(merge, of: batch.tenant))),
             ])
     }
 }

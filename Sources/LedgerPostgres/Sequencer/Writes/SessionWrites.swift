@@ -10,12 +10,13 @@ enum SessionWrites {
             "authenticated_at": "timestamptz", "opened_at": "timestamptz",
             "opened_position": "bigint", "ended_position": "bigint", "refresh_current": "bytea",
             "refresh_generation": "integer", "expires_at": "timestamptz", "methods": "text",
+            "mac": "bytea",
         ]
     ) { rows in
         """
         INSERT INTO sessions (tenant_id, session_id, account_id, identity_id, authenticated_at,
             opened_at, opened_position, ended_position, refresh_current, refresh_generation,
-            expires_at, methods)
+            expires_at, methods, mac)
         SELECT * FROM \(rows)
         """
     }
@@ -25,7 +26,7 @@ enum SessionWrites {
         [
             "tenant_id": "text", "session_id": "uuid", "current": "bytea", "preceding": "bytea",
             "sealed_successor": "bytea", "exchanged_at": "timestamptz", "generation": "integer",
-            "expires_at": "timestamptz",
+            "expires_at": "timestamptz", "mac": "bytea",
         ]
     ) { rows in
         """
@@ -34,7 +35,7 @@ enum SessionWrites {
             SET refresh_current = k.current, refresh_preceding = k.preceding,
                 refresh_sealed_successor = k.sealed_successor,
                 refresh_exchanged_at = k.exchanged_at, refresh_generation = k.generation,
-                expires_at = k.expires_at
+                expires_at = k.expires_at, mac = k.mac
             FROM \(rows)
             CROSS JOIN LATERAL (
                 SELECT ctid FROM sessions
@@ -42,7 +43,7 @@ enum SessionWrites {
                 OFFSET 0) place
             WHERE s.ctid = place.ctid
             RETURNING 1)
-        SELECT ledger_expect(count(*), $9::bigint, 'sessions refreshed') FROM written
+        SELECT ledger_expect(count(*), $10::bigint, 'sessions refreshed') FROM written
         """
     }
 
@@ -51,7 +52,7 @@ enum SessionWrites {
     ) { rows in
         """
         WITH written AS (
-            UPDATE sessions s SET ended_position = k.position
+            UPDATE sessions s SET ended_position = k.position, mac = NULL
             FROM \(rows)
             CROSS JOIN LATERAL (
                 SELECT ctid FROM sessions
@@ -70,7 +71,7 @@ enum SessionWrites {
         ["tenant_id": "text", "account_id": "uuid", "identity_id": "uuid", "position": "bigint"]
     ) { rows in
         """
-        UPDATE sessions s SET ended_position = k.position
+        UPDATE sessions s SET ended_position = k.position, mac = NULL
         FROM \(rows)
         CROSS JOIN LATERAL (
             SELECT ctid FROM sessions
@@ -82,15 +83,17 @@ enum SessionWrites {
         """
     }
 
-    static func calls(for batches: [TenantBatch]) -> [Call] {
-        [opened(batches), refreshed(batches), ended(batches), endedByOpener(batches)]
+    /// - Throws: `BatchFault.damaged` when no key authenticates a row.
+    static func calls(for batches: [TenantBatch]) throws(BatchFault) -> [Call] {
+        try [opened(batches), refreshed(batches), ended(batches), endedByOpener(batches)]
             .compactMap(\.self)
     }
 
-    private static func opened(_ batches: [TenantBatch]) -> Call? {
+    private static func opened(_ batches: [TenantBatch]) throws(BatchFault) -> Call? {
         var tenants: [String] = []
         var sessions: [Ledger.Session] = []
         var tokens: [RefreshTokenState] = []
+        var codes: [[UInt8]?] = []
         for batch in batches {
             for id in batch.changes.sessionsOpened {
                 guard let session = batch.state.ledger.sessions[id],
@@ -99,6 +102,7 @@ enum SessionWrites {
                 tenants.append(batch.tenant.description)
                 sessions.append(session)
                 tokens.append(token)
+                codes.append(try code(of: session, token, in: batch))
             }
         }
         guard !sessions.isEmpty else { return nil }
@@ -113,20 +117,24 @@ enum SessionWrites {
                 .optionalInt8s(sessions.map { $0.endedPosition?.value }),
                 .byteses(tokens.map { $0.current.bytes }), .int4s(tokens.map { $0.generation }),
                 .timestamps(tokens.map { $0.expiresAt.microseconds }),
-                .texts(sessions.map { $0.methods.description }),
+                .texts(sessions.map { $0.methods.description }), .optionalByteses(codes),
             ])
     }
 
-    private static func refreshed(_ batches: [TenantBatch]) -> Call? {
+    private static func refreshed(_ batches: [TenantBatch]) throws(BatchFault) -> Call? {
         var tenants: [String] = []
         var ids: [UInt128] = []
         var tokens: [RefreshTokenState] = []
+        var codes: [[UInt8]?] = []
         for batch in batches {
-            for id in batch.changes.sessionsRefreshed.subtracting(batch.changes.sessionsOpened) {
-                guard let token = batch.state.refreshTokens[id] else { continue }
+            for id in batch.changes.sessionsRefreshed {
+                guard let session = batch.state.ledger.sessions[id],
+                    let token = batch.state.refreshTokens[id]
+                else { continue }
                 tenants.append(batch.tenant.description)
                 ids.append(id.bits)
                 tokens.append(token)
+                codes.append(try code(of: session, token, in: batch))
             }
         }
         guard !ids.isEmpty else { return nil }
@@ -138,8 +146,16 @@ enum SessionWrites {
                 .optionalByteses(tokens.map { $0.preceding?.sealedSuccessor }),
                 .optionalTimestamps(tokens.map { $0.preceding?.exchangedAt.microseconds }),
                 .int4s(tokens.map { $0.generation }),
-                .timestamps(tokens.map { $0.expiresAt.microseconds }),
+                .timestamps(tokens.map { $0.expiresAt.microseconds }), .optionalByteses(codes),
             ], [.int8(Int64(ids.count))])
+    }
+
+    /// The code of a session's row; nil for one that has ended, so that nobody brings it back.
+    private static func code(
+        of session: Ledger.Session, _ token: RefreshTokenState, in batch: TenantBatch
+    ) throws(BatchFault) -> [UInt8]? {
+        guard session.endedPosition == nil else { return nil }
+        return try batch.macs.code(of: .session(session, token, of: batch.tenant))
     }
 
     private static func ended(_ batches: [TenantBatch]) -> Call? {

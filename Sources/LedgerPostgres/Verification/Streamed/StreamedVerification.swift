@@ -38,6 +38,7 @@ struct StreamedVerification {
         }
         try first.readCheckpoints(head: head.nextPosition, on: connection)
         try first.checkAccessLog(on: connection)
+        let codes = try first.checkHeadCode(on: connection)
         guard first.report.findingCount == report.findingCount,
             try !Self.hasStrays(tenant, head: head.nextPosition, on: connection)
         else { return nil }
@@ -52,11 +53,13 @@ struct StreamedVerification {
         let key = RowHashKey()
         let reader = PieceReader(
             tenant: tenant, disclosures: disclosures,
-            erased: try ErasedAccounts(of: tenant, on: connection), key: key, seals: seals)
+            erased: try ErasedAccounts(of: tenant, on: connection), key: key, seals: seals,
+            codes: codes)
         let tables = first.tables.filter(\.isKnown)
         let pieces = VerificationPieces(
             through: head.nextPosition.value, step: layout.stretchEvents,
-            TableScan.all(projections: tables))
+            TableScan.all(projections: tables).map { .table($0) }
+                + (codes == nil ? [] : ProtectedTable.allCases.map { .codes($0) }))
         var fold = VerificationFold(
             tenant, size: head.nextPosition.value, report: first.report,
             checkpoints: tables.map { ($0, first.checkpoints[$0] ?? LogPosition(0)) },

@@ -7,29 +7,31 @@ import Synchronization
 enum VerificationPiece: Sendable {
     case stretch(Range<Int64>)
     case table(TableScan)
+    /// The codes of a table's rows.
+    case codes(ProtectedTable)
 }
 
-/// What a verification is divided into: stretches of the log in their order, then tables.
+/// What a verification is divided into: stretches of the log in their order, then what is beside it.
 ///
 /// Reckoned and not listed, since a head may be said to be very far away.
 struct VerificationPieces: Sendable {
     private let end: Int64
     private let step: Int64
-    private let tables: [TableScan]
+    private let others: [VerificationPiece]
     private let stretchCount: Int
 
     /// Divides the events before a position into stretches of so many.
-    init(through end: Int64, step: Int64, _ tables: [TableScan]) {
+    init(through end: Int64, step: Int64, _ others: [VerificationPiece]) {
         self.end = max(0, end)
         self.step = max(1, step)
-        self.tables = tables
+        self.others = others
         stretchCount = Int(self.end / self.step) + (self.end % self.step == 0 ? 0 : 1)
     }
 
-    var count: Int { stretchCount + tables.count }
+    var count: Int { stretchCount + others.count }
 
     subscript(index: Int) -> VerificationPiece {
-        guard index < stretchCount else { return .table(tables[index - stretchCount]) }
+        guard index < stretchCount else { return others[index - stretchCount] }
         let start = Int64(index) * step
         return .stretch(start..<(end - start > step ? start + step : end))
     }
@@ -50,6 +52,8 @@ struct PieceReader: Sendable {
     let erased: ErasedAccounts
     let key: RowHashKey
     let seals: SealStanding
+    /// Nil without keys.
+    let codes: RowCodes?
 
     func read(_ piece: VerificationPiece, on connection: Connection) throws -> VerifiedPiece {
         do {
@@ -64,6 +68,9 @@ struct PieceReader: Sendable {
                 let summer = RowSummer(key: key, isPersonal: disclosures != nil)
                 let isSound = try table.run(of: tenant, summer: summer, &sums, on: connection)
                 return isSound ? .table(sums) : .unsound
+            case .codes(let table):
+                let isSound = try codes?.hold(in: table, of: tenant, on: connection) ?? true
+                return isSound ? .table(RowSums()) : .unsound
             }
         } catch PostgresError.unexpectedResult {
             // A value that is none of its type; where it is, the exact search will tell.
