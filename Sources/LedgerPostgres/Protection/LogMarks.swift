@@ -112,7 +112,12 @@ struct LogMarks: Sendable {
         default:
             return
         }
-        if (try? check(stored, at: position, leaf: leaf)) == nil { self = before }
+        do throws(LogDamage) {
+            try check(stored, at: position, leaf: leaf)
+        } catch {
+            // What a key said that is destroyed since is held by the root that the next one states.
+            if !error.lacksKey { self = before }
+        }
     }
 
     private func number(at position: LogPosition) -> Int64 {

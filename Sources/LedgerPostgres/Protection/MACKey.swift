@@ -20,11 +20,13 @@ package struct MACKey: Sendable {
             guard description == text else { return nil }
         }
 
-        /// Eight lower-case hexadecimal digits.
-        package var description: String {
-            Hex.encode(
-                stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> $0) })
+        /// As a code begins with them.
+        var bytes: [UInt8] {
+            stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> $0) }
         }
+
+        /// Eight lower-case hexadecimal digits.
+        package var description: String { Hex.encode(bytes) }
     }
 
     package let id: ID

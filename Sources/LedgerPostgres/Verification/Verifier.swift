@@ -67,6 +67,16 @@ package struct Verifier: Sendable {
         tenant: TenantID? = nil,
         progress: @escaping @Sendable (VerificationProgress) -> Void = { _ in }
     ) async throws -> VerificationReport {
+        try await run(tenant: tenant, progress: progress) { _, _ in }
+    }
+
+    /// The same; has something done in the snapshot in which a tenant was found to hold.
+    ///
+    /// - Throws: what the body throws, too.
+    func run(
+        tenant: TenantID?, progress: @escaping @Sendable (VerificationProgress) -> Void,
+        whereItHolds body: @escaping @Sendable (TenantID, Connection) throws -> Void
+    ) async throws -> VerificationReport {
         try await session.run { connection in
             var report = VerificationReport()
             report.opensDisclosures = self.disclosures != nil
@@ -81,7 +91,7 @@ package struct Verifier: Sendable {
                     continue
                 }
                 do {
-                    try self.verify(tenant, &report, progress, on: connection)
+                    try self.verify(tenant, &report, progress, body, on: connection)
                 } catch let error as PostgresError {
                     guard UnreadableSearch.isAbout(error) else { throw error }
                     var search = UnreadableSearch(tenant, on: connection)
@@ -100,8 +110,10 @@ package struct Verifier: Sendable {
     /// it comes by it as well.
     private func verify(
         _ tenant: TenantID, _ report: inout VerificationReport,
-        _ progress: @escaping @Sendable (VerificationProgress) -> Void, on connection: Connection
+        _ progress: @escaping @Sendable (VerificationProgress) -> Void,
+        _ body: (TenantID, Connection) throws -> Void, on connection: Connection
     ) throws {
+        let before = report.findingCount
         var isSearching = false
         do {
             try connection.transaction(Self.begin) {
@@ -113,6 +125,9 @@ package struct Verifier: Sendable {
                     isSearching = true
                     try search(tenant, &report, progress, on: connection)
                 }
+                guard report.findingCount == before else { return }
+                isSearching = true
+                try body(tenant, connection)
             }
         } catch let error as PostgresError where UnreadableSearch.isAbout(error) && !isSearching {
             try connection.transaction(Self.begin) {

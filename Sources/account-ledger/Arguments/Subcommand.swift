@@ -19,6 +19,7 @@ struct Subcommand: Sendable {
         Subcommand(syntax: ConflictsCommand.syntax, body: ConflictsCommand.run),
         Subcommand(syntax: RebuildCommand.syntax, body: RebuildCommand.run),
         Subcommand(syntax: VerifyCommand.syntax, body: VerifyCommand.run),
+        Subcommand(syntax: ProtectCommand.syntax, body: ProtectCommand.run),
         Subcommand(syntax: ExportCommand.syntax, body: ExportCommand.run),
         Subcommand(syntax: SealCommand.syntax, body: SealCommand.run),
         Subcommand(syntax: KeysInitCommand.syntax, body: KeysInitCommand.run),

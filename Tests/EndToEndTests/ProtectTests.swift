@@ -1,0 +1,282 @@
+import Cryptography
+import Foundation
+import Ledger
+import LedgerPostgres
+import LedgerTestSupport
+import Postgres
+import Testing
+
+/// A ledger that a former release began, and what `protect` makes of it.
+@Suite struct ProtectTests {
+    private static let tables = ["identities", "sessions", "merges", "api_keys"]
+
+    @Test func `a ledger of a former release is protected while its servers go on`() async throws {
+        try await Self.with { deployment, database in
+            let servers = [try await deployment.serve(), try await deployment.serve()]
+            let (ada, key) = try await Self.people(deployment, servers[0])
+            try await Self.forgetCodes(database)
+            try await expectVerified(deployment)
+            let end = EndOfTraffic()
+            let traffic = Task { try await Self.traffic(over: servers, deployment, until: end) }
+            let protected = try await deployment.tool.run(["protect"])
+            end.tell()
+            #expect(protected.status == 0, "\(protected.output)\(protected.errors)")
+            #expect(protected.output.contains("its log is protected from position"))
+            #expect(try await traffic.value == [], "nobody was refused")
+            #expect(try await Self.codes(database, "mac IS NULL") == ["0", "0", "0", "0"])
+            let again = try await deployment.tool.run(["protect"])
+            #expect(again.status == 0 && again.output.contains(": 0 rows"), "\(again)")
+            try await expectVerified(deployment)
+
+            // What the verification of a former release can't tell from right.
+            let bearer = ["Authorization": "Bearer \(key)"]
+            let read = try await servers[1].client.send("GET", "/v1/events", headers: bearer)
+            #expect(read.status == 200)
+            try await database.run { connection in
+                try connection.execute(
+                    """
+                    UPDATE api_keys SET role = 'admin';
+                    UPDATE sessions SET expires_at = expires_at + interval '1 day'
+                    WHERE account_id = '\(ada.userID)'
+                    """)
+            }
+            let refused = try await servers[1].client.send("GET", "/v1/events", headers: bearer)
+            #expect(refused.status == 500)
+            var device = ada
+            #expect(try await device.refresh().status == 500)
+            let found = try await deployment.tool.run(["verify"])
+            #expect(found.status == 1 && found.output.contains("DOES NOT HOLD: 2 findings"))
+            try await database.run { connection in
+                try connection.execute(
+                    """
+                    UPDATE api_keys SET role = 'auditor';
+                    UPDATE sessions SET expires_at = expires_at - interval '1 day'
+                    WHERE account_id = '\(ada.userID)'
+                    """)
+            }
+            #expect(try await device.refresh().status == 200)
+            try await expectVerified(deployment)
+        }
+    }
+
+    @Test func `a row that somebody moved before is not vouched for`() async throws {
+        try await Self.with { deployment, database in
+            let server = try await deployment.serve()
+            _ = try await Self.people(deployment, server)
+            try await Self.forgetCodes(database)
+            let move = """
+                UPDATE identities i SET account_id = o.account_id, last_account_id = o.account_id
+                FROM identities o WHERE i.provider_id = 'ada' AND o.provider_id = 'bob'
+                """
+            try await database.run { connection in
+                try connection.execute("CREATE TABLE kept AS TABLE identities; \(move)")
+            }
+            let refused = try await deployment.tool.run(["protect"])
+            #expect(refused.status == 1, "\(refused.output)")
+            #expect(refused.errors.contains("account_id of identity"), "\(refused.errors)")
+            #expect(!refused.errors.contains("ada"), "no subject is named")
+            #expect(try await Self.codes(database, "mac IS NOT NULL") == ["0", "0", "0", "0"])
+            #expect(try await Self.protectedFrom(database) == "-")
+            try await database.run { connection in
+                try connection.execute(
+                    """
+                    UPDATE identities i SET account_id = k.account_id,
+                        last_account_id = k.last_account_id
+                    FROM kept k WHERE i.provider_id = k.provider_id; DROP TABLE kept
+                    """)
+            }
+            let mended = try await deployment.tool.run(["protect"])
+            #expect(mended.status == 0, "\(mended.errors)")
+            #expect(try await Self.protectedFrom(database) != "-")
+            try await expectVerified(deployment)
+        }
+    }
+
+    @Test func `broken off between two tables, the same command goes on`() async throws {
+        try await Self.with { deployment, database in
+            let server = try await deployment.serve()
+            let (ada, _) = try await Self.people(deployment, server)
+            try await Self.forgetCodes(database)
+            let letGo = DispatchSemaphore(value: 0)
+            defer { letGo.signal() }
+            let holder = Postgres.Session(url: deployment.superuserURL, applicationName: "holder")
+            async let held: Void = holder.run { connection in
+                try connection.execute("BEGIN; LOCK TABLE sessions IN SHARE ROW EXCLUSIVE MODE")
+                letGo.wait()
+                try connection.execute("COMMIT")
+            }
+            let running = try RunningProcess(
+                executable: CommandLineTool.executable, arguments: ["protect"],
+                environment: deployment.tool.environment)
+            try await eventually("it to come to the sessions") {
+                try await Self.texts(
+                    database,
+                    """
+                    SELECT application_name FROM pg_stat_activity
+                    WHERE datname = current_database() AND wait_event_type = 'Lock'
+                    """) == ["account-ledger protect"] ? true : nil
+            }
+            running.send(SIGKILL)
+            _ = try await running.exitStatus(within: .seconds(60))
+            letGo.signal()
+            try await held
+            let codes = try await Self.codes(database, "mac IS NULL")
+            #expect(codes[0] == "0" && codes[1] != "0", "\(codes)")
+            #expect(try await Self.protectedFrom(database) == "-")
+            let finished = try await deployment.tool.run(["protect"])
+            #expect(finished.status == 0, "\(finished.errors)")
+            #expect(try await Self.codes(database, "mac IS NULL") == ["0", "0", "0", "0"])
+            var device = ada
+            #expect(try await device.refresh().status == 200)
+            try await expectVerified(deployment)
+        }
+    }
+
+    @Test func `a former MAC key goes once no row has a code by it`() async throws {
+        try await Deployment.with { deployment in
+            let server = try await deployment.serve()
+            let people = try await Self.people(deployment, server)
+            var ada = people.ada
+            let old = try #require(try Self.names("mac-", ".key", deployment).first)
+            let removal = ["keys", "remove", "mac", old]
+            let inUse = try await deployment.tool.run(removal)
+            #expect(inUse.status == 1 && inUse.errors.contains("authenticates what is appended"))
+            let rotated = try await deployment.tool.run(["keys", "rotate", "mac"])
+            #expect(rotated.status == 0, "\(rotated.errors)")
+            let early = try await deployment.tool.run(removal)
+            #expect(early.status == 1 && early.errors.contains("protect"), "\(early.errors)")
+            let protected = try await deployment.tool.run(["protect"])
+            #expect(protected.status == 0, "\(protected.errors)")
+            #expect(
+                protected.output.contains("protected from position 0 on"), "\(protected.output)")
+            let removed = try await deployment.tool.run(removal)
+            #expect(removed.status == 0, "\(removed.errors)")
+            #expect(try await ada.refresh().status == 200)
+            let bearer = ["Authorization": "Bearer \(people.key)"]
+            #expect(
+                try await server.client.send("GET", "/v1/events", headers: bearer).status == 200)
+            try await server.stop()
+            let restarted = try await deployment.serve()
+            var device = Device(restarted.client)
+            #expect(try await device.signIn(deployment.google, as: "ada").status == 200)
+            try await expectVerified(deployment)
+        }
+    }
+
+    // MARK: Support
+
+    /// An installation whose log says nothing of MAC keys.
+    private static func with(
+        _ body: (Deployment, Postgres.Session) async throws -> Void
+    ) async throws {
+        try await Deployment.with { deployment in
+            let made = try await deployment.tool.run(["keys", "init"])
+            #expect(made.status == 0, "\(made.errors)")
+            func key(_ prefix: String) throws -> (id: String, key: SymmetricKey) {
+                let id = try #require(try names(prefix, ".key", deployment).first)
+                let path = deployment.path("keys/\(prefix)\(id).key")
+                let bytes = try #require(FileManager.default.contents(atPath: path))
+                return (id: id, key: try #require(SymmetricKey(bytes: Array(bytes))))
+            }
+            let encryption = try key("encryption-")
+            let keyring = WrappingKeyring(
+                currentID: encryption.id, current: encryption.key,
+                macs: MACKeys(current: MACKey(try key("mac-").key)))
+            let url = try #require(deployment.tool.environment["DATABASE_URL"])
+            let sequencer = Sequencer(
+                configuration: SequencerConfiguration(url: url), policy: { _ in nil },
+                keyring: keyring, onCommit: { _ in }, onFault: { _ in })
+            let running = Task { await sequencer.run() }
+            let fact = LedgerOpened(
+                mode: .production, encryptionKey: encryption.id, macKey: nil,
+                tokenKey: try #require(try names("token-", ".jwk", deployment).first))
+            _ = try await sequencer.submit(
+                Command(
+                    id: CommandID(bits: 1), tenant: .default,
+                    origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
+                    intent: .openLedger(OpenLedger(fact)))
+            ).get()
+            sequencer.close()
+            await running.value
+            let database = Postgres.Session(url: deployment.superuserURL, applicationName: "test")
+            try await body(deployment, database)
+            await database.close()
+        }
+    }
+
+    /// The names of the keys whose files are called so.
+    private static func names(
+        _ prefix: String, _ suffix: String, _ deployment: Deployment
+    ) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: deployment.path("keys")).filter {
+            $0.hasPrefix(prefix) && $0.hasSuffix(suffix)
+        }.map { String($0.dropFirst(prefix.count).dropLast(suffix.count)) }
+    }
+
+    /// Ada, with two identities, Bob, and an auditor's key.
+    private static func people(
+        _ deployment: Deployment, _ server: ServerProcess
+    ) async throws -> (ada: Device, key: String) {
+        var ada = Device(server.client)
+        try await ada.signIn(deployment.google, as: "ada")
+        #expect(try await ada.link(deployment.apple, as: "ada-a").status == 200)
+        var bob = Device(server.client)
+        try await bob.signIn(deployment.google, as: "bob")
+        return (ada: ada, key: try await deployment.apiKey("auditor"))
+    }
+
+    /// Leaves the rows as the migration leaves those of a former release.
+    private static func forgetCodes(_ database: Postgres.Session) async throws {
+        try await database.run { connection in
+            for table in tables + ["ledger_head"] {
+                try connection.execute("UPDATE \(table) SET mac = NULL")
+            }
+        }
+    }
+
+    /// How many live rows of each table are so.
+    private static func codes(_ database: Postgres.Session, _ condition: String) async throws
+        -> [String]
+    {
+        try await texts(
+            database,
+            """
+            SELECT count(*) FILTER (WHERE \(condition))::text FROM identities
+            UNION ALL SELECT count(*) FILTER (WHERE \(condition) AND ended_position IS NULL)::text
+                FROM sessions
+            UNION ALL SELECT count(*) FILTER (WHERE \(condition))::text FROM merges
+            UNION ALL SELECT count(*) FILTER (WHERE \(condition) AND revoked_at IS NULL)::text
+                FROM api_keys
+            """)
+    }
+
+    private static func protectedFrom(_ database: Postgres.Session) async throws -> String? {
+        try await texts(database, "SELECT coalesce(protected_from::text, '-') FROM ledger_head")
+            .first
+    }
+
+    private static func texts(_ database: Postgres.Session, _ sql: String) async throws -> [String]
+    {
+        try await database.run { connection in
+            let rows = try connection.query(Statement(sql, sql))
+            return try (0..<rows.rowCount).map { try rows.text($0, 0) }
+        }
+    }
+
+    /// Signs in and refreshes over both servers until told to end; says what was refused.
+    private static func traffic(
+        over servers: [ServerProcess], _ deployment: Deployment, until end: EndOfTraffic
+    ) async throws -> [Int] {
+        var refused: [Int] = []
+        var turn = 0
+        while !end.isHere {
+            turn += 1
+            var device = Device(servers[turn % 2].client)
+            refused.append(try await device.signIn(deployment.google, as: "g\(turn)").status)
+            refused.append(try await device.refresh().status)
+            refused.append(try await device.link(deployment.apple, as: "a\(turn)").status)
+        }
+        #expect(turn > 1, "there was traffic")
+        return refused.filter { $0 != 200 }
+    }
+}
