@@ -14,10 +14,13 @@ package struct SequencerFixture: Sendable {
     /// Wraps the keys of every fixture, so that several can share a database.
     package static let keyring = WrappingKeyring(
         currentID: "test", current: SymmetricKey(repeating: 0x5A),
-        macs: MACKeys(current: macKey))
+        macs: MACKeys(current: macKey, former: [nextMACKey]))
 
     /// Authenticates what every fixture appends.
     package static let macKey = MACKey(SymmetricKey(repeating: 0xA5))
+
+    /// Takes its place where a test rotates the key.
+    package static let nextMACKey = MACKey(SymmetricKey(repeating: 0xA6))
 
     /// Rules under which budgets do not get in the way.
     package static var roomyPolicy: TenantPolicy {

@@ -3,27 +3,47 @@ import Foundation
 import Ledger
 import LedgerPostgres
 
-/// `ledger-load EVENTS [SEED [KEYFILE]]`: a random history as a script for psql.
+/// `ledger-load EVENTS [SEED [KEYFILE [MACFILE [LOG]]]]`: a random history as a script for psql.
 ///
 /// The script fills every table of an empty migrated ledger as the server and its projector would
-/// have, by COPY. The same seed gives the same history; only the encryption differs. KEYFILE is an
-/// `encryption-ID.key` of the key directory with which the ledger is to be read.
+/// have, by COPY. The same seed gives the same history; only keys differ. KEYFILE is an
+/// `encryption-ID.key` and MACFILE a `mac-ID.key` of the key directory with which the ledger is to be
+/// read; without the latter the log is not protected. LOG is the id of the first event of a log that a
+/// server has begun with these keys: then that event is left out. Rows of decision state get no codes.
 @main
 enum LedgerLoad {
     static func main() throws {
         let arguments = CommandLine.arguments.dropFirst()
         guard let events = arguments.first.flatMap({ Int64($0) }), events > 0,
-            arguments.count <= 3, let seed = UInt64(arguments.dropFirst().first ?? "1"),
-            let keyring = keyring(arguments.dropFirst(2).first)
+            arguments.count <= 5, let seed = UInt64(arguments.dropFirst().first ?? "1"),
+            let keyring = keyring(arguments.dropFirst(2).first),
+            let macKey = macKey(arguments.dropFirst(3).first)
         else {
             FileHandle.standardError.write(
-                Data("usage: ledger-load EVENTS [SEED [ENCRYPTION_KEY_FILE]]\n".utf8))
+                Data(
+                    "usage: ledger-load EVENTS [SEED [ENCRYPTION_KEY_FILE [MAC_KEY_FILE [LOG]]]]\n"
+                        .utf8))
             exit(64)
         }
-        var script = LoadScript(keyring: keyring)
-        var history = RandomHistory(seed: seed)
+        let log = arguments.dropFirst(4).first
+        guard log == nil || log.flatMap({ EventID($0) }) != nil else { exit(64) }
+        let isProtected = arguments.count > 3
+        var script = LoadScript(
+            keyring: keyring, macKey: macKey, isProtected: isProtected,
+            log: log.flatMap { EventID($0) })
+        var history = RandomHistory(
+            seed: seed, macKey: isProtected ? macKey.id.description : nil)
         try history.run(events: events) { try script.add($0) }
         try script.finish(history)
+    }
+
+    /// The MAC key of a file, or a key that is forgotten when there is none.
+    private static func macKey(_ path: String?) -> MACKey? {
+        guard let path else { return MACKey(.generate()) }
+        let key = FileManager.default.contents(atPath: path)
+            .flatMap { SymmetricKey(bytes: Array($0)) }.map { MACKey($0) }
+        let name = URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
+        return key.flatMap { name == "mac-\($0.id)" ? $0 : nil }
     }
 
     /// The key of a file, or a key that is forgotten when there is none.

@@ -9,6 +9,12 @@ struct LoadScript {
     private static let eventsPerPiece = 5_000
 
     private let keyring: WrappingKeyring
+    private let macKey: MACKey
+    private let isProtected: Bool
+    /// The first event of a log that a server has begun.
+    private let begun: EventID?
+    /// The log's first event, and the codes of all; nil before it.
+    private var log: (id: EventID, codes: LogCodes)?
     private var keys: [AccountID: AccountKey] = [:]
     /// The provider's own names of identities.
     private var subjects: [IdentityID: String] = [:]
@@ -16,7 +22,7 @@ struct LoadScript {
     private var events = CopyText(
         """
         events (tenant_id, position, event_id, type, schema_version, recorded_at, account_id,
-        account_seq, command_id, request_id, actor, entry)
+        account_seq, command_id, request_id, actor, entry, mac)
         """)
     private var audit = CopyText(
         """
@@ -28,8 +34,11 @@ struct LoadScript {
     private var accountKeys = CopyText(
         "account_keys (tenant_id, account_id, wrapping_key, wrapped_key)")
 
-    init(keyring: WrappingKeyring) {
+    init(keyring: WrappingKeyring, macKey: MACKey, isProtected: Bool, log: EventID?) {
         self.keyring = keyring
+        self.macKey = macKey
+        self.isProtected = isProtected
+        begun = log
     }
 
     mutating func add(_ step: RandomHistory.Step) throws {
@@ -38,12 +47,17 @@ struct LoadScript {
         if case .accountOpened(let fact) = recorded.event { addKey(of: fact.account) }
         try conflicts.apply(recorded)
         let first = recorded.accounts.first
+        let id = log?.id ?? begun ?? recorded.id
+        let codes = log?.codes ?? LogCodes(of: .default, log: id, key: macKey)
+        log = (id, codes)
+        if recorded.position == LogPosition(0), begun != nil { return }
         events.row(
             "\(recorded.position)", "\(recorded.id)", recorded.event.name.rawValue,
             "\(recorded.event.version)", "\(recorded.recordedAt)", first.map { "\($0.id)" },
             first.map { "\($0.sequence)" },
             "\(recorded.command)", recorded.request.map { "\($0)" }, recorded.actor.columnText,
-            CopyText.hex(recording.entry))
+            CopyText.hex(recording.entry),
+            CopyText.hex(codes.code(at: recorded.position, leaf: recording.leaf)))
         if !recording.disclosures.isEmpty, let account = first?.id, let key = keys[account] {
             let sealed = key.seal(
                 recording.disclosures, tenant: recorded.tenant, position: recorded.position,
@@ -71,8 +85,15 @@ struct LoadScript {
         try writeSessions(state)
         try writeConflicts()
         let next = state.ledger.nextPosition
-        var heads = CopyText("ledger_head (tenant_id, next_position, last_recorded_at)")
-        heads.row("\(next)", "\(state.ledger.lastRecordedAt)")
+        var heads = CopyText(
+            "ledger_head (tenant_id, next_position, last_recorded_at, log_id, protected_from, mac)")
+        let time = state.ledger.lastRecordedAt
+        heads.row(
+            "\(next)", "\(time)", log.map { "\($0.id)" }, isProtected ? "0" : nil,
+            log.flatMap {
+                // A head that no server has written yet has none.
+                isProtected ? CopyText.hex($0.codes.head(next: next, recordedAt: time)) : nil
+            })
         try heads.flush()
         var projections = CopyText("projections (tenant_id, name, generation, version, position)")
         for name in ProjectionName.allCases { projections.row(name.rawValue, "1", "1", "\(next)") }

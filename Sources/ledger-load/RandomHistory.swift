@@ -29,13 +29,16 @@ struct RandomHistory {
     private(set) var state = DecisionState(ledger: LedgerState(tenant: .default))
     /// What `user_providers` shows of identities.
     private(set) var emails: [IdentityID: Email] = [:]
+    /// The id of the MAC key with which the log begins; nil for one that is not protected.
+    private let macKey: String?
     private let policy: TenantPolicy
     private var generator: SeededGenerator
     private let recorder: Recorder
     private var people: [Person] = []
     private var now = Timestamp(seconds: 1_790_000_000)
 
-    init(seed: UInt64) {
+    init(seed: UInt64, macKey: String?) {
+        self.macKey = macKey
         generator = SeededGenerator(seed: seed)
         var policy = TenantPolicy(providers: Set(Self.providers))
         policy.linkBudget = Budget(limit: 1_000_000, windowSeconds: 1)
@@ -50,7 +53,9 @@ struct RandomHistory {
         try carryOut(
             .openLedger(
                 OpenLedger(
-                    LedgerOpened(mode: .production, encryptionKey: "load", tokenKey: "load"))),
+                    LedgerOpened(
+                        mode: .production, encryptionKey: "load", macKey: macKey, tokenKey: "load"))
+            ),
             take)
         while state.ledger.nextPosition.value < events {
             switch Int.random(in: 0..<300, using: &generator) {

@@ -58,6 +58,82 @@ import Testing
         }
     }
 
+    @Test
+    func
+        `after a loss the log's number and its MAC key are others, and the lost end counts no more`()
+        async throws
+    {
+        try await withSealedLog { deployment, tool in
+            try await run(Self.backUp, on: deployment)
+            var server = try await deployment.serve()
+            var bob = Device(server.client)
+            try await bob.signIn(deployment.google, as: "bob")
+            try await server.stop()
+            #expect(try await tool.run(["seal", "--once"]).status == 0)
+            try await run(
+                "CREATE SCHEMA lost; CREATE TABLE lost.events AS TABLE public.events",
+                on: deployment)
+            try await run(Self.restore, on: deployment)
+            let accepted = try await tool.run(["restore-check", "--accept"])
+            #expect(accepted.status == 0, "\(accepted.output)\(accepted.errors)")
+            #expect(accepted.output.contains("authenticates what is appended now"))
+            server = try await deployment.serve()
+            var ada = Device(server.client)
+            #expect(try await ada.signIn(deployment.apple, as: "ada").status == 200)
+            try await server.stop()
+            #expect(
+                try await texts(
+                    """
+                    SELECT type || ' ' || (substr(mac, 1, 4) = (SELECT substr(mac, 1, 4) FROM lost.events
+                        WHERE position = 0))::text FROM events WHERE position > 3 ORDER BY position
+                    """, on: deployment) == [
+                        "LedgerRestored true", "KeyRotated false", "SignedIn false",
+                    ])
+            #expect(
+                try await texts("SELECT log_number::text FROM ledger_head", on: deployment) == ["2"]
+            )
+            let verified = try await tool.run(["verify"])
+            #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
+            for position in 4...6 {
+                try await exchange(position, on: deployment)
+                let found = try await tool.run(["verify"])
+                #expect(found.status == 1 && found.output.contains(", macs: "), "\(found.output)")
+                try await exchange(position, on: deployment)
+            }
+            #expect(try await tool.run(["verify"]).status == 0)
+        }
+    }
+
+    /// Puts the event that was lost in a place of the one that is there now, and the other way round.
+    private func exchange(_ position: Int, on deployment: Deployment) async throws {
+        try await run(
+            """
+            BEGIN;
+            ALTER EVENT TRIGGER ledger_guard_ddl DISABLE;
+            ALTER EVENT TRIGGER ledger_guard_drop DISABLE;
+            ALTER TABLE events DISABLE TRIGGER USER;
+            CREATE TABLE lost.now AS SELECT * FROM events WHERE position = \(position);
+            DELETE FROM events WHERE position = \(position);
+            INSERT INTO events SELECT * FROM lost.events WHERE position = \(position);
+            DELETE FROM lost.events WHERE position = \(position);
+            INSERT INTO lost.events TABLE lost.now;
+            DROP TABLE lost.now;
+            COMMIT
+            """, on: deployment)
+        // Puts the guards back.
+        #expect(try await deployment.tool.run(["migrate"]).status == 0)
+    }
+
+    private func texts(_ sql: String, on deployment: Deployment) async throws -> [String] {
+        let session = Session(url: deployment.superuserURL, applicationName: "restore test")
+        let texts = try await session.run { connection in
+            let rows = try connection.query(Statement("texts", sql))
+            return try (0..<rows.rowCount).map { try rows.text($0, 0) }
+        }
+        await session.close()
+        return texts
+    }
+
     @Test func `a tenant that a restore took away as a whole is missed`() async throws {
         try await withSealedLog { deployment, tool in
             try await run(Self.backUp, on: deployment)

@@ -49,8 +49,11 @@ package struct Exporter: Sendable {
         try await session.run { connection in
             let end = try ExportStatements.end(of: tenant, on: connection)
             try Self.expect(basis, below: end)
+            let marks = try LogMarks.read(
+                of: tenant, checkingWith: self.disclosures?.macs, on: connection)
             var reading = LogExport(
-                tenant: tenant, basis: basis, disclosures: self.disclosures, take: take)
+                tenant: tenant, basis: basis, disclosures: self.disclosures, marks: marks,
+                take: take)
             try reading.run(through: basis?.checkpoint.size ?? end, on: connection)
             return reading.strayCount
         }
@@ -70,7 +73,7 @@ package struct Exporter: Sendable {
     ) async throws -> Int {
         try await session.run { connection in
             let positions = try Self.positions(
-                of: account, in: tenant, basis: basis, on: connection)
+                of: account, in: tenant, basis: basis, macs: self.disclosures?.macs, on: connection)
             let size = basis?.checkpoint.size ?? .max
             let covered = positions.prefix { $0 < size }
             guard !covered.isEmpty else { throw ExportFailure.unknownAccount }
@@ -86,11 +89,12 @@ package struct Exporter: Sendable {
     ///
     /// What tables say about the last one is held against the log itself.
     private static func positions(
-        of account: AccountID, in tenant: TenantID, basis: ExportBasis?, on connection: Connection
+        of account: AccountID, in tenant: TenantID, basis: ExportBasis?, macs: MACKeys?,
+        on connection: Connection
     ) throws -> [Int64] {
         let begin = Statement("export_begin", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         return try connection.transaction(begin) {
-            let snapshot = try HistorySnapshot.read(tenant, on: connection)
+            let snapshot = try HistorySnapshot.read(tenant, macs: macs, on: connection)
             let end = try ExportStatements.end(of: tenant, on: connection)
             try expect(basis, below: end)
             var positions: [Int64] = []

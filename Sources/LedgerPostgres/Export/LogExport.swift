@@ -8,6 +8,8 @@ struct LogExport {
     private let tenant: TenantID
     private let basis: ExportBasis?
     private let disclosures: DisclosureReader?
+    /// Which MAC key holds where; nil without keys.
+    private let marks: LogMarks?
     private let take: @Sendable (ExportedPart) throws -> Void
     private var tree = CompactRange()
     private var soundSize: Int64 = 0
@@ -15,12 +17,13 @@ struct LogExport {
     private(set) var strayCount = 0
 
     init(
-        tenant: TenantID, basis: ExportBasis?, disclosures: DisclosureReader?,
+        tenant: TenantID, basis: ExportBasis?, disclosures: DisclosureReader?, marks: LogMarks?,
         take: @escaping @Sendable (ExportedPart) throws -> Void
     ) {
         self.tenant = tenant
         self.basis = basis
         self.disclosures = disclosures
+        self.marks = marks
         self.take = take
     }
 
@@ -67,7 +70,7 @@ struct LogExport {
         events.reserveCapacity(stretch.count)
         try connection.copyRows(
             """
-            COPY (SELECT position, entry FROM events
+            COPY (SELECT position, entry, mac FROM events
             WHERE tenant_id = \(quoteLiteral(tenant.description))
                 AND position >= \(stretch.lowerBound) AND position < \(stretch.upperBound)
             ORDER BY position) TO STDOUT (FORMAT binary)
@@ -80,6 +83,13 @@ struct LogExport {
             events.append(
                 try ExportedEvent(
                     row.bytes(1), at: position, in: tenant, &rest, disclosures, &keys, path: nil))
+            do throws(LogDamage) {
+                try marks?.check(
+                    row.isNull(2) ? nil : row.bytes(2), at: LogPosition(position),
+                    leaf: leafHash(row.bytes(1)))
+            } catch {
+                throw ExportFailure.damaged("\(error)")
+            }
         }
         guard events.count == stretch.count else {
             throw ExportFailure.damaged(

@@ -201,10 +201,10 @@ extension AccountWalk {
             results.count == 2 ? try DisclosureReader.rows(results[1]) : [], reader: disclosures)
         for row in 0..<page.rowCount {
             let position = LogPosition(try page.int8(row, 0))
-            let entry = try page.bytes(row, 1)
+            let (entry, mac) = (try page.bytes(row, 1), try page.optionalBytes(row, 2))
             let event: StoredEvent
             do throws(LogDamage) {
-                event = try StoredEvent(entry: entry, at: position, in: tenant)
+                event = try snapshot.stored(entry, mac, at: position)
                 // Who is only named is not touched.
                 guard let reference = event.recorded.reference(to: account) else { continue }
                 try follow(event, as: reference)

@@ -189,7 +189,7 @@ package final class HistoryReads: HistoryReader {
             return try await session.run { connection in
                 try connection.transaction(Self.begin) {
                     let snapshot = try HistorySnapshot.read(
-                        tenant, deadline: deadline, on: connection)
+                        tenant, macs: self.disclosures?.macs, deadline: deadline, on: connection)
                     // Who has waited in the queue for all that time costs nothing more.
                     try snapshot.checkTime()
                     return try body(snapshot, connection)

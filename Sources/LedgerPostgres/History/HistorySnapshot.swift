@@ -15,12 +15,12 @@ struct HistorySnapshot {
         """)
 
     private static let entry = Statement(
-        "history_entry", "SELECT entry FROM events WHERE tenant_id = $1 AND position = $2")
+        "history_entry", "SELECT entry, mac FROM events WHERE tenant_id = $1 AND position = $2")
 
     static let entries = Statement(
         "history_entries",
         """
-        SELECT position, entry FROM events
+        SELECT position, entry, mac FROM events
         WHERE tenant_id = $1 AND position = ANY ($2::bigint[]) ORDER BY position
         """)
 
@@ -28,6 +28,8 @@ struct HistorySnapshot {
     let log: LogExtent
     /// The position that `account_audit` has been folded up to; not a promise that nothing is missing.
     let auditedSize: Int64
+    /// Which MAC key holds where; nil without keys.
+    private let marks: LogMarks?
     /// When whoever asked waits no longer; nil when they wait for ever.
     private let deadline: ContinuousClock.Instant?
 
@@ -36,12 +38,14 @@ struct HistorySnapshot {
     /// - Throws: `LogDamage` when the log is shorter than what was signed, or what is said to be signed is
     ///   not; `PostgresError`.
     static func read(
-        _ tenant: TenantID, deadline: ContinuousClock.Instant? = nil, on connection: Connection
+        _ tenant: TenantID, macs: MACKeys?, deadline: ContinuousClock.Instant? = nil,
+        on connection: Connection
     ) throws -> HistorySnapshot {
         let key = [Parameter.text(tenant.description)]
         let results = try connection.pipeline(
-            [Call(head, key), Call(audited, key)] + NewestCheckpoint.calls(of: tenant))
-        guard results.count == 4 else { throw PostgresError.unexpectedResult("no snapshot") }
+            [Call(head, key), Call(audited, key)] + NewestCheckpoint.calls(of: tenant)
+                + LogMarks.calls(of: tenant, keys: macs))
+        guard results.count >= 4 else { throw PostgresError.unexpectedResult("no snapshot") }
         let size = results[0].rowCount == 1 ? try results[0].int8(0, 0) : 0
         let signed: Int64?
         do {
@@ -58,7 +62,8 @@ struct HistorySnapshot {
         return HistorySnapshot(
             tenant: tenant, log: LogExtent(size: size, signedSize: signed),
             auditedSize: results[1].rowCount == 1 ? min(try results[1].int8(0, 0), size) : 0,
-            deadline: deadline)
+            marks: try LogMarks.found(in: results[4...], of: tenant, keys: macs), deadline: deadline
+        )
     }
 
     /// - Throws: `HistoryTimeout` when the time is over.
@@ -114,8 +119,8 @@ struct HistorySnapshot {
         guard result.rowCount == 1 else {
             throw LogDamage(position: LogPosition(position), fault: "the event is missing")
         }
-        return try StoredEvent(
-            entry: try result.bytes(0, 0), at: LogPosition(position), in: tenant)
+        return try stored(
+            try result.bytes(0, 0), try result.optionalBytes(0, 1), at: LogPosition(position))
     }
 
     /// The events at some positions, in order; positions without one are left out.
@@ -125,9 +130,17 @@ struct HistorySnapshot {
         let page = try connection.query(
             Self.entries, [.text(tenant.description), .int8s(positions)])
         return try (0..<page.rowCount).map { row in
-            try StoredEvent(
-                entry: try page.bytes(row, 1), at: LogPosition(try page.int8(row, 0)), in: tenant)
+            try stored(
+                try page.bytes(row, 1), try page.optionalBytes(row, 2),
+                at: LogPosition(try page.int8(row, 0)))
         }
+    }
+
+    /// The event of an entry and its code.
+    func stored(
+        _ entry: [UInt8], _ mac: [UInt8]?, at position: LogPosition
+    ) throws(LogDamage) -> StoredEvent {
+        try StoredEvent(entry: entry, mac: mac, at: position, in: tenant, marks)
     }
 }
 

@@ -54,7 +54,7 @@ package struct IdentityOwners: Sendable {
                     ])
                 guard row.rowCount == 1 else { return nil }
                 let identity = IdentityID(bits: try row.uuid(0, 0))
-                let snapshot = try HistorySnapshot.read(tenant, on: connection)
+                let snapshot = try HistorySnapshot.read(tenant, macs: nil, on: connection)
                 let mark = try snapshot.mark(of: moment, on: connection)
                 let size = (mark?.position.value ?? -1) + 1
                 let holding = try Self.follow(

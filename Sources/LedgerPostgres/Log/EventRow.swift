@@ -16,6 +16,8 @@ package struct EventRow: Hashable, Sendable {
     package let request: UInt128?
     package let actor: String
     package let entry: [UInt8]
+    /// The code that authenticates the event at its place.
+    package let mac: [UInt8]?
 
     /// The event that the entry states.
     ///
@@ -65,6 +67,17 @@ package struct StoredEvent: Hashable, Sendable {
             throw LogDamage(
                 position: position, fault: "the entry is the one of position \(recorded.position)")
         }
+    }
+
+    /// Decodes an entry and checks its code, where marks say which key holds.
+    ///
+    /// - Throws: `LogDamage` as well when no server has appended it at this place.
+    init(
+        entry: [UInt8], mac: [UInt8]?, at position: LogPosition, in tenant: TenantID,
+        _ marks: LogMarks?
+    ) throws(LogDamage) {
+        try self.init(entry: entry, at: position, in: tenant)
+        if let marks { try marks.check(mac, at: position, leaf: leaf) }
     }
 
     /// The entry's leaf hash (RFC 6962, section 2.1); computed at each call.

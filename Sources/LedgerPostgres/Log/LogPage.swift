@@ -53,7 +53,7 @@ package struct LogPage: Sendable {
     private static let entries = Statement(
         "log_page_entries",
         """
-        SELECT position, entry FROM events
+        SELECT position, entry, mac FROM events
         WHERE tenant_id = $1 AND position >= $2 ORDER BY position LIMIT $3
         """)
 
@@ -66,24 +66,29 @@ package struct LogPage: Sendable {
         pieces: Int = 1, on connection: Connection
     ) throws(PostgresError) -> LogPage {
         let limit = min(limit, eventsMax)
-        let results = try connection.pipeline([
-            Call(
-                entries,
-                [.text(tenant.description), .int8(from.value), .int8(Int64(limit))]),
-            DisclosureReader.call(from: from, count: limit, in: tenant),
-        ])
-        guard results.count == 2 else { throw .unexpectedResult("no page") }
+        let results = try connection.pipeline(
+            [
+                Call(
+                    entries,
+                    [.text(tenant.description), .int8(from.value), .int8(Int64(limit))]),
+                DisclosureReader.call(from: from, count: limit, in: tenant),
+            ] + LogMarks.calls(of: tenant, keys: disclosures.macs))
+        guard results.count >= 2 else { throw .unexpectedResult("no page") }
         var entries: [[UInt8]] = []
+        var codes: [[UInt8]?] = []
         entries.reserveCapacity(results[0].rowCount)
+        codes.reserveCapacity(results[0].rowCount)
         for row in 0..<results[0].rowCount {
             guard try results[0].int8(row, 0) == from.value + Int64(row) else { break }
             entries.append(try results[0].bytes(row, 1))
+            codes.append(try results[0].optionalBytes(row, 2))
         }
         let isWhole = entries.count == results[0].rowCount && !entries.isEmpty
         let linked = try LinkedDisclosures.read(
             for: entries, from: from, in: tenant, with: disclosures, on: connection)
         let page = UndecodedPage(
-            from: from, tenant: tenant, entries: entries,
+            from: from, tenant: tenant, entries: entries, codes: codes,
+            marks: try LogMarks.found(in: results[2...], of: tenant, keys: disclosures.macs),
             rows: try DisclosureReader.rows(results[1]), linked: linked, disclosures: disclosures)
         let decoded = page.decoded(in: pieces)
         guard decoded.damage == nil, !isWhole else { return decoded }
@@ -101,6 +106,9 @@ private struct UndecodedPage: Sendable {
     let from: LogPosition
     let tenant: TenantID
     let entries: [[UInt8]]
+    let codes: [[UInt8]?]
+    /// Nil where this process has no key to check the codes with.
+    let marks: LogMarks?
     let rows: [DisclosureReader.Row]
     let linked: LinkedDisclosures
     let disclosures: DisclosureReader
@@ -135,7 +143,8 @@ private struct UndecodedPage: Sendable {
         for index in range {
             let position = LogPosition(from.value + Int64(index))
             do throws(LogDamage) {
-                let event = try StoredEvent(entry: entries[index], at: position, in: tenant)
+                let event = try StoredEvent(
+                    entry: entries[index], mac: codes[index], at: position, in: tenant, marks)
                 while let row = rest.first, row.position < position { rest.removeFirst() }
                 let own = rest.prefix { $0.position == position }
                 events.append(

@@ -11,7 +11,7 @@ package enum LogReader {
 
     private static let columns = """
         position, event_id, type, schema_version, recorded_at, account_id, account_seq, command_id,
-        request_id, actor, entry
+        request_id, actor, entry, mac
         """
 
     private static let rowsAfter = Statement(
@@ -88,6 +88,6 @@ extension EventRow {
             account: try result.optionalUUID(row, 5),
             accountSequence: try result.optionalInt8(row, 6), command: try result.uuid(row, 7),
             request: try result.optionalUUID(row, 8), actor: try result.text(row, 9),
-            entry: try result.bytes(row, 10))
+            entry: try result.bytes(row, 10), mac: try result.optionalBytes(row, 11))
     }
 }

@@ -11,6 +11,12 @@ package final class MACKeys: Sendable {
 
     private let content: Mutex<Content>
     private let onUnknown = Mutex<(@Sendable () -> Void)?>(nil)
+    /// When keys were asked for that nobody could bring.
+    private let missed = Mutex<[MACKey.ID: ContinuousClock.Instant]>([:])
+
+    /// How long a key that nobody could bring is not asked for again.
+    private static let missedFor = Duration.seconds(1)
+    private static let missedMax = 1_000
 
     /// Collects keys.
     ///
@@ -40,7 +46,7 @@ package final class MACKeys: Sendable {
         content.withLock { $0 = new }
     }
 
-    /// Has something called when a key is asked for that is not there; it may bring it.
+    /// Has something called when a key is asked for that is not there; it may bring it, at the first try.
     ///
     /// It is called on the thread that asks, which goes on when it comes back.
     package func whenUnknown(_ body: @escaping @Sendable () -> Void) {
@@ -50,9 +56,20 @@ package final class MACKeys: Sendable {
     /// The key of an id; nil when the directory does not have it.
     func key(_ id: MACKey.ID) -> MACKey? {
         if let key = content.withLock({ $0.keys[id] }) { return key }
-        guard let onUnknown = onUnknown.withLock(\.self) else { return nil }
+        guard let onUnknown = onUnknown.withLock(\.self), isWorthAsking(for: id) else { return nil }
         onUnknown()
-        return content.withLock { $0.keys[id] }
+        if let key = content.withLock({ $0.keys[id] }) { return key }
+        missed.withLock { missed in
+            if missed.count >= Self.missedMax { missed = [:] }
+            missed[id] = .now
+        }
+        return nil
+    }
+
+    private func isWorthAsking(for id: MACKey.ID) -> Bool {
+        missed.withLock { missed in
+            missed[id].map { ContinuousClock.now - $0 >= Self.missedFor } ?? true
+        }
     }
 
     /// Whether a stored code is the one of a message, by whichever key it names.

@@ -13,7 +13,7 @@ package struct EventReads: EventReader {
     private static let page = Statement(
         "event_page",
         """
-        SELECT position, entry FROM events
+        SELECT position, entry, mac FROM events
         WHERE tenant_id = $1 AND position >= $2 AND position < $3
             AND (SELECT coalesce(bool_and(position(piece in entry) > 0), true)
                 FROM unnest($4::bytea[]) AS pieces (piece))
@@ -23,15 +23,17 @@ package struct EventReads: EventReader {
     private static let oneOfTime = Statement(
         "event_by_time",
         """
-        SELECT position, entry FROM events
+        SELECT position, entry, mac FROM events
         WHERE tenant_id = $1 AND position >= $2 AND position < $3 AND event_id = $4
         ORDER BY position
         """)
 
     private static let one = Statement(
         "event_by_id",
-        "SELECT position, entry FROM events WHERE tenant_id = $1 AND event_id = $2 ORDER BY position"
-    )
+        """
+        SELECT position, entry, mac FROM events
+        WHERE tenant_id = $1 AND event_id = $2 ORDER BY position
+        """)
 
     private static let lastLink = Statement(
         "last_link",
@@ -44,6 +46,7 @@ package struct EventReads: EventReader {
     private let disclosures: DisclosureReader
     private let fence: SchemaFence
     private let onFault: @Sendable (String) -> Void
+    private let alarms = ForgeryAlarms()
 
     /// Describes where the log is; nothing is connected yet.
     ///
@@ -70,7 +73,9 @@ package struct EventReads: EventReader {
         await session.close()
     }
 
-    /// The next events after a position, in commit order.
+    /// The next events after a position, in commit order, before the first that no server has appended.
+    ///
+    /// - Throws: `LedgerFault.internalFailure` when that is the first of them.
     package func events(
         matching query: EventQuery, in tenant: TenantID, isDisclosing: Bool
     ) async throws(LedgerFault) -> CursorPage<ShownEvent> {
@@ -80,6 +85,8 @@ package struct EventReads: EventReader {
                 try fence.check(try connection.query(SchemaFence.version))
                 return page
             }
+        } catch is LogDamage {
+            throw .internalFailure
         } catch {
             if let reason = SchemaFence.news(of: error) {
                 onFault("reading events failed: \(reason)")
@@ -89,17 +96,23 @@ package struct EventReads: EventReader {
     }
 
     /// The event with an id; nil when the tenant has none.
+    ///
+    /// - Throws: `LedgerFault.internalFailure` for one that no server has appended.
     package func event(
         _ id: EventID, in tenant: TenantID, isDisclosing: Bool
     ) async throws(LedgerFault) -> ShownEvent? {
         do {
             return try await session.run { connection in
                 let rows = try Self.rows(of: id, in: tenant, on: connection)
+                let (found, forgery) = try authentic(rows, in: tenant, on: connection)
+                if found.isEmpty, let forgery { throw forgery }
                 let events = try shown(
-                    rows, named: id, in: tenant, isDisclosing: isDisclosing, on: connection)
+                    found, named: id, in: tenant, isDisclosing: isDisclosing, on: connection)
                 // The column is only derived: several rows may say that they are the event.
                 return events.first { $0.damage == nil } ?? events.first
             }
+        } catch is LogDamage {
+            throw .internalFailure
         } catch {
             onFault("reading an event failed: \(error)")
             throw .unavailable
@@ -159,7 +172,7 @@ package struct EventReads: EventReader {
 
     private func page(
         _ query: EventQuery, in tenant: TenantID, isDisclosing: Bool, on connection: Connection
-    ) throws(PostgresError) -> CursorPage<ShownEvent> {
+    ) throws -> CursorPage<ShownEvent> {
         let name = Parameter.text(tenant.description)
         let heads = try connection.query(Self.head, [name])
         // What is below the head of this moment is visible to every later statement.
@@ -173,23 +186,57 @@ package struct EventReads: EventReader {
                 name, .int8(window.start), .int8(window.end),
                 .byteses(query.pieces.map { Array($0.utf8) }), .int8(Int64(query.limit)),
             ])
+        let (found, forgery) = try authentic(rows, in: tenant, on: connection)
+        let end = forgery?.position.value ?? .max
         let events = try shown(
-            rows, disclosingOnly: query.account, in: tenant, isDisclosing: isDisclosing,
+            found.filter { $0.position < end }, disclosingOnly: query.account, in: tenant,
+            isDisclosing: isDisclosing,
             on: connection)
-        return window.page(events, limit: query.limit, position: \.position.value)
+        guard let forgery else {
+            return window.page(events, limit: query.limit, position: \.position.value)
+        }
+        guard let last = events.last else { throw forgery }
+        return CursorPage(elements: events, cursor: last.position.value, hasMore: true)
+    }
+
+    /// A row of the log that is to be shown.
+    private struct FoundRow {
+        let position: Int64
+        let entry: [UInt8]
+    }
+
+    /// Leaves out what no server has appended, and raises an alarm for it; the first of that.
+    private func authentic(
+        _ rows: QueryResult, in tenant: TenantID, on connection: Connection
+    ) throws(PostgresError) -> (found: [FoundRow], forgery: LogDamage?) {
+        let marks =
+            rows.rowCount == 0
+            ? nil : try LogMarks.read(of: tenant, checkingWith: disclosures.macs, on: connection)
+        var found: [FoundRow] = []
+        var forgery: LogDamage?
+        for row in 0..<rows.rowCount {
+            let (position, entry) = (try rows.int8(row, 0), try rows.bytes(row, 1))
+            let mac = try rows.optionalBytes(row, 2)
+            do throws(LogDamage) {
+                try marks?.check(mac, at: LogPosition(position), leaf: leafHash(entry))
+                found.append(FoundRow(position: position, entry: entry))
+            } catch {
+                forgery = forgery ?? error
+                if alarms.isNew(error, of: tenant) {
+                    onFault("an event of tenant \(tenant) is not shown: \(error)")
+                }
+            }
+        }
+        return (found, forgery)
     }
 
     /// Decodes positions and entries and, if it is asked for, what they disclose.
     ///
     /// With an id, any other event is damage; with an account, nothing is disclosed about another one.
     private func shown(
-        _ rows: QueryResult, named id: EventID? = nil, disclosingOnly account: AccountID? = nil,
+        _ entries: [FoundRow], named id: EventID? = nil, disclosingOnly account: AccountID? = nil,
         in tenant: TenantID, isDisclosing: Bool, on connection: Connection
     ) throws(PostgresError) -> [ShownEvent] {
-        var entries: [(position: Int64, entry: [UInt8])] = []
-        for row in 0..<rows.rowCount {
-            entries.append((position: try rows.int8(row, 0), entry: try rows.bytes(row, 1)))
-        }
         var opened = DisclosurePage([], reader: nil)
         if isDisclosing, !entries.isEmpty {
             let found = try connection.pipeline([

@@ -44,7 +44,8 @@ struct LogAudit {
 
     /// Looks at one page.
     ///
-    /// - Throws: what the store throws when it cannot be reached.
+    /// - Throws: `SealingRefusal` for an event that no server has appended; what the store throws when it
+    ///   cannot be reached.
     mutating func step() async throws -> Outcome {
         if tree.size == 0, let what = try await strayFault() {
             return .finding(
@@ -72,6 +73,7 @@ struct LogAudit {
             hashes = hashes.dropFirst(hashCount)
             if let finding = checkpointFinding() { return .finding(finding) }
         } while tree.size < end
+        try stretch.expectAuthentic()
         guard tree.size == last.checkpoint.size else { return .more }
         guard tree.root == last.checkpoint.root else {
             return .finding(anotherRoot)

@@ -154,12 +154,13 @@ package struct LogSealing: Sendable {
             from = min(from, log.size)
             searched[log.tenant] = from
             guard from < log.size else { return }
-            let entries = try await store.entries(
-                of: log.tenant, from: from, limit: limits.pageMax)
+            let entries = try await authentic(of: log.tenant, from: from, limit: limits.pageMax)
             let erasures = entries.compactMap { SeenErasure(entry: $0) }
             if !erasures.isEmpty { try record.add(erasures, of: log.tenant) }
             // Where an event is missing, behind it.
             searched[log.tenant] = from + Int64(max(1, entries.count))
+        } catch is SealingRefusal {
+            // Whoever wrote that, what it says about erasures is nothing to keep.
         } catch is SealerRecordFault {
             // It is why the log is not signed, and said already.
         } catch {
@@ -192,6 +193,18 @@ package struct LogSealing: Sendable {
             let erasures = entries.compactMap { SeenErasure(entry: $0) }
             if !erasures.isEmpty { try record.add(erasures, of: tenant) }
             try await store.append(hashes, from: index, of: tenant)
+        }
+    }
+
+    /// The events before the first that no server has appended; throws when that is the first.
+    private func authentic(
+        of tenant: TenantID, from: Int64, limit: Int
+    ) async throws -> [[UInt8]] {
+        do {
+            return try await store.entries(of: tenant, from: from, limit: limit)
+        } catch SealingRefusal.unauthentic(let damage) where damage.position.value > from {
+            return try await store.entries(
+                of: tenant, from: from, limit: Int(damage.position.value - from))
         }
     }
 

@@ -11,12 +11,15 @@ struct PostgresSealerStore: SealerStore {
         ConnectionSettings.limits(idle: 10, lock: 5, statement: 10) + ConnectionSettings.lookups
 
     private let session: Postgres.Session
+    /// What events are authenticated with; nil for a sealer without keys.
+    private let macs: MACKeys?
     /// Whom leases are given to: this store, and no other of any process.
     private let holder: EntityID<SealerLease>
     private let renewal = Renewal()
 
     /// Makes a store; nothing is connected yet.
-    init(url: String, applicationName: String) {
+    init(url: String, applicationName: String, macs: MACKeys?) {
+        self.macs = macs
         holder = EntityID(bits: SecureRandom.uint128())
         session = Postgres.Session(
             url: url, applicationName: applicationName, statementDeadline: .seconds(15)
@@ -64,16 +67,13 @@ struct PostgresSealerStore: SealerStore {
     }
 
     func entries(of tenant: TenantID, from: Int64, limit: Int) async throws -> [[UInt8]] {
-        let call = SealerRows.entriesCall(of: tenant, from: from, limit: limit)
-        return try await session.run { connection in
-            let result = try connection.query(call.statement, call.parameters)
-            var entries: [[UInt8]] = []
-            entries.reserveCapacity(result.rowCount)
-            for row in 0..<result.rowCount {
-                guard try result.int8(row, 0) == from + Int64(row) else { break }
-                entries.append(try result.bytes(row, 1))
-            }
-            return entries
+        try await session.run { [macs] connection in
+            let results = try connection.pipeline(
+                [SealerRows.entriesCall(of: tenant, from: from, limit: limit)]
+                    + LogMarks.calls(of: tenant, keys: macs))
+            return try SealerRows.entries(
+                results[0], from: from,
+                try LogMarks.found(in: results[1...], of: tenant, keys: macs))
         }
     }
 
@@ -97,14 +97,18 @@ struct PostgresSealerStore: SealerStore {
         let indexes =
             StoredHashIndex.count(
                 leaves: positions.lowerBound)..<StoredHashIndex.count(leaves: positions.upperBound)
-        return try await session.run { connection in
-            let results = try connection.pipeline([
-                SealerRows.leavesCall(of: tenant, positions),
-                SealerRows.nodesCall(of: tenant, indexes),
-            ])
+        return try await session.run { [macs] connection in
+            let results = try connection.pipeline(
+                [
+                    SealerRows.leavesCall(of: tenant, positions),
+                    SealerRows.nodesCall(of: tenant, indexes),
+                ] + LogMarks.calls(of: tenant, keys: macs))
+            let marks = try LogMarks.found(in: results[2...], of: tenant, keys: macs)
+            let (leaves, forgery) = try SealerRows.leaves(
+                results[0], from: positions.lowerBound, marks)
             return RereadStretch(
-                leaves: try SealerRows.leaves(results[0], from: positions.lowerBound),
-                hashes: try SealerRows.hashes(results[1], indexes))
+                leaves: leaves, hashes: try SealerRows.hashes(results[1], indexes),
+                forgery: forgery)
         }
     }
 

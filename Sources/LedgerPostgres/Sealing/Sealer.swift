@@ -22,11 +22,12 @@ package final class Sealer: Sendable {
     /// - Parameters:
     ///   - configuration: where the database is, and limits.
     ///   - record: what is kept outside of the database.
+    ///   - macs: what events are authenticated with; without any, a forged event is signed like others.
     ///   - onFault: called with one line, free of personal data, when the database can't be reached; must
     ///     not block.
     ///   - onRefusal: called when a log is found not to be what was signed; must not block.
     package init(
-        configuration: SealerConfiguration, record: any SealerRecord,
+        configuration: SealerConfiguration, record: any SealerRecord, macs: MACKeys?,
         onFault: @escaping @Sendable (String) -> Void = { _ in },
         onRefusal: @escaping @Sendable (TenantID, SealingRefusal) -> Void = { _, _ in }
     ) {
@@ -37,9 +38,9 @@ package final class Sealer: Sendable {
         board = SealingBoard(
             refusalPause: configuration.refusalPause, behindMax: configuration.behindMax)
         store = PostgresSealerStore(
-            url: configuration.url, applicationName: HolderName.sealer.rawValue)
+            url: configuration.url, applicationName: HolderName.sealer.rawValue, macs: macs)
         auditStore = PostgresSealerStore(
-            url: configuration.url, applicationName: "account-ledger sealer audit")
+            url: configuration.url, applicationName: "account-ledger sealer audit", macs: macs)
     }
 
     /// Seals until the task is cancelled; survives a database that goes away and comes back.
@@ -158,6 +159,8 @@ package final class Sealer: Sendable {
                     try await audit(status.tenant)
                 } catch is CancellationError {
                     return
+                } catch let refusal as SealingRefusal {
+                    refuse(status.tenant, refusal)
                 } catch {
                     if case .lasting(let what) = StoreTrouble(error) {
                         refuse(status.tenant, .databaseFails(what))

@@ -65,13 +65,13 @@ enum SealerRows {
     private static let entries = Statement(
         "sealer_entries",
         """
-        SELECT position, entry FROM events
+        SELECT position, entry, mac FROM events
         WHERE tenant_id = $1 AND position >= $2 ORDER BY position LIMIT $3
         """)
     private static let leaves = Statement(
         "sealer_leaves",
         """
-        SELECT position, sha256('\\x00'::bytea || entry) FROM events
+        SELECT position, sha256('\\x00'::bytea || entry), mac FROM events
         WHERE tenant_id = $1 AND position >= $2 AND position < $3 ORDER BY position
         """)
     private static let nodes = Statement(
@@ -215,19 +215,56 @@ enum SealerRows {
         return [Call(insertCheckpoint, row), Call(expectCheckpoint, row)]
     }
 
-    /// Leaf hashes without a gap from a position on.
+    /// Entries without a gap from a position on.
+    ///
+    /// - Throws: `SealingRefusal` for one that no server has appended.
+    static func entries(
+        _ result: QueryResult, from position: Int64, _ marks: LogMarks?
+    ) throws -> [[UInt8]] {
+        var entries: [[UInt8]] = []
+        entries.reserveCapacity(result.rowCount)
+        for row in 0..<result.rowCount {
+            guard try result.int8(row, 0) == position + Int64(row) else { break }
+            let entry = try result.bytes(row, 1)
+            if let marks, let forgery = try forgery(result, row, leaf: leafHash(entry), marks) {
+                throw SealingRefusal.unauthentic(forgery)
+            }
+            entries.append(entry)
+        }
+        return entries
+    }
+
+    /// Leaf hashes without a gap from a position on, and the first that is of no event of a server.
     static func leaves(
-        _ result: QueryResult, from position: Int64
-    ) throws(PostgresError) -> [TreeHash] {
+        _ result: QueryResult, from position: Int64, _ marks: LogMarks?
+    ) throws(PostgresError) -> (leaves: [TreeHash], forgery: LogDamage?) {
+        var forgery: LogDamage?
         var leaves: [TreeHash] = []
         leaves.reserveCapacity(result.rowCount)
         for row in 0..<result.rowCount {
-            guard try result.int8(row, 0) == position + Int64(row),
-                let leaf = TreeHash(try result.bytes(row, 1))
+            let bytes = try result.bytes(row, 1)
+            guard try result.int8(row, 0) == position + Int64(row), let leaf = TreeHash(bytes),
+                let digest = Digest(bytes)
             else { break }
+            if let marks, forgery == nil {
+                forgery = try Self.forgery(result, row, leaf: digest, marks)
+            }
             leaves.append(leaf)
         }
-        return leaves
+        return (leaves, forgery)
+    }
+
+    /// What is wrong with the code of a row of position, entry or leaf, and code.
+    private static func forgery(
+        _ result: QueryResult, _ row: Int, leaf: Digest, _ marks: LogMarks
+    ) throws(PostgresError) -> LogDamage? {
+        let (position, mac) = (try result.int8(row, 0), try result.optionalBytes(row, 2))
+        do throws(LogDamage) {
+            try marks.check(mac, at: LogPosition(position), leaf: leaf)
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// Stored hashes without a gap from an index on, up to another one.

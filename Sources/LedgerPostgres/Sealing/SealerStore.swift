@@ -16,6 +16,8 @@ package protocol SealerStore: Sendable {
     func standing(of tenant: TenantID) async throws -> SealedStanding
 
     /// The exact bytes of events without a gap, from a position on; fewer where one is missing.
+    ///
+    /// Throws `SealingRefusal.unauthentic` for one that no server has appended.
     func entries(of tenant: TenantID, from: Int64, limit: Int) async throws -> [[UInt8]]
 
     /// The stored hashes at some indexes; nil where there is none.
@@ -85,11 +87,19 @@ package struct RereadStretch: Hashable, Sendable {
     package let leaves: [TreeHash]
     /// The stored hashes of the stretch, without a gap from the first on.
     package let hashes: [TreeHash]
+    /// The first of the entries that no server has appended.
+    package let forgery: LogDamage?
 
     /// Describes a stretch.
-    package init(leaves: [TreeHash], hashes: [TreeHash]) {
+    package init(leaves: [TreeHash], hashes: [TreeHash], forgery: LogDamage? = nil) {
         self.leaves = leaves
         self.hashes = hashes
+        self.forgery = forgery
+    }
+
+    /// - Throws: `SealingRefusal` where an entry is one that no server has appended.
+    func expectAuthentic() throws(SealingRefusal) {
+        if let forgery { throw .unauthentic(forgery) }
     }
 }
 

@@ -121,8 +121,11 @@ final class SealingBoard: Sendable {
     var left: [TenantID] {
         let now = now()
         return state.withLock(\.places).filter { _, place in
-            guard case .recordUnfit = place.refusal else { return false }
-            return place.isResting(at: now)
+            switch place.refusal {
+            case .recordUnfit: return place.isResting(at: now)
+            case .unauthentic(let damage): return damage.lacksKey && place.isResting(at: now)
+            default: return false
+            }
         }.keys.sorted()
     }
 

@@ -11,6 +11,8 @@ package enum SealingRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     case hashesDamaged
     /// The log or its hashes are not what was signed.
     case contradicts(SealingFinding)
+    /// No server has appended an event, or the key that would tell is not at hand.
+    case unauthentic(LogDamage)
     /// A checkpoint was published that the record does not know of, or the record is missing.
     case recordUnfit(String)
     /// The database fails whenever it is asked for this log.
@@ -20,6 +22,7 @@ package enum SealingRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     var isOfLog: Bool {
         switch self {
         case .logWentBack, .hashesWentBack, .hashesDamaged, .contradicts: true
+        case .unauthentic(let damage): !damage.lacksKey
         case .recordUnfit, .databaseFails: false
         }
     }
@@ -31,7 +34,7 @@ package enum SealingRefusal: Error, Hashable, Sendable, CustomStringConvertible 
         case .contradicts(let finding): finding.isOfCheckpointAlone
         // Of a record that is behind it cannot be told apart.
         case .recordUnfit: true
-        case .logWentBack, .hashesWentBack, .hashesDamaged, .databaseFails: false
+        case .logWentBack, .hashesWentBack, .hashesDamaged, .unauthentic, .databaseFails: false
         }
     }
 
@@ -44,6 +47,7 @@ package enum SealingRefusal: Error, Hashable, Sendable, CustomStringConvertible 
             "the stored hashes end before size \(signed), which was signed"
         case .hashesDamaged: "the stored hashes are cut off in the middle of a tree"
         case .contradicts(let finding): finding.description
+        case .unauthentic(let damage): damage.description
         case .recordUnfit(let reason): reason
         case .databaseFails(let reason): "the database fails whenever it is asked: \(reason)"
         }

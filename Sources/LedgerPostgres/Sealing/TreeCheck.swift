@@ -26,6 +26,7 @@ struct TreeCheck {
                         what: finding.what, position: finding.position, after: tree.signed.size,
                         before: nil))
             }
+            try stretch.expectAuthentic()
         }
         return tree.reread.size == tree.stored.size
     }
@@ -61,6 +62,7 @@ struct TreeCheck {
                         position: position, after: 0, before: signed.size))
             }
         }
+        try stretch.expectAuthentic()
     }
 
     private func expectConsistency(_ tree: SealedTree) async throws {

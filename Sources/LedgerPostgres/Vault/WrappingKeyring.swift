@@ -45,7 +45,6 @@ package final class WrappingKeyring: Sendable {
     ///
     /// It is called on the thread that asks, which goes on when it comes back.
     package func whenUnknown(_ body: @escaping @Sendable () -> Void) {
-        macs.whenUnknown(body)
         onUnknown.withLock { $0 = body }
     }
 

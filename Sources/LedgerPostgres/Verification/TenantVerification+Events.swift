@@ -26,6 +26,7 @@ extension TenantVerification {
         if EntryEncoding.encode(event.recorded) != row.entry {
             add(.entries, position, "the entry is not in canonical form")
         }
+        checkMAC(row)
         let disclosed = disclose(event.recorded, from: &opened)
         guard foldFault == nil else { return }
         try fold(event, disclosed, on: connection)

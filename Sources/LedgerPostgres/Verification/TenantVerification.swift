@@ -27,6 +27,7 @@ struct TenantVerification {
     var nextPosition = LogPosition(0)
     var personal = PersonalColumns()
     var command = CommandCheck()
+    var macs = MACCheck(nil)
     /// One for each live table of `account_audit`.
     var audits: [AuditCheck] = []
     /// The conflicts that the log says; nil where no table holds any.
@@ -81,6 +82,8 @@ struct TenantVerification {
                     comparesClientIP: disclosures != nil, erased: erased, on: connection))
         }
         if !tables(of: .conflicts).isEmpty { conflicts = ConflictFold() }
+        macs = MACCheck(
+            try LogMarks.read(of: tenant, checkingWith: disclosures?.macs, on: connection))
         try readLog(size: head?.nextPosition.value ?? 0, on: connection)
         compare(head)
         try compareSeals(on: connection)

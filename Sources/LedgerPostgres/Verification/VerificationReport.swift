@@ -8,6 +8,9 @@ package enum VerificationCheck: String, Sendable, CaseIterable {
     case columns
     /// Every entry is the canonical form of a known event.
     case entries
+    /// Every event was appended by a server, from where the log is protected on, and what stands before a
+    /// change of the key is what it was then.
+    case macs
     /// The pure model takes every event: `seq`, `prev`, `recorded_at` and the rules of each fact.
     case fold
     /// Every account has a way to sign in at the end of each command.
@@ -89,6 +92,8 @@ package struct VerificationReport: Sendable {
     /// Whether keys were there to decrypt disclosures; without them personal columns are not
     /// compared.
     package internal(set) var opensDisclosures = false
+    /// Whether there was a key to check with that servers have appended the events.
+    package internal(set) var checksMACs = false
     /// Whether something was not as the log says, so that a second pass had to say what.
     package internal(set) var isSearched = false
     /// The first findings, in the order in which they were found.

@@ -80,6 +80,7 @@ package struct Verifier: Sendable {
         try await session.run { connection in
             var report = VerificationReport()
             report.opensDisclosures = self.disclosures != nil
+            report.checksMACs = !(self.disclosures?.macs.isEmpty ?? true)
             let names = try tenant.map { [$0.description] } ?? self.tenants(on: connection)
             for name in names {
                 report.tenants += 1

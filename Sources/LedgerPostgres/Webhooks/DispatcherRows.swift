@@ -51,15 +51,15 @@ enum DispatcherRows {
         SELECT position, CASE WHEN cardinality($4::bytea[]) = 0
             OR EXISTS (SELECT FROM unnest($4::bytea[]) AS n (piece)
                 WHERE position(n.piece IN entry) > 0)
-            THEN entry END
+            THEN entry END, mac
         FROM events WHERE tenant_id = $1 AND position >= $2 ORDER BY position LIMIT $3
         """)
     private static let entries = Statement(
         "webhook_entries",
         """
-        SELECT k.position, e.entry FROM unnest($2::bigint[]) AS k (position)
+        SELECT k.position, e.entry, e.mac FROM unnest($2::bigint[]) AS k (position)
         CROSS JOIN LATERAL (
-            SELECT entry FROM events WHERE tenant_id = $1 AND position = k.position OFFSET 0) e
+            SELECT entry, mac FROM events WHERE tenant_id = $1 AND position = k.position OFFSET 0) e
         """)
 
     private static let hold = Statement(

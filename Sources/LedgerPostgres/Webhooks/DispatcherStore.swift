@@ -38,8 +38,8 @@ struct LoadedWebhook: Sendable {
 struct LogLook: Sendable {
     /// Nil when the endpoint was removed.
     let standing: WebhookStanding?
-    /// The next events, each its entry or null when it is passed over.
-    let page: [[UInt8]?]
+    /// The next events, each nil when it is passed over.
+    let page: [Result<StoredEvent, LogDamage>?]
     /// Whether the next event is missing, and there are later ones.
     let isGap: Bool
 }
@@ -150,24 +150,28 @@ struct DispatcherStore: Sendable {
         }
     }
 
-    /// A page of the log, of each event its entry or null when it is passed over, and then how the endpoint
+    /// A page of the log, of each event nil when it is passed over, and then how the endpoint
     /// stands: what an operator changed before an event was appended is seen with that event.
     ///
     /// - Throws: `PostgresError`.
     func look(
         at endpoint: LeasedWebhook, from: LogPosition, limit: Int, types: [String]
     ) async throws -> LogLook {
-        try await session.run { connection in
-            let results = try connection.pipeline([
-                DispatcherRows.pageCall(
-                    of: endpoint.tenant, from: from, limit: limit, types: types),
-                DispatcherRows.standingCall(endpoint),
-            ])
-            var page: [[UInt8]?] = []
+        try await session.run { [macs = keyring.macs] connection in
+            let results = try connection.pipeline(
+                [
+                    DispatcherRows.pageCall(
+                        of: endpoint.tenant, from: from, limit: limit, types: types),
+                    DispatcherRows.standingCall(endpoint),
+                ] + LogMarks.calls(of: endpoint.tenant, keys: macs))
+            let marks = try LogMarks.found(in: results[2...], of: endpoint.tenant, keys: macs)
+            var page: [Result<StoredEvent, LogDamage>?] = []
             for row in 0..<results[0].rowCount {
                 // Nothing behind a gap is sent; the next look begins with it.
                 guard try results[0].int8(row, 0) == from.value + Int64(row) else { break }
-                page.append(try results[0].optionalBytes(row, 1))
+                page.append(
+                    try results[0].optionalBytes(row, 1) == nil
+                        ? nil : try Self.event(results[0], row, of: endpoint.tenant, marks))
             }
             return LogLook(
                 standing: try DispatcherRows.standing(results[1]), page: page,
@@ -175,20 +179,34 @@ struct DispatcherStore: Sendable {
         }
     }
 
-    /// The entries at some positions.
+    /// The events at some positions.
     ///
     /// - Throws: `PostgresError`.
-    func entries(
+    func events(
         of tenant: TenantID, at positions: [LogPosition]
-    ) async throws -> [LogPosition: [UInt8]] {
-        let call = DispatcherRows.entriesCall(of: tenant, at: positions)
-        return try await session.run { connection in
-            let rows = try connection.query(call.statement, call.parameters)
-            var entries: [LogPosition: [UInt8]] = [:]
-            for row in 0..<rows.rowCount {
-                entries[LogPosition(try rows.int8(row, 0))] = try rows.bytes(row, 1)
+    ) async throws -> [LogPosition: Result<StoredEvent, LogDamage>] {
+        try await session.run { [macs = keyring.macs] connection in
+            let results = try connection.pipeline(
+                [DispatcherRows.entriesCall(of: tenant, at: positions)]
+                    + LogMarks.calls(of: tenant, keys: macs))
+            let marks = try LogMarks.found(in: results[1...], of: tenant, keys: macs)
+            var events: [LogPosition: Result<StoredEvent, LogDamage>] = [:]
+            for row in 0..<results[0].rowCount {
+                events[LogPosition(try results[0].int8(row, 0))] = try Self.event(
+                    results[0], row, of: tenant, marks)
             }
-            return entries
+            return events
+        }
+    }
+
+    /// The event of a row of position, entry and code.
+    private static func event(
+        _ rows: QueryResult, _ row: Int, of tenant: TenantID, _ marks: LogMarks?
+    ) throws(PostgresError) -> Result<StoredEvent, LogDamage> {
+        let (entry, mac) = (try rows.bytes(row, 1), try rows.optionalBytes(row, 2))
+        let position = LogPosition(try rows.int8(row, 0))
+        return Result { () throws(LogDamage) in
+            try StoredEvent(entry: entry, mac: mac, at: position, in: tenant, marks)
         }
     }
 

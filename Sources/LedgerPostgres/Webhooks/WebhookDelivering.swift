@@ -235,16 +235,16 @@ struct WebhookDelivering: Sendable {
 
     /// Takes in events until there is no more room, passing over those of other types.
     private func takeIn(
-        _ page: [[UInt8]?], room: IntakeRoom, _ state: inout State,
+        _ page: [Result<StoredEvent, LogDamage>?], room: IntakeRoom, _ state: inout State,
         into changes: inout DeliveryChanges
     ) {
         var room = room
         var next = state.next
         var isStopped = false
-        for entry in page {
-            if let entry {
+        for found in page {
+            if let found {
                 do throws(LogDamage) {
-                    let event = try StoredEvent(entry: entry, at: next, in: endpoint.tenant)
+                    let event = try found.get()
                     let item = DeliveryQueue.Item(
                         position: next, event: event.recorded.id,
                         type: event.recorded.event.name.rawValue,
@@ -280,9 +280,9 @@ struct WebhookDelivering: Sendable {
         let room = configuration.inFlightMax - state.queue.started.count
         let items = state.queue.start(room, at: configuration.now())
         guard !items.isEmpty else { return }
-        let entries: [LogPosition: [UInt8]]
+        let events: [LogPosition: Result<StoredEvent, LogDamage>]
         do {
-            entries = try await store.entries(of: endpoint.tenant, at: items.map(\.position))
+            events = try await store.events(of: endpoint.tenant, at: items.map(\.position))
         } catch {
             for item in items { state.queue.putBack(item) }
             throw error
@@ -290,7 +290,7 @@ struct WebhookDelivering: Sendable {
         let now = configuration.now()
         let secrets = state.secrets.filter { $0.endsAt.map { now < $0 } ?? true }.map(\.secret)
         for item in items {
-            guard let body = body(of: item, entries[item.position], &state) else {
+            guard let body = body(of: item, events[item.position], &state) else {
                 // The log is damaged: it is looked at again when it would have been tried again.
                 var later = item
                 later.next = now.adding(seconds: 60)
@@ -310,14 +310,14 @@ struct WebhookDelivering: Sendable {
     }
 
     private func body(
-        of item: DeliveryQueue.Item, _ entry: [UInt8]?, _ state: inout State
+        of item: DeliveryQueue.Item, _ event: Result<StoredEvent, LogDamage>?,
+        _ state: inout State
     ) -> [UInt8]? {
         do throws(LogDamage) {
-            guard let entry else {
+            guard let event else {
                 throw LogDamage(position: item.position, fault: "the event is missing")
             }
-            return WebhookBody.bytes(
-                of: try StoredEvent(entry: entry, at: item.position, in: endpoint.tenant))
+            return WebhookBody.bytes(of: try event.get())
         } catch {
             complain(error, &state)
             return nil

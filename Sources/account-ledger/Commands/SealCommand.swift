@@ -14,12 +14,14 @@ enum SealCommand {
         options: [
             .init(name: "once", meaning: "end when everything that is there now is signed")
         ],
-        settings: [.databaseURL, .sealerState, .origin, .mode, .logLevel],
+        settings: [.databaseURL, .sealerState, .origin, .mode, .keys, .logLevel],
         details: """
             Does what serve does where LEDGER_SEALER_STATE is set, for a process that has no other rights: a
             login of the group <database>_ledger_sealer. Waits for its turn while another one seals. Exits
             with 1 when what was signed before does not hold any more; it never signs anything else instead.
-            Has no listener, and so no readiness: its log says "sealing refused".
+            Has no listener, and so no readiness: its log says "sealing refused". With LEDGER_KEYS it signs
+            no event that no server has appended; a directory with the files mac-*.key alone will do.
+            Without it nobody but a server's own sealer would see that.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -34,8 +36,13 @@ enum SealCommand {
             .logLevel, wants: "debug, info, warning or error", LogLevel.init(rawValue:))
         let log = Log(threshold: level)
         defer { log.flush() }
-        let sealer = Sealer(
-            url: url, directory: directory, log: log)
+        let macs = try macKeys(environment)
+        if macs == nil {
+            log.write(
+                .warning, "MACs are not checked",
+                ["detail": .text("\(Setting.keys.name) is not set")])
+        }
+        let sealer = Sealer(url: url, directory: directory, macs: macs, log: log)
         let signals = StopSignals.received()
         if arguments.has("once") { try await sealer.lookAtPublished() }
         let running = Task { await sealer.run() }
@@ -60,6 +67,16 @@ enum SealCommand {
         log.write(.info, "stopped")
         try outcome.get()
         return .success
+    }
+
+    /// The MAC keys, which follow the directory when a log names one that is not at hand.
+    private static func macKeys(_ environment: Environment) throws(Fault) -> MACKeys? {
+        guard let macs = try LedgerReading.macKeys(environment), let path = environment.given(.keys)
+        else { return nil }
+        macs.whenUnknown {
+            if let found = try? KeyDirectory(path: path).loadMACKeys() { macs.use(found) }
+        }
+        return macs
     }
 
     /// Does the work, unless a signal ends it first, which is a fault: it is not done then.
@@ -149,9 +166,9 @@ enum SealCommand {
 
 extension Sealer {
     /// A sealer whose troubles go to the log: what contradicts a signature is an error that names it.
-    convenience init(url: String, directory: SealerDirectory, log: Log) {
+    convenience init(url: String, directory: SealerDirectory, macs: MACKeys?, log: Log) {
         self.init(
-            configuration: SealerConfiguration(url: url), record: directory,
+            configuration: SealerConfiguration(url: url), record: directory, macs: macs,
             onFault: { log.write(.warning, "sealer fault", ["detail": .text($0)]) },
             onRefusal: { tenant, refusal in
                 log.write(

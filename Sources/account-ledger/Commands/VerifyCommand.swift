@@ -25,8 +25,8 @@ enum VerifyCommand {
             read models, the stored hashes of the Merkle log and every signed checkpoint, in one snapshot,
             while the ledger goes on. What is not as it was signed is named by its position, or by the two
             checkpoints it lies between. Prints what was checked and what was
-            found, ids and positions only. Without LEDGER_KEYS, disclosures and what is derived from them
-            are left out. With --vkey every log has to be signed by one of these keys. With
+            found, ids and positions only. Without LEDGER_KEYS, MACs, disclosures and what is derived from
+            them are left out. With --vkey every log has to be signed by one of these keys. With
             LEDGER_SEALER_STATE each log has to agree with what its sealer signed last. A log without its
             guards, or with weaker ones than --level says, does not hold. Exits with 0 only when everything
             holds. With --offline nothing but the bundle is read.
@@ -90,6 +90,7 @@ enum VerifyCommand {
         } else {
             text += "disclosures and columns made of them not checked: LEDGER_KEYS is not set\n"
         }
+        if !report.checksMACs { text += "MACs not checked: no MAC key is at hand\n" }
         return text
     }
 

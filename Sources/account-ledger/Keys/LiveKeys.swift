@@ -8,7 +8,8 @@ import Synchronization
 /// restart.
 ///
 /// The directory is read every few seconds, and at once when somebody comes with a key that is not
-/// known; at most once a second, because anybody can name keys that never were.
+/// known; at most once a second, because anybody can name keys that never were. A MAC key is looked for
+/// at once in any case: the log names it as soon as it is there, and what comes then needs it.
 final class LiveKeys: Sendable {
     private static let pollInterval = Duration.seconds(5)
     private static let lookInterval = Duration.seconds(1)
@@ -27,6 +28,9 @@ final class LiveKeys: Sendable {
         self.log = log
         wrapping.whenUnknown { [weak self] in self?.look() }
         tokens.whenKeyIsUnknown { [weak self] in self?.look() }
+        wrapping.macs.whenUnknown { [weak self] in
+            self?.lastLook.withLock { _ in self?.read() }
+        }
     }
 
     /// Follows the directory until the task is cancelled.

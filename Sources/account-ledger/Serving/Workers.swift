@@ -39,7 +39,7 @@ struct Workers: Sendable {
             onAdvance: { if $0.projection == .userProviders { advances.raise() } },
             onFault: { log.write(.error, "projector fault", ["detail": .text($0)]) })
         let sealer = configuration.sealerDirectory.map { directory in
-            Sealer(url: url, directory: directory, log: log)
+            Sealer(url: url, directory: directory, macs: keys.wrapping.macs, log: log)
         }
         let erasure = ErasureWorker(url: url, recent: recent) { text in
             log.write(.warning, "erasure fault", ["detail": .text(text)])

@@ -51,7 +51,8 @@ import TransparencyLog
         configuration.recordLook = .milliseconds(20)
         configuration.auditRest = .milliseconds(50)
         return Sealer(
-            configuration: configuration, record: record ?? fixture.record, onFault: onFault,
+            configuration: configuration, record: record ?? fixture.record,
+            macs: SequencerFixture.keyring.macs, onFault: onFault,
             onRefusal: { alarms.add($1) })
     }
 

@@ -40,7 +40,9 @@ struct SealingFixture: Sendable {
 
     /// A store with a connection and a lease holder of its own.
     func store(url: String? = nil) -> PostgresSealerStore {
-        PostgresSealerStore(url: url ?? database.runtimeURL, applicationName: "test sealer")
+        PostgresSealerStore(
+            url: url ?? database.runtimeURL, applicationName: "test sealer",
+            macs: SequencerFixture.keyring.macs)
     }
 
     /// One look at all logs by a sealer that has just started, and gives its lease away at the end.

@@ -4,7 +4,8 @@
 # Makes a database with a migrated ledger of so many events and points everything at it. The events are
 # a random history that `ledger-load` decides by the model; MODE is `serving` when a server will serve it.
 make_long_log() {
-    local name=$1 events=$2 mode=$3 encryption_key
+    local name=$1 events=$2 mode=$3 encryption_key mac_key log
+    local -a begun=()
     say "Making a log of $events events"
     ask_database "CREATE DATABASE $name"
     point_at "$name"
@@ -16,9 +17,14 @@ make_long_log() {
     [[ -x $log_program ]] || fail "there is no ledger-load, which makes long logs"
     encryption_key=$(compgen -G "$LEDGER_KEYS/encryption-*.key" | head -n 1) || true
     [[ -n $encryption_key ]] || fail "there is no encryption key in the key directory"
-    # The first line begins the events, the second is the first event.
-    "$log_program" "$events" 1 "$encryption_key" |
-        if [[ $mode == serving ]]; then sed 2d; else cat; fi |
+    if [[ $mode == serving ]]; then
+        # What a server began is protected by its MAC key.
+        mac_key=$(compgen -G "$LEDGER_KEYS/mac-*.key" | head -n 1) || true
+        [[ -n $mac_key ]] || fail "there is no MAC key in the key directory"
+        log=$(ask_database 'SELECT event_id FROM events WHERE position = 0')
+        begun=("$mac_key" "$log")
+    fi
+    "$log_program" "$events" 1 "$encryption_key" "${begun[@]}" |
         psql_as_owner "$cluster" "$database" >/dev/null || fail "the log could not be made"
 }
 

@@ -21,7 +21,7 @@ struct EventRoute: Route {
             found = try await audit.events.event(
                 id, in: call.tenant, isDisclosing: isDisclosing)
         } catch {
-            throw .faulted(error)
+            throw .eventsNotRead(error)
         }
         guard let found else { throw .eventNotFound }
         let proof = try await Self.proof(of: found, from: audit.proofs, in: call.tenant)

@@ -51,7 +51,7 @@ struct EventStreamRoute: Route {
             found = try await events.events(matching: query, in: tenant, isDisclosing: false)
                 .elements.first
         } catch {
-            throw .faulted(error)
+            throw .eventsNotRead(error)
         }
         guard let found, found.position == seen.position,
             seen.event == nil || seen.event == found.recorded?.id

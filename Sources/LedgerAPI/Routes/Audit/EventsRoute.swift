@@ -24,8 +24,15 @@ struct EventsRoute: Route {
                     page: try await call.services.audit.events.events(
                         matching: query, in: call.tenant, isDisclosing: isDisclosing)))
         } catch {
-            throw .faulted(error)
+            throw .eventsNotRead(error)
         }
+    }
+}
+
+extension APIError {
+    /// Why events are not shown: an event that no server has appended is nobody's to hand on.
+    static func eventsNotRead(_ fault: LedgerFault) -> APIError {
+        if case .internalFailure = fault { .proofFailed } else { .faulted(fault) }
     }
 }
 

@@ -11,6 +11,15 @@ struct MerkleFold {
     private(set) var checkpointCount: Int64 = 0
     /// The size of the last of them.
     private(set) var signedSize: Int64 = 0
+    private var roots: StatedRoots
+
+    /// Begins with no leaf; `roots` is what the log says of itself.
+    init(_ roots: StatedRoots) {
+        self.roots = roots
+    }
+
+    /// Whether every root that the log states was come by, and is the tree's.
+    var agreesWithRoots: Bool { roots.isEmpty }
 
     /// Adds the leaves of a stretch; false when something that was sealed is not what they give.
     mutating func take(_ stretch: LogStretch) -> Bool {
@@ -22,6 +31,7 @@ struct MerkleFold {
             guard let leaf = TreeHash(event.leaf.bytes) else { return false }
             completed.removeAll(keepingCapacity: true)
             tree.append(leaf, completing: &completed)
+            guard roots.difference(at: tree) == nil else { return false }
             if hash < sealed.hashes.count {
                 guard sealed.hashes.count - hash >= completed.count else { return false }
                 for known in completed {

@@ -21,6 +21,8 @@ struct LogStretch: Sendable {
     var disclosureCount: Int64 = 0
     /// Those among them whose disclosures were destroyed with their account.
     var erasedCount: Int64 = 0
+    /// Events that a key authenticates.
+    var macCount: Int64 = 0
 }
 
 /// Reads stretches of the log: everything about an event that the events before it do not matter
@@ -31,6 +33,8 @@ struct StretchReader {
     let erased: ErasedAccounts
     let key: RowHashKey
     let seals: SealStanding
+    /// Which MAC key holds where; nil without keys.
+    let marks: LogMarks?
 
     /// Reads the events at these positions; nil when anything is not as it was written.
     func read(_ positions: Range<Int64>, on connection: Connection) throws -> LogStretch? {
@@ -48,7 +52,7 @@ struct StretchReader {
         try connection.copyRows(
             """
             COPY (SELECT position, event_id, type, schema_version, recorded_at, account_id,
-                account_seq, command_id, request_id, actor, entry
+                account_seq, command_id, request_id, actor, entry, mac
             FROM events WHERE tenant_id = \(quoteLiteral(tenant.description))
                 AND position >= \(positions.lowerBound) AND position < \(positions.upperBound)
             ORDER BY position) TO STDOUT (FORMAT binary)
@@ -67,6 +71,16 @@ struct StretchReader {
                 isSound = false
                 return
             }
+            let leaf = event.leaf
+            if let marks {
+                let isChecked = try? marks.check(
+                    row.isNull(11) ? nil : row.bytes(11), at: position, leaf: leaf)
+                guard let isChecked else {
+                    isSound = false
+                    return
+                }
+                stretch.macCount += isChecked ? 1 : 0
+            }
             if disclosures != nil {
                 let count = Int64(event.recorded.disclosureDigests.count)
                 stretch.disclosureCount += count
@@ -74,7 +88,7 @@ struct StretchReader {
             }
             stretch.events.append(
                 LogStretch.Event(
-                    recorded: event.recorded, leaf: event.leaf, clientIP: disclosed.clientIP,
+                    recorded: event.recorded, leaf: leaf, clientIP: disclosed.clientIP,
                     providerID: disclosed.providerID.map { rowDigest(of: $0, key) },
                     email: disclosed.email.map { rowDigest(of: ComparedEmail.text(of: $0), key) }))
         }
@@ -124,7 +138,7 @@ struct StretchReader {
     }
 
     private static func columns(_ row: CopyRow, image: inout RowImage) -> RowImage? {
-        guard row.columnCount == 11 else { return nil }
+        guard row.columnCount == 12 else { return nil }
         image.clear()
         image.add(row, 0..<10)
         return image

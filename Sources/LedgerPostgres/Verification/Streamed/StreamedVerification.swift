@@ -51,10 +51,12 @@ struct StreamedVerification {
             !seals.lacksTrusted || head.nextPosition.value == 0
         else { return nil }
         let key = RowHashKey()
+        let marks = try LogMarks.read(
+            of: tenant, checkingWith: disclosures?.macs, on: connection)
         let reader = PieceReader(
             tenant: tenant, disclosures: disclosures,
             erased: try ErasedAccounts(of: tenant, on: connection), key: key, seals: seals,
-            codes: codes)
+            codes: codes, marks: marks)
         let tables = first.tables.filter(\.isKnown)
         let pieces = VerificationPieces(
             through: head.nextPosition.value, step: layout.stretchEvents,
@@ -63,7 +65,8 @@ struct StreamedVerification {
         var fold = VerificationFold(
             tenant, size: head.nextPosition.value, report: first.report,
             checkpoints: tables.map { ($0, first.checkpoints[$0] ?? LogPosition(0)) },
-            summer: RowSummer(key: key, isPersonal: disclosures != nil), progress: progress)
+            summer: RowSummer(key: key, isPersonal: disclosures != nil), roots: StatedRoots(marks),
+            progress: progress)
         let isSound =
             if head.nextPosition.value <= layout.stretchEvents {
                 try Self.consume(pieces, into: &fold) {

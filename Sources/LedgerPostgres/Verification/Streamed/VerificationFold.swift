@@ -26,7 +26,7 @@ struct VerificationFold {
     var stored = RowSums()
     /// Digests of `provider_id` and `email`, by the numbers of identities; 0 for none.
     private var personal: ContiguousArray<(providerID: UInt64, email: UInt64)> = []
-    private var merkle = MerkleFold()
+    private var merkle: MerkleFold
     private var command: CommandID?
     private var openedByCommand: [AccountID] = []
     private var foldedCount: Int64 = 0
@@ -34,11 +34,12 @@ struct VerificationFold {
     private var auditCount: Int64 = 0
     private var disclosureCount: Int64 = 0
     private var erasedCount: Int64 = 0
+    private var macCount: Int64 = 0
 
     init(
         _ tenant: TenantID, size: Int64, report: VerificationReport,
         checkpoints: [(table: ProjectionTable, checkpoint: LogPosition)], summer: RowSummer,
-        progress: @escaping @Sendable (VerificationProgress) -> Void
+        roots: StatedRoots, progress: @escaping @Sendable (VerificationProgress) -> Void
     ) {
         self.tenant = tenant
         self.size = size
@@ -51,6 +52,7 @@ struct VerificationFold {
             stored.projections[table] = RowMultiset()
         }
         self.summer = summer
+        merkle = MerkleFold(roots)
         self.progress = progress
         isPersonal = summer.isPersonal
         self.report = report
@@ -61,6 +63,7 @@ struct VerificationFold {
     mutating func take(_ stretch: LogStretch) -> Bool {
         disclosureCount += stretch.disclosureCount
         erasedCount += stretch.erasedCount
+        macCount += stretch.macCount
         for event in stretch.events {
             addLinksAtCheckpoint()
             addConflictsAtCheckpoint()
@@ -71,7 +74,7 @@ struct VerificationFold {
 
     /// Compares; false when something differs.
     mutating func end() -> Bool {
-        guard endCommand() else { return false }
+        guard endCommand(), merkle.agreesWithRoots else { return false }
         addLinksAtCheckpoint()
         addConflictsAtCheckpoint()
         state.eachAccount { summer.add($0, &expected) }
@@ -239,6 +242,7 @@ struct VerificationFold {
         for check in [VerificationCheck.positions, .columns, .entries, .fold] {
             report.count(check, foldedCount)
         }
+        report.count(.macs, macCount)
         report.count(.links, openedCount)
         if isPersonal { report.count(.disclosures, disclosureCount) }
         report.count(.nodes, merkle.hashCount)

@@ -54,6 +54,8 @@ struct PieceReader: Sendable {
     let seals: SealStanding
     /// Nil without keys.
     let codes: RowCodes?
+    /// Which MAC key holds where; nil without keys.
+    let marks: LogMarks?
 
     func read(_ piece: VerificationPiece, on connection: Connection) throws -> VerifiedPiece {
         do {
@@ -61,7 +63,7 @@ struct PieceReader: Sendable {
             case .stretch(let positions):
                 let reader = StretchReader(
                     tenant: tenant, disclosures: disclosures, erased: erased, key: key,
-                    seals: seals)
+                    seals: seals, marks: marks)
                 return try reader.read(positions, on: connection).map { .stretch($0) } ?? .unsound
             case .table(let table):
                 var sums = RowSums()

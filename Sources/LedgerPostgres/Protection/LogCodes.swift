@@ -1,0 +1,30 @@
+package import Ledger
+
+/// The codes of a log that a measurement makes by itself, as a server would have made them.
+package struct LogCodes {
+    private let tenant: TenantID
+    private let log: EventID
+    private let key: MACKey
+
+    /// Codes of a log with this first event, which are all of one key.
+    package init(of tenant: TenantID, log: EventID, key: MACKey) {
+        self.tenant = tenant
+        self.log = log
+        self.key = key
+    }
+
+    /// The code of an event.
+    package func code(at position: LogPosition, leaf: Digest) -> [UInt8] {
+        key.code(
+            of: .entry(tenant: tenant, log: log, number: 1, position: position, leaf: leaf)
+        ).bytes
+    }
+
+    /// The code of the head behind the last event, of a log that is protected from its first event on.
+    package func head(next: LogPosition, recordedAt: Timestamp) -> [UInt8] {
+        let head = LogMACs.Head(
+            nextPosition: next, recordedAt: recordedAt, log: log, number: 1,
+            protectedFrom: LogPosition(0))
+        return key.code(of: .head(head, of: tenant)).bytes
+    }
+}

@@ -1,0 +1,53 @@
+import Ledger
+import Postgres
+import TransparencyLog
+
+/// Finds the first event that no server has appended, and what contradicts the roots that the log states.
+struct MACCheck {
+    let marks: LogMarks?
+    private var roots: StatedRoots
+    private var tree = CompactRange()
+    /// Whether an event was found that no server has appended: one is enough to name.
+    private var hasForgery = false
+
+    /// Checks nothing without marks.
+    init(_ marks: LogMarks?) {
+        self.marks = marks
+        roots = StatedRoots(marks)
+    }
+
+    /// Takes the next event; counts it where a key authenticates it.
+    mutating func take(
+        _ row: EventRow, _ report: inout VerificationReport
+    ) -> [(position: LogPosition, text: String)] {
+        guard let marks else { return [] }
+        var found: [(position: LogPosition, text: String)] = []
+        do throws(LogDamage) {
+            if try marks.check(row.mac, at: row.position, leaf: leafHash(row.entry)) {
+                report.count(.macs)
+            }
+        } catch {
+            if !hasForgery { found.append((error.position, error.fault)) }
+            hasForgery = true
+        }
+        // Behind a gap no root can be right.
+        guard row.position.value == tree.size else { return found }
+        tree.append(.leaf(row.entry))
+        if let other = roots.difference(at: tree) {
+            found.append(
+                (
+                    LogPosition(roots.agreed),
+                    "the entries between \(roots.agreed) and \(other.size - 1) are not those of which the change"
+                        + " of the MAC key at position \(other.stated) states the root"
+                ))
+        }
+        return found
+    }
+}
+
+extension TenantVerification {
+    /// Checks that a server has appended the event of a row.
+    mutating func checkMAC(_ row: EventRow) {
+        for (position, text) in macs.take(row, &report) { add(.macs, position, text) }
+    }
+}

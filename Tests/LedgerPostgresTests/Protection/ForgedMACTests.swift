@@ -1,0 +1,220 @@
+import Ledger
+import LedgerTestSupport
+import Postgres
+import Testing
+import TransparencyLog
+
+@testable import LedgerPostgres
+
+/// An event that somebody writes who has a server's login to the database and no key: nobody hands it on.
+@Suite struct ForgedMACTests {
+    /// What is forged: well-formed facts that disclose nothing, each of which the pure model takes.
+    enum Kind: String, CaseIterable, Sendable {
+        case providerLinked, accountsMerged, legalHoldSet, signedIn
+
+        func append(to forger: inout Forger, victim: Guest, other: Guest) throws {
+            let holder = Actor.account(victim.account, session: victim.caller.session)
+            let support = Actor.apiKey(Principal(key: APIKeyID(bits: 7), role: .support))
+            switch self {
+            case .providerLinked:
+                try forger.link("thief", of: "facebook", to: victim.account, by: holder)
+            case .accountsMerged:
+                try forger.merge(victim.account, into: other.account, by: support)
+            case .legalHoldSet:
+                let hold = LegalHoldSet(account: victim.account, hold: forger.newID())
+                try forger.append(.legalHoldSet(hold), by: support)
+            case .signedIn:
+                let link = try #require(forger.state.accounts[victim.account]?.links.first)
+                let fact = SignedIn(
+                    account: victim.account, authenticatedAt: forger.state.lastRecordedAt,
+                    identity: link.identity, methods: .federated, provider: link.provider,
+                    session: forger.newID())
+                try forger.append(.signedIn(fact), by: holder)
+            }
+        }
+    }
+
+    /// A protected log of Ada and Bob that is folded, sealed and told, and behind it a forged event.
+    private struct Scene {
+        let database: ScratchDatabase
+        let ledger: SequencerFixture
+        let sealing: SealingFixture
+        let ada: Guest
+        let forged: RecordedEvent
+
+        var position: Int64 { forged.position.value }
+    }
+
+    private static func with(
+        _ kind: Kind, _ body: (Scene) async throws -> Void
+    ) async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database, isProtected: true) { ledger in
+                var story = Story(ledger.sequencer)
+                let ada = try await story.signIn("apple", "ada", email: "ada@example.com")
+                let bob = try await story.signIn("google", "bob")
+                try await database.fold()
+                try await SealingFixture.with(database) { sealing in
+                    #expect(try await sealing.sealOnce().refusals.isEmpty)
+                    var forger = try await Forger(database)
+                    try kind.append(to: &forger, victim: ada, other: bob)
+                    // With a code that is good elsewhere.
+                    try await database.asRuntime.execute(
+                        forger.sql.replacing(
+                            "decode(repeat('00', 20), 'hex')",
+                            with: "(SELECT mac FROM events WHERE position = 1)"))
+                    let forged = try #require(try await ledger.log().last?.recorded)
+                    try await body(
+                        Scene(
+                            database: database, ledger: ledger, sealing: sealing, ada: ada,
+                            forged: forged))
+                }
+            }
+        }
+    }
+
+    private static let fault = "the event was not appended by a server: its MAC is wrong"
+
+    @Test(arguments: Kind.allCases)
+    func `the projector stops before it`(kind: Kind) async throws {
+        try await Self.with(kind) { scene in
+            try await scene.database.fold()
+            for status in try await scene.database.projector().status() {
+                #expect(status.position == scene.forged.position)
+                #expect(status.failure?.contains(Self.fault) == true, "\(status)")
+            }
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `webhooks tell of what stands before it, and complain`(kind: Kind) async throws {
+        try await Self.with(kind) { scene in
+            let fixture = WebhookFixture(database: scene.database, sequencer: scene.ledger)
+            _ = try await fixture.add()
+            let faults = TestFaults()
+            try await fixture.running(fixture.dispatcher(telling: faults)) {
+                try await soon("a complaint") {
+                    faults.all.contains { $0.contains("\(scene.position): \(Self.fault)") }
+                }
+                try await soon("what stands before it") {
+                    fixture.receiver.positions.count >= Int(scene.position)
+                }
+            }
+            #expect(Set(fixture.receiver.positions) == Set(0..<scene.position))
+        }
+    }
+
+    @Test func `what waits to be delivered is looked at again before it is sent`() async throws {
+        try await Self.with(.signedIn) { scene in
+            let fixture = WebhookFixture(database: scene.database, sequencer: scene.ledger)
+            _ = try await fixture.add(from: scene.position)
+            // As a thief would who has the events taken in already.
+            try await scene.database.asRuntime.execute(
+                """
+                INSERT INTO webhook_deliveries (tenant_id, endpoint_id, position, event_id, type,
+                    accounts, state, attempts, next_attempt_at)
+                SELECT tenant_id, endpoint_id, \(scene.position), '\(scene.forged.id)', 'SignedIn',
+                    ARRAY['\(scene.ada.account)']::uuid[], 'pending', 0, 'epoch' FROM webhook_cursors;
+                UPDATE webhook_cursors SET next_position = \(scene.position + 1)
+                """)
+            let faults = TestFaults()
+            try await fixture.running(fixture.dispatcher(telling: faults)) {
+                try await soon("a complaint") {
+                    faults.all.contains { $0.contains("\(scene.position): \(Self.fault)") }
+                }
+            }
+            #expect(fixture.receiver.requests.isEmpty)
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `reads of the log end before it, and raise one alarm`(kind: Kind) async throws {
+        try await Self.with(kind) { scene in
+            let faults = TestFaults()
+            let reads = EventReads(
+                url: scene.database.runtimeURL, keyring: SequencerFixture.keyring
+            ) { faults.add($0) }
+            var query = EventQuery(limit: 100)
+            for _ in 0..<2 {
+                let page = try await reads.events(
+                    matching: query, in: .default, isDisclosing: true)
+                #expect(page.elements.map(\.position.value) == Array(0..<scene.position))
+                #expect(page.cursor == scene.position - 1 && page.hasMore)
+            }
+            query.after = LogPosition(scene.position - 1)
+            await #expect(throws: LedgerFault.internalFailure) {
+                try await reads.events(matching: query, in: .default, isDisclosing: false)
+            }
+            await #expect(throws: LedgerFault.internalFailure) {
+                try await reads.event(scene.forged.id, in: .default, isDisclosing: false)
+            }
+            await reads.close()
+            #expect(
+                faults.all == [
+                    "an event of tenant default is not shown: position \(scene.position): \(Self.fault)"
+                ])
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `histories and exports are not whole`(kind: Kind) async throws {
+        try await Self.with(kind) { scene in
+            let histories = HistoryReads(
+                url: scene.database.runtimeURL, keyring: SequencerFixture.keyring)
+            let fault = await #expect(throws: HistoryFault.self) {
+                try await histories.history(
+                    of: scene.ada.account, after: nil, asOf: nil, limit: 100, isDisclosing: false,
+                    in: .default)
+            }
+            #expect(
+                fault.map { "\($0)".contains(Self.fault) } == true, "\(String(describing: fault))")
+            await histories.close()
+            let exporter = Exporter(
+                url: scene.database.runtimeURL, keyring: SequencerFixture.keyring)
+            let failure = await #expect(throws: ExportFailure.self) {
+                _ = try await exporter.all(in: .default, basis: nil) { _ in }
+            }
+            #expect(failure?.description.contains(Self.fault) == true)
+            let basis = try await exporter.basis(of: .default, since: nil)
+            #expect(basis.checkpoint.size == scene.position, "a bundle ends before it")
+            await exporter.close()
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `a sealer refuses it, and goes on with other tenants`(kind: Kind) async throws {
+        try await Self.with(kind) { scene in
+            try await scene.ledger.open(tenant("acme"))
+            for _ in 0..<2 {
+                let round = try await scene.sealing.sealOnce()
+                #expect(
+                    round.refusals == [
+                        .default: .unauthentic(
+                            LogDamage(position: scene.forged.position, fault: Self.fault))
+                    ])
+                #expect(round.signed[tenant("acme")] == 1)
+            }
+            #expect(try await scene.sealing.checkpoints().last?.size == scene.position)
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `verify names it, and nothing is decided behind it`(kind: Kind) async throws {
+        try await Self.with(kind) { scene in
+            let verifier = Verifier(
+                url: scene.database.runtimeURL, keyring: SequencerFixture.keyring)
+            let report = try await verifier.run()
+            await verifier.close()
+            #expect(report.checksMACs)
+            let finding = report.findings.first { $0.check == .macs }
+            #expect(finding?.position == scene.forged.position && finding?.text == Self.fault)
+            let blind = Verifier(url: scene.database.runtimeURL, keyring: nil)
+            let unseen = try await blind.run()
+            await blind.close()
+            #expect(!unseen.checksMACs && !unseen.findings.contains { $0.check == .macs })
+            await #expect(throws: LedgerFault.internalFailure) {
+                _ = try await scene.ledger.signIn(subject("apple", "ada"))
+            }
+        }
+    }
+}
