@@ -104,8 +104,10 @@ import Testing
             let rebuilt = try await deployment.tool.run(["rebuild", "former_emails"])
             #expect(rebuilt.output == "tenant default: 0 digests of former e-mails were wrong\n")
             try await expectPrinted(deployment, ada: ada.userID, bob: bob.userID)
+            let planned = try await deployment.tool.run(["erase", ada.userID, "--dry-run"])
+            let plan = try #require(planned.output.firstMatch(of: /plan: ([0-9A-Za-z_-]{43})\n/)?.1)
             let erased = try await deployment.tool.run([
-                "erase", ada.userID, "--reason", "case 4711",
+                "erase", ada.userID, "--reason", "case 4711", "--plan", String(plan),
             ])
             #expect(erased.status == 0, "\(erased.errors)")
             for term in Self.subjects {
