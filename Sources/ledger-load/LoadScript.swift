@@ -41,6 +41,9 @@ struct LoadScript {
         begun = log
     }
 
+    /// The codes of rows beside the log; nil while it is not protected, as no server had written them yet.
+    private var rowCodes: LogCodes? { isProtected ? log?.codes : nil }
+
     mutating func add(_ step: RandomHistory.Step) throws {
         let recording = step.recording
         let recorded = recording.recorded
@@ -90,10 +93,7 @@ struct LoadScript {
         let time = state.ledger.lastRecordedAt
         heads.row(
             "\(next)", "\(time)", log.map { "\($0.id)" }, isProtected ? "0" : nil,
-            log.flatMap {
-                // A head that no server has written yet has none.
-                isProtected ? CopyText.hex($0.codes.head(next: next, recordedAt: time)) : nil
-            })
+            rowCodes.map { CopyText.hex($0.head(next: next, recordedAt: time)) })
         try heads.flush()
         var projections = CopyText("projections (tenant_id, name, generation, version, position)")
         for name in ProjectionName.allCases { projections.row(name.rawValue, "1", "1", "\(next)") }
@@ -168,7 +168,7 @@ struct LoadScript {
         var identities = CopyText(
             """
             identities (tenant_id, provider, provider_id, identity_id, account_id, last_account_id,
-            linked_at, linked_position)
+            linked_at, linked_position, mac)
             """)
         for identity in ledger.identities.values.sorted(by: {
             $0.linkedPosition < $1.linkedPosition
@@ -176,7 +176,12 @@ struct LoadScript {
             identities.row(
                 "\(identity.provider)", subjects[identity.id], "\(identity.id)",
                 identity.account.map { "\($0)" }, "\(identity.lastAccount)",
-                "\(identity.linkedAt)", "\(identity.linkedPosition)")
+                "\(identity.linkedAt)", "\(identity.linkedPosition)",
+                rowCodes.flatMap { codes in
+                    ProviderIdentity(
+                        provider: identity.provider, providerID: subjects[identity.id] ?? ""
+                    ).map { CopyText.hex(codes.code(of: identity, named: $0)) }
+                })
         }
         try identities.flush()
     }
@@ -185,7 +190,8 @@ struct LoadScript {
         var sessions = CopyText(
             """
             sessions (tenant_id, session_id, account_id, identity_id, authenticated_at, opened_at,
-            opened_position, ended_position, refresh_current, refresh_generation, expires_at, methods)
+            opened_position, ended_position, refresh_current, refresh_generation, expires_at, methods,
+            mac)
             """)
         for session in state.ledger.sessions.values.sorted(by: {
             $0.openedPosition < $1.openedPosition
@@ -195,7 +201,9 @@ struct LoadScript {
                 "\(session.id)", "\(session.account)", "\(session.identity)",
                 "\(session.authenticatedAt)", "\(session.openedAt)", "\(session.openedPosition)",
                 session.endedPosition.map { "\($0)" }, CopyText.hex(tokens.current.bytes), "0",
-                "\(tokens.expiresAt)", "\(session.methods)")
+                "\(tokens.expiresAt)", "\(session.methods)",
+                session.endedPosition == nil
+                    ? rowCodes.map { CopyText.hex($0.code(of: session, tokens)) } : nil)
         }
         try sessions.flush()
     }

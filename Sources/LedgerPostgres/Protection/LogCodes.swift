@@ -20,6 +20,16 @@ package struct LogCodes {
         ).bytes
     }
 
+    /// The code of a row of `identities`.
+    package func code(of identity: Identity, named subject: ProviderIdentity) -> [UInt8] {
+        key.code(of: .identity(identity, named: subject, of: tenant)).bytes
+    }
+
+    /// The code of a row of `sessions` that lives.
+    package func code(of session: Session, _ token: RefreshTokenState) -> [UInt8] {
+        key.code(of: .session(session, token, of: tenant)).bytes
+    }
+
     /// The code of the head behind the last event, of a log that is protected from its first event on.
     package func head(next: LogPosition, recordedAt: Timestamp) -> [UInt8] {
         let head = LogMACs.Head(

@@ -155,7 +155,8 @@ struct LogMarks: Sendable {
         do throws(LogDamage) {
             try check(stored, at: position, leaf: leaf)
         } catch {
-            // Where the key is not at hand, what it authenticates is refused for that.
+            // What a key said that is destroyed since is held by the root that the next one states, and
+            // without the key of the last range nothing of it is taken.
             guard !error.lacksKey else { return }
             self = before
             doubted = position

@@ -4,7 +4,7 @@
 # Makes a database with a migrated ledger of so many events and points everything at it. The events are
 # a random history that `ledger-load` decides by the model; MODE is `serving` when a server will serve it.
 make_long_log() {
-    local name=$1 events=$2 mode=$3 encryption_key mac_key log
+    local name=$1 events=$2 mode=$3 encryption_key mac_key
     local -a begun=()
     say "Making a log of $events events"
     ask_database "CREATE DATABASE $name"
@@ -17,14 +17,13 @@ make_long_log() {
     [[ -x $log_program ]] || fail "there is no ledger-load, which makes long logs"
     encryption_key=$(compgen -G "$LEDGER_KEYS/encryption-*.key" | head -n 1) || true
     [[ -n $encryption_key ]] || fail "there is no encryption key in the key directory"
+    mac_key=$(compgen -G "$LEDGER_KEYS/mac-*.key" | head -n 1) || true
+    [[ -n $mac_key ]] || fail "there is no MAC key in the key directory"
     if [[ $mode == serving ]]; then
-        # What a server began is protected by its MAC key.
-        mac_key=$(compgen -G "$LEDGER_KEYS/mac-*.key" | head -n 1) || true
-        [[ -n $mac_key ]] || fail "there is no MAC key in the key directory"
-        log=$(ask_database 'SELECT event_id FROM events WHERE position = 0')
-        begun=("$mac_key" "$log")
+        # The codes name the log by the event that a server began it with.
+        begun=("$(ask_database 'SELECT event_id FROM events WHERE position = 0')")
     fi
-    "$log_program" "$events" 1 "$encryption_key" "${begun[@]}" |
+    "$log_program" "$events" 1 "$encryption_key" "$mac_key" "${begun[@]}" |
         psql_as_owner "$cluster" "$database" >/dev/null || fail "the log could not be made"
 }
 
