@@ -118,6 +118,14 @@ import Testing
             }
             running.send(SIGKILL)
             _ = try await running.exitStatus(within: .seconds(60))
+            // Its statement would be carried out as soon as it has the lock, whoever is there to hear of it.
+            #expect(
+                try await Self.texts(
+                    database,
+                    """
+                    SELECT pg_terminate_backend(pid, 60000)::text FROM pg_stat_activity
+                    WHERE datname = current_database() AND wait_event_type = 'Lock'
+                    """) == ["true"])
             letGo.signal()
             try await held
             let codes = try await Self.codes(database, "mac IS NULL")
