@@ -35,17 +35,19 @@ struct LogMACs {
     /// - Parameters:
     ///   - head: what the row says.
     ///   - stored: the row's code; nil where no server of this release has written it.
-    ///   - isMarked: whether something in the log says that it is protected.
-    /// - Throws: `BatchFault.damaged` when the row is not one that a holder of the key has written.
+    ///   - isMarked: whether something in the log says that it is protected, and the head does not.
+    /// - Throws: `BatchFault.damaged` when the row is not one that a holder of the key has written, or one that
+    ///   was written before the log was protected.
     mutating func load(
         _ head: Head, stored: [UInt8]?, isMarked: Bool
     ) throws(BatchFault) {
+        guard !isMarked else { throw .damaged("ledger_head.mac of tenant \(tenant)") }
         if let stored {
             guard let mac = MAC(stored), let used = keys.key(mac.key),
                 used.code(of: .head(head, of: tenant)).matches(mac)
             else { throw .damaged("ledger_head.mac of tenant \(tenant)") }
             key = used
-        } else if isMarked || head.protectedFrom != nil {
+        } else if head.protectedFrom != nil {
             throw .damaged("ledger_head.mac of tenant \(tenant)")
         }
         log = head.log

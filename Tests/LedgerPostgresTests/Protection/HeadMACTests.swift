@@ -1,3 +1,4 @@
+import Cryptography
 import Ledger
 import LedgerPostgres
 import LedgerTestSupport
@@ -62,5 +63,56 @@ import Testing
                         "SELECT (mac IS NOT NULL)::text FROM ledger_head") == ["true"])
             }
         }
+    }
+
+    @Test func `a head from before its log was protected is decided from no more`() async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                var story = Story(fixture.sequencer)
+                let ada = try await story.signIn("google", "ada")
+                let thief = try await story.signIn("google", "thief")
+                let putBack = try await database.asRuntime.texts(
+                    """
+                    SELECT format('UPDATE ledger_head SET next_position = %L, last_recorded_at = %L,
+                        protected_from = NULL, mac = %L', next_position, last_recorded_at, mac)
+                    FROM ledger_head
+                    """)
+                try await Self.protect(database, fixture)
+                try await database.asRuntime.execute(
+                    """
+                    UPDATE sessions SET account_id = '\(ada.account)', mac = NULL
+                    WHERE session_id = '\(thief.caller.session)';
+                    \(putBack[0])
+                    """)
+                let current = try await database.asRuntime.texts(
+                    """
+                    SELECT encode(refresh_current, 'hex') FROM sessions
+                    WHERE session_id = '\(thief.caller.session)'
+                    """)
+                let refresh = RefreshSession(
+                    session: thief.caller.session,
+                    presented: try #require(Hex.decode(current[0]).flatMap { Digest($0) }),
+                    successor: digest(Array(repeating: 7, count: 32)), sealedSuccessor: [1])
+                await #expect(throws: LedgerFault.internalFailure) {
+                    _ = try await story.submit(.refreshSession(refresh))
+                }
+                #expect(fixture.reportedFaults.contains { $0.contains("ledger_head.mac") })
+            }
+        }
+    }
+
+    /// Has the log state that it is protected, as `protect` does.
+    private static func protect(
+        _ database: ScratchDatabase, _ fixture: SequencerFixture
+    ) async throws {
+        let prefix = try await database.asRuntime.with { connection in
+            try LogRoot.read(
+                of: .default, keys: SequencerFixture.keyring.macs, on: connection
+            ).prefix
+        }
+        var story = Story(fixture.sequencer, seed: 7)
+        let fact = KeyRotated(
+            macKey: SequencerFixture.macKey.id.description, former: nil, after: prefix)
+        _ = try await story.submit(.rotateKey(RotateKey(fact))).get()
     }
 }

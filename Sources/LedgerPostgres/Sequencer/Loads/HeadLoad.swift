@@ -12,11 +12,11 @@ enum HeadLoad {
 
     /// The columns of a head `h`, for ``readCodes(_:_:from:of:keys:)``.
     ///
-    /// Something in the log that says it is protected is looked for only where a head has no code: in the first
-    /// batch after the upgrade, or when somebody took the code away.
+    /// Something in the log that says it is protected is looked for only where a head does not say so: before
+    /// `protect`, or when somebody took the head's code away, or put a head from before it back.
     static let columns = """
         h.tenant_id, h.next_position, h.last_recorded_at, h.log_id, h.log_number, h.protected_from,
-        h.mac, h.mac IS NULL AND (
+        h.mac, h.protected_from IS NULL AND (
             EXISTS (SELECT FROM events WHERE tenant_id = h.tenant_id AND position = 0
                 AND schema_version > 1)
             OR EXISTS (SELECT FROM events WHERE tenant_id = h.tenant_id AND type = 'KeyRotated'
