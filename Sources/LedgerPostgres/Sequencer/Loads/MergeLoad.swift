@@ -1,8 +1,11 @@
 import Ledger
 import Postgres
 
-/// The merges by which named accounts, and those that are one with them, absorbed others, each with the
-/// identities that it set free and that belong to nobody still.
+/// The merges by which named accounts, and those that are one with them, absorbed others or were absorbed,
+/// each with the identities that it set free and that belong to nobody still.
+///
+/// Rows of `accounts` have no codes, those of `merges` do: so an account stands for another one only where a
+/// merge says the same.
 enum MergeLoad {
     /// The columns of a merge of this name, for ``merge(_:_:from:)``.
     static func columns(_ m: String) -> String {
@@ -21,6 +24,9 @@ enum MergeLoad {
         CROSS JOIN LATERAL (
             SELECT * FROM merges
             WHERE survivor_id = k.account_id AND tenant_id IS NOT DISTINCT FROM k.tenant_id
+            UNION ALL
+            SELECT * FROM merges
+            WHERE tenant_id = k.tenant_id AND absorbed_id = k.account_id
             OFFSET 0) m
         LEFT JOIN LATERAL (
             SELECT * FROM identities
@@ -35,6 +41,7 @@ enum MergeLoad {
         Call(statement, AccountLoad.parameters(keys))
     }
 
+    /// - Throws: `BatchFault.damaged` also where `accounts.merged_into` is not what the merges say.
     static func read(
         _ result: QueryResult, into tenants: [TenantID: TenantBatch]
     ) throws {
@@ -43,9 +50,30 @@ enum MergeLoad {
             let merge = try Self.merge(result, row, from: 1)
             try batch.check(
                 try result.optionalBytes(row, 8), of: .merge(merge, of: batch.tenant), in: .merges)
+            guard batch.state.ledger.accounts[merge.absorbed]?.mergedInto == merge.survivor else {
+                throw damage(in: batch)
+            }
             batch.state.ledger.load(merge)
             try readIdentity(row, result, into: batch)
         }
+        for batch in tenants.values where !agrees(batch.state.ledger) {
+            throw damage(in: batch)
+        }
+    }
+
+    /// Whether a merge stands behind each account that another one stands for, later than those by which it
+    /// absorbed others itself: so no account stands for itself by way of others.
+    private static func agrees(_ ledger: LedgerState) -> Bool {
+        ledger.accounts.values.allSatisfy { account in
+            guard let survivor = account.mergedInto else { return true }
+            let merge = ledger.accounts[survivor]?.merges.first { $0.absorbed == account.id }
+            guard let merge else { return false }
+            return account.merges.allSatisfy { $0.position < merge.position }
+        }
+    }
+
+    private static func damage(in batch: TenantBatch) -> BatchFault {
+        .damaged("accounts.merged_into of tenant \(batch.tenant)")
     }
 
     /// Reads ``columns(_:)``.
