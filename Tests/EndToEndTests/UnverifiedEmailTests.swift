@@ -120,6 +120,15 @@ import Testing
                 "/v1/accounts/\(attacker.userID)/merge/preview", ["absorb": owner.userID]
             ).json
             #expect(emailFlags(reverse["kept"]) == ["apple -", "google false"])
+            let plan = try await deployment.tool.run([
+                "merge", owner.userID, attacker.userID, "--dry-run",
+            ])
+            #expect(
+                plan.output.contains(#/  stays +google  identity [0-9a-f-]+, e-mail verified\n/#)
+                    && plan.output.contains(#/  moves +apple  identity [0-9a-f-]+\n/#)
+                    && plan.output.contains(
+                        #/  left behind   google  identity [0-9a-f-]+, e-mail NOT verified\n/#),
+                "\(plan.output)\(plan.errors)")
 
             #expect(try await attacker.unlink(deployment.google).status == 200)
             let later = try await support.get("/v1/search?q=\(Self.wanted)").json

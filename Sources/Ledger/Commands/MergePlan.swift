@@ -72,6 +72,23 @@ package struct MergePlan: Hashable, Sendable {
         linkedProviders = links.providers
     }
 
+    /// The survivor's links that stay.
+    package var kept: [Account.Link] { links.filter { !moved.contains($0) } }
+
+    /// Whether the e-mails of its identities are verified, which whoever agrees has to see.
+    ///
+    /// A read model that is behind keeps nobody from merging: then it is known of none.
+    package func emailFlags(
+        from searches: any SearchReader, in tenant: TenantID
+    ) async -> EmailFlags {
+        do throws(LedgerFault) {
+            return try await searches.emailFlags(of: [survivor, absorbed], in: tenant)
+        } catch {
+            return Dictionary(
+                (links + dropped + replaced).map { ($0.identity, nil) }, uniquingKeysWith: { $1 })
+        }
+    }
+
     /// How many links the event has to hold.
     var linkCount: Int { moved.count + dropped.count + replaced.count + links.count }
 

@@ -34,15 +34,6 @@ extension MergePlan {
     /// Why an identity stays behind: an account may have one of each provider.
     private static let rule = "one_per_provider"
 
-    /// The survivor's identities that stay.
-    private var kept: [Account.Link] { links.filter { !moved.contains($0) } }
-
-    /// What is known of e-mails where they cannot be read.
-    var unknownEmailFlags: EmailFlags {
-        Dictionary(
-            (links + dropped + replaced).map { ($0.identity, nil) }, uniquingKeysWith: { $1 })
-    }
-
     fileprivate func writeMembers(to writer: inout JSONWriter, _ emailFlags: EmailFlags) {
         writer.member("user_id", survivor.description)
         writer.member("absorbed_user_id", absorbed.description)

@@ -23,7 +23,8 @@ enum MergeCommand {
         details: """
             Appends AccountsMerged: the identities of ABSORBED belong to SURVIVOR from then on, with the times
             of their links; of a provider of which an account may have one, SURVIVOR's stays. The sessions of
-            ABSORBED end, and its id stands for SURVIVOR for ever. unmerge takes it back.
+            ABSORBED end, and its id stands for SURVIVOR for ever. unmerge takes it back. Says of each identity
+            that has an e-mail whether its provider verified it: an address that none did proves nothing.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -50,7 +51,10 @@ enum MergeCommand {
         guard case .mergePlanned(let plan, let digest) = planned.first else {
             throw Fault("the ledger gave another answer than a plan")
         }
-        Terminal.print(plan.text)
+        let searches = SearchReads(url: command.url, keys: nil) { _ in }
+        let emailFlags = await plan.emailFlags(from: searches, in: command.tenant)
+        await searches.close()
+        Terminal.print(plan.text(emailFlags))
         guard !isDryRun else { return .success }
         var access = AccessRecord(by: nil, .mergeAccounts)
         access.account = survivor
@@ -130,12 +134,15 @@ enum MergeCase {
 
 extension MergePlan {
     /// What it does, line by line.
-    var text: String {
+    fileprivate func text(_ emailFlags: EmailFlags) -> String {
         var lines = ["account \(survivor) absorbs account \(absorbed):"]
-        lines += moved.map { "  moves         \($0.provider)  identity \($0.identity)" }
-        lines += dropped.map { "  left behind   \($0.provider)  identity \($0.identity)" }
-        lines += replaced.map {
-            "  gives way     \($0.provider)  identity \($0.identity), of the survivor"
+        for (what, links, whose) in [
+            ("stays      ", kept, ""), ("moves      ", moved, ""), ("left behind", dropped, ""),
+            ("gives way  ", replaced, ", of the survivor"),
+        ] {
+            lines += links.map {
+                "  \(what)   \($0.provider)  identity \($0.identity)\(whose)\($0.text(emailFlags))"
+            }
         }
         lines += choices.map {
             "  one of \($0.provider) stays: the \($0.keepsAbsorbed ? "absorbed account" : "survivor")'s"
@@ -144,5 +151,17 @@ extension MergePlan {
         lines.append("  afterwards it can be signed in with \(names)")
         lines.append("  the sessions of account \(absorbed) end")
         return lines.map { $0 + "\n" }.joined()
+    }
+}
+
+extension Account.Link {
+    /// What is known of its e-mail; nothing where it has none.
+    fileprivate func text(_ emailFlags: EmailFlags) -> String {
+        switch emailFlags[identity] {
+        case .some(true): ", e-mail verified"
+        case .some(false): ", e-mail NOT verified"
+        case .some(.none): ", e-mail of which nobody knows whether it is verified"
+        case .none: ""
+        }
     }
 }

@@ -123,14 +123,7 @@ extension RouteCall {
     /// The answer that shows a plan, with what agrees to it, and whose e-mails are verified: support has no
     /// other proof of who asks.
     func shown(_ plan: MergePlan, _ digest: Digest) async -> HTTPResponse {
-        let flags: EmailFlags
-        do throws(LedgerFault) {
-            flags = try await services.audit.searches.emailFlags(
-                of: [plan.survivor, plan.absorbed], in: tenant)
-        } catch {
-            // A read model that is behind keeps nobody from merging; it says of no e-mail that it is verified.
-            flags = plan.unknownEmailFlags
-        }
+        let flags = await plan.emailFlags(from: services.audit.searches, in: tenant)
         return .json(
             MergePlanAnswer(
                 plan: plan, emailFlags: flags,
