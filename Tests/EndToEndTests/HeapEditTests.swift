@@ -88,13 +88,35 @@ import Testing
         }
     }
 
-    /// The file that the log's rows lie in, once everything was written to it.
-    private func heapFile(_ deployment: Deployment) async throws -> String {
+    @Test func `rows of a table that Postgres can't read are named by the table`() async throws {
+        try await PrivateCluster.with { cluster in
+            try await Deployment.with(on: cluster) { deployment in
+                let server = try await deployment.serve()
+                _ = try await deployment.apiKey("auditor")
+                try await server.stop()
+                let path = try await heapFile(deployment, of: "api_keys")
+                try await cluster.stop(mode: "fast")
+                try cluster.overwrite(path, at: 0, with: Array(repeating: 0xEE, count: 24))
+                try await cluster.start()
+                let verify = try await deployment.tool.run(["verify"])
+                #expect(verify.status == 1, "\(verify.errors)")
+                #expect(
+                    verify.output.contains("api_keys: a row of api_keys can't be read"),
+                    "\(verify.output)\(verify.errors)")
+                #expect(verify.output.contains("DOES NOT HOLD: 1 findings"), "\(verify.output)")
+            }
+        }
+    }
+
+    /// The file that a table's rows lie in, once everything was written to it.
+    private func heapFile(
+        _ deployment: Deployment, of table: String = "events"
+    ) async throws -> String {
         let session = Session(url: deployment.superuserURL, applicationName: "heap edit")
         let path = try await session.run { connection in
             try connection.execute("CHECKPOINT")
             return try connection.query(
-                Statement("heap_file", "SELECT pg_relation_filepath('events')")
+                Statement("heap_file", "SELECT pg_relation_filepath('\(table)')")
             ).text(0, 0)
         }
         await session.close()
