@@ -1,0 +1,161 @@
+import Foundation
+import LedgerTestSupport
+import Postgres
+import Testing
+
+/// Rows that no server has written, as clients and auditors meet them.
+@Suite struct DamagedRowTests {
+    @Test func `whoever comes by such a row gets a 500, and nobody else in the same batch`()
+        async throws
+    {
+        try await Self.with { deployment, server in
+            var ada = Device(server.client)
+            try await ada.signIn(deployment.google, as: "ada")
+            let answers = try await Self.inOneBatch(
+                [.init("carl"), .init("thief"), .init("dora"), .init("emil", "/t/acme")],
+                behind: """
+                    INSERT INTO identities (tenant_id, provider, provider_id, identity_id, account_id,
+                        last_account_id, linked_at, linked_position, mac)
+                    SELECT tenant_id, provider, 'thief', gen_random_uuid(), account_id,
+                        last_account_id, linked_at, linked_position, mac
+                    FROM identities WHERE provider_id = 'ada'
+                    """, deployment, server)
+            #expect(answers == ["200", "500 INTERNAL", "200", "200"])
+            #expect(server.log.contains("identities.mac"), "an alarm")
+            #expect(!server.log.contains("thief"), "that names no subject")
+            let refused = try await ada.link(deployment.apple, as: "ada")
+            #expect(refused.status == 500 && refused.errorCode == "INTERNAL")
+        }
+    }
+
+    @Test func `a head that somebody changed stops its tenant, and no other in the same batch`()
+        async throws
+    {
+        try await Self.with { deployment, server in
+            let answers = try await Self.inOneBatch(
+                [.init("carl"), .init("emil", "/t/acme"), .init("dora")],
+                behind: """
+                    UPDATE ledger_head SET next_position = next_position + 1
+                    WHERE tenant_id = 'default'
+                    """, deployment, server)
+            #expect(answers == ["500 INTERNAL", "200", "500 INTERNAL"])
+            #expect(server.log.contains("ledger_head.mac of tenant default"), "an alarm")
+            try await deployment.asSuperuser(
+                """
+                UPDATE ledger_head SET next_position = next_position - 1
+                WHERE tenant_id = 'default'
+                """)
+            var carl = Device(server.client)
+            #expect(try await carl.signIn(deployment.google, as: "carl").status == 200)
+        }
+    }
+
+    @Test func `an event that no server has appended is shown to nobody`() async throws {
+        try await Self.with { deployment, server in
+            var ada = Device(server.client)
+            try await ada.signIn(deployment.google, as: "ada")
+            let auditor = CaseWorker(server.client, key: try await deployment.apiKey("auditor"))
+            try await deployment.asSuperuser(
+                """
+                INSERT INTO events (tenant_id, position, event_id, type, schema_version, recorded_at,
+                    account_id, account_seq, command_id, request_id, actor, entry, mac)
+                SELECT tenant_id, 4, event_id, type, schema_version, recorded_at, account_id,
+                    account_seq, command_id, request_id, actor,
+                    convert_to(replace(convert_from(entry, 'UTF8'),
+                        '"position":"3"', '"position":"4"'), 'UTF8'), mac
+                FROM events WHERE tenant_id = 'default' AND position = 3
+                """)
+            try await deployment.asSuperuser(
+                "UPDATE ledger_head SET next_position = 5 WHERE tenant_id = 'default'")
+            let page = try await auditor.get("/v1/events")
+            #expect(page.status == 200)
+            #expect((page.json["events"] as? [any Sendable])?.count == 4, "those before it")
+            let behind = try await auditor.get("/v1/events?after=3")
+            #expect(behind.status == 500 && behind.errorCode == "LOG_DAMAGED")
+            let history = try await auditor.get("/v1/accounts/\(ada.userID)/history")
+            #expect(history.status == 500 && history.errorCode == "LOG_DAMAGED")
+            #expect(server.log.contains("position 4: the event was not appended by a server"))
+        }
+    }
+
+    // MARK: Support
+
+    /// Who signs in with Google, and where.
+    private struct Person: Sendable {
+        let subject: String
+        let tenant: String
+
+        init(_ subject: String, _ tenant: String = "") {
+            self.subject = subject
+            self.tenant = tenant
+        }
+    }
+
+    /// A server of two tenants.
+    private static func with(
+        _ body: (Deployment, ServerProcess) async throws -> Void
+    ) async throws {
+        try await Deployment.with { deployment in
+            let file = Deployment.providersFile(google: deployment.google, apple: deployment.apple)
+            let path = try deployment.write(
+                "{\"tenants\":{\"default\":\(file),\"acme\":\(file)}}", to: "two.json")
+            _ = try await deployment.tool.run(["tenant", "create", "acme"])
+            try await body(
+                deployment, try await deployment.serve(settings: ["LEDGER_PROVIDERS": path]))
+        }
+    }
+
+    /// Signs people in whose commands wait for the heads together, behind a transaction.
+    private static func inOneBatch(
+        _ people: [Person], behind change: String, _ deployment: Deployment,
+        _ server: ServerProcess
+    ) async throws -> [String] {
+        let letGo = DispatchSemaphore(value: 0)
+        defer { letGo.signal() }
+        let holder = Session(url: deployment.superuserURL, applicationName: "holder")
+        async let held: Void = holder.run { connection in
+            try connection.execute("BEGIN; SELECT FROM ledger_head FOR UPDATE; \(change)")
+            letGo.wait()
+            try connection.execute("COMMIT")
+        }
+        try await eventually("the heads to be locked") {
+            try await deployment.asSuperuser(
+                "SELECT state FROM pg_stat_activity WHERE application_name = 'holder'"
+            ) == ["idle in transaction"] ? true : nil
+        }
+        async let first = signIn(Person("bob", "/t/acme"), deployment, server)
+        try await eventually("a batch to wait for the lock") {
+            try await deployment.asSuperuser(
+                """
+                SELECT wait_event_type FROM pg_stat_activity
+                WHERE datname = current_database() AND wait_event_type = 'Lock'
+                """
+            ).count == 1 ? true : nil
+        }
+        async let answers = withThrowingTaskGroup(of: (Int, String).self) { group in
+            for (index, person) in people.enumerated() {
+                group.addTask { (index, try await signIn(person, deployment, server)) }
+            }
+            return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        try await eventually("all others to wait behind it") {
+            let metrics = try await server.admin.call("GET", "/metrics")
+            return String(decoding: metrics.body, as: UTF8.self)
+                .contains("ledger_queue_depth \(people.count)\n") ? true : nil
+        }
+        letGo.signal()
+        try await held
+        #expect(try await first == "200")
+        return try await answers.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    private static func signIn(
+        _ person: Person, _ deployment: Deployment, _ server: ServerProcess
+    ) async throws -> String {
+        let answer = try await server.client.call(
+            "POST", "\(person.tenant)/v1/auth/sign-in/google",
+            ["id_token": deployment.google.token(subject: person.subject)])
+        return (["\(answer.status)"] + [answer.errorCode].compactMap(\.self))
+            .joined(separator: " ")
+    }
+}
