@@ -140,6 +140,43 @@ import Testing
         }
     }
 
+    @Test func `a server with a directory of its own needs the MAC key of the first one`()
+        async throws
+    {
+        try await Self.with { deployment, _ in
+            let files = FileManager.default
+            let key = "mac-\(try #require(try Self.names("mac-", ".key", deployment).first)).key"
+            let (whole, copy) = (deployment.path("keys"), deployment.path("copy"))
+            let settings = ["LEDGER_KEYS": copy]
+            try files.copyItem(atPath: whole, toPath: copy)
+            try files.removeItem(atPath: "\(copy)/\(key)")
+            let first = try await deployment.serve()
+            var ada = Device(first.client)
+            #expect(try await ada.signIn(deployment.google, as: "ada").status == 200)
+
+            let second = try await deployment.serve(settings: settings)
+            var bob = Device(second.client)
+            let refused = try await bob.signIn(deployment.google, as: "bob")
+            #expect(refused.status == 500 && refused.errorCode == "INTERNAL")
+            #expect(second.log.contains("ledger_head.mac of tenant default"))
+            let made = try files.contentsOfDirectory(atPath: copy).filter { $0.hasPrefix("mac-") }
+            #expect(made.count == 1 && made != [key], "it has made a key of its own")
+            for file in made { try files.removeItem(atPath: "\(copy)/\(file)") }
+            try files.copyItem(atPath: "\(whole)/\(key)", toPath: "\(copy)/\(key)")
+            try await eventually("the key to be found") {
+                try await bob.signIn(deployment.google, as: "bob").status == 200 ? true : nil
+            }
+            try await second.stop()
+
+            #expect(try await deployment.tool.run(["protect"]).status == 0)
+            try files.removeItem(atPath: "\(copy)/\(key)")
+            let late = try await CommandLineTool(
+                environment: deployment.tool.environment.merging(settings) { $1 }
+            ).run(["serve"])
+            #expect(late.status == 1 && late.errors.contains("lacks the MAC key"), "\(late.errors)")
+        }
+    }
+
     @Test func `a former MAC key goes once no row has a code by it`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
