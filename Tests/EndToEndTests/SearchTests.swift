@@ -159,6 +159,27 @@ import Testing
         for secret in Self.subjects { #expect(!log.output.contains(secret)) }
     }
 
+    @Test func `the command line tells a request's id of several people from that of one`()
+        async throws
+    {
+        try await Deployment.with { deployment in
+            let server = try await deployment.serve()
+            let one = "01234567-89ab-4cde-8f01-23456789abce"
+            for (subject, id) in [("ada", Self.someID), ("bob", Self.someID), ("carl", one)] {
+                let answer = try await server.client.call(
+                    "POST", "/v1/auth/sign-in/google",
+                    ["id_token": deployment.google.token(subject: subject)],
+                    headers: ["X-Request-Id": id])
+                #expect(answer.status == 200)
+            }
+            let several = try await deployment.tool.run(["search", Self.someID])
+            #expect(several.output.contains("this id touched 2 accounts"), "\(several)")
+            let single = try await deployment.tool.run(["search", one])
+            #expect(single.output.contains("(request id)"), "\(single)")
+            #expect(!single.output.contains("touched"))
+        }
+    }
+
     @Test(arguments: [
         ["search"], ["search", "ada@a.example"], ["search", "ada"], ["search", ""],
         ["search", someID, "--reason", "é"], ["search", someID, "--format", "csv"],
