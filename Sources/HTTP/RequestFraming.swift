@@ -12,13 +12,16 @@ struct RequestFraming {
         guard headers.count(of: "Transfer-Encoding") == 0 else { throw .lengthRequired }
         let hosts = headers.count(of: "Host")
         guard hosts == 1 || (hosts == 0 && !isHTTP11) else { throw .malformed }
-        // RFC 9110 section 10.1.1: an HTTP/1.0 client can't expect anything.
-        let canBeMet = headers.all("Expect").allSatisfy { expectation in
-            ASCII.equalIgnoringCase(ASCII.trimmed(expectation[...]).utf8, "100-continue".utf8)
-        }
-        guard canBeMet || !isHTTP11 else { throw .expectationUnknown }
         let length = headers["Content-Length"].map { Int($0) ?? .max }
         contentLength = length ?? 0
+        // RFC 9110 section 10.1.1: an HTTP/1.0 client can't expect anything, and others only of a request with a
+        // body. Of one without, libmicrohttpd takes what comes behind it for the body, and answers nothing.
+        let canBeMet = headers.all("Expect").allSatisfy { expectation in
+            contentLength > 0
+                && ASCII.equalIgnoringCase(
+                    ASCII.trimmed(expectation[...]).utf8, "100-continue".utf8)
+        }
+        guard canBeMet || !isHTTP11 else { throw .expectationUnknown }
         guard contentLength <= limits.bodyBytesMax else { throw .bodyTooLarge }
     }
 }
