@@ -1,16 +1,16 @@
-/// Why a command or a read could not be carried out: nothing that the caller did.
+/// The reasons why a command or a read could not be executed, none of them caused by the caller.
 package enum LedgerFault: Error, Hashable, Sendable {
-    /// The queue is full, or it took too long to come to its head; nothing was done.
+    /// The queue is full, or the command waited too long in it; nothing was changed.
     case overloaded
-    /// The database is away or slow; whether a command was done is not known.
+    /// The database is unavailable or slow; whether the command was executed is unknown.
     case unavailable
-    /// The program contradicts itself; what happened is in its own log.
+    /// An internal error; the server's log has the details.
     case internalFailure
 }
 
-/// Where commands go: decided in order, appended, committed, then answered.
+/// The queue of commands: decided in order, appended, committed, then answered.
 package protocol CommandQueue: Sendable {
-    /// Carries a command out and comes back when its events are durable.
+    /// Executes a command and returns when its events are durable.
     ///
     /// A refusal is a normal result, not a thrown error.
     func submit(_ command: Command) async throws(LedgerFault) -> Result<Reply, Refusal>
@@ -33,18 +33,19 @@ package struct LinkedIdentity: Hashable, Sendable {
     }
 }
 
-/// Reads of the `user_providers` read model.
+/// Reads the `user_providers` read model.
 package protocol AccountReader: Sendable {
-    /// The identities of the caller's account in linking order, when the caller's session lives.
+    /// Returns the identities of the caller's account in linking order, if the caller's session is
+    /// live.
     ///
-    /// Waits, within a limit, until the read model has caught up with the account, so that everybody
-    /// reads their own writes, whichever process took them.
+    /// Waits, within a limit, until the read model has caught up with the account, so that all
+    /// processes read their own and each other's writes.
     func identities(
         of caller: Caller, in tenant: TenantID
     ) async throws(LedgerFault) -> Result<[LinkedIdentity], Refusal>
 }
 
-/// Which tenants exist.
+/// The tenants that exist.
 package protocol TenantDirectory: Sendable {
     /// Whether a tenant has been created.
     func contains(_ tenant: TenantID) async throws(LedgerFault) -> Bool

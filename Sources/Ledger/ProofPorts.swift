@@ -1,12 +1,12 @@
-/// A checkpoint of a tenant's log as it was signed.
+/// A signed checkpoint of a tenant's log.
 package struct SignedCheckpoint: Hashable, Sendable {
-    /// The log's name, which is also that of the keys which sign it.
+    /// The log's name, which is also the name of its signing keys.
     package let origin: String
-    /// How many events the tree covers.
+    /// The number of events that the tree covers.
     package let size: Int64
     /// The tree's root.
     package let root: Digest
-    /// The signed note, to the letter.
+    /// The signed note, unchanged.
     package let note: String
     /// When it was published, by the database's clock.
     package let signedAt: Timestamp
@@ -21,7 +21,7 @@ package struct SignedCheckpoint: Hashable, Sendable {
     }
 }
 
-/// A public key that checkpoints of a tenant are or were signed with.
+/// A public key that signs or has signed checkpoints of a tenant.
 package struct CheckpointKey: Hashable, Sendable {
     /// The C2SP verifier key.
     package let verifierKey: String
@@ -34,16 +34,16 @@ package struct CheckpointKey: Hashable, Sendable {
     }
 }
 
-/// That an event is in the tree of a signed checkpoint (RFC 6962, section 2.1.1).
+/// A proof that the tree of a signed checkpoint contains an event (RFC 6962, section 2.1.1).
 package struct ProvedInclusion: Hashable, Sendable {
     package let position: LogPosition
-    /// The leaf hash of the entry that is stored at the position.
+    /// The leaf hash of the stored entry at the position.
     package let leaf: Digest
-    /// The siblings on the way from the leaf to the root.
+    /// The siblings on the path from the leaf to the root.
     package let path: [Digest]
     package let checkpoint: SignedCheckpoint
 
-    /// Describes a proof that has been checked.
+    /// Describes a checked proof.
     package init(
         position: LogPosition, leaf: Digest, path: [Digest], checkpoint: SignedCheckpoint
     ) {
@@ -54,13 +54,13 @@ package struct ProvedInclusion: Hashable, Sendable {
     }
 }
 
-/// That the tree of a signed checkpoint continues that of another one (RFC 6962, section 2.1.2).
+/// A proof that the tree of a signed checkpoint extends another's (RFC 6962, section 2.1.2).
 package struct ProvedConsistency: Hashable, Sendable {
     package let old: SignedCheckpoint
     package let new: SignedCheckpoint
     package let path: [Digest]
 
-    /// Describes a proof that has been checked.
+    /// Describes a checked proof.
     package init(old: SignedCheckpoint, new: SignedCheckpoint, path: [Digest]) {
         self.old = old
         self.new = new
@@ -68,46 +68,46 @@ package struct ProvedConsistency: Hashable, Sendable {
     }
 }
 
-/// Why there is no such proof: something that the caller may mend or wait for.
+/// The reasons why a proof does not exist; the caller can correct the request, or wait.
 package enum ProofRefusal: Error, Hashable, Sendable {
     /// No checkpoint of the tenant was ever signed.
     case nothingSigned
-    /// No checkpoint of this size was signed, or only in a log that a restore has ended.
+    /// No checkpoint of this size was signed, or only for a log that a restore has ended.
     case sizeNotSigned(Int64)
-    /// The position is at or after the size, be it given or the latest one signed.
+    /// The position is at or after the size: the requested one or the latest signed one.
     case notCovered(LogPosition, size: Int64)
-    /// The older size is larger than the other one.
+    /// The older size is greater than the other one.
     case oldSizeAboveSize(old: Int64, size: Int64)
 }
 
-/// Reads of the Merkle log: always against sizes that were signed, never the live tree.
+/// Reads the Merkle log: always at signed sizes, never the live tree.
 package protocol ProofReader: Sendable {
-    /// The checkpoint that was signed last; nil when none ever was.
+    /// Returns the latest signed checkpoint; nil when there is none.
     func latestCheckpoint(
         of tenant: TenantID
     ) async throws(LedgerFault) -> SignedCheckpoint?
 
-    /// The checkpoints with sizes of a range, the smallest first.
+    /// Returns the checkpoints with sizes in a range, smallest first.
     ///
-    /// The page holds `limit` checkpoints and those with the same size as the last of them: a log that
-    /// was continued after a restore may have several. The next page begins at the last size plus 1.
+    /// The page holds `limit` checkpoints and those with the same size as the last of them, since a
+    /// log that was restored may have several. The next page begins at the last size plus 1.
     func checkpoints(
         of tenant: TenantID, sizes: ClosedRange<Int64>, limit: Int
     ) async throws(LedgerFault) -> [SignedCheckpoint]
 
-    /// The keys that sign or signed, the oldest first.
+    /// Returns the keys that sign or have signed, oldest first.
     func checkpointKeys(of tenant: TenantID) async throws(LedgerFault) -> [CheckpointKey]
 
     /// Proves that the event at a position is in the tree of a signed size, by default the latest.
     ///
-    /// Throws `.internalFailure` when what is stored does not prove it.
+    /// Throws `.internalFailure` when the stored data does not prove it.
     func inclusion(
         of position: LogPosition, in tenant: TenantID, size: Int64?
     ) async throws(LedgerFault) -> Result<ProvedInclusion, ProofRefusal>
 
-    /// Proves that the tree of a signed size, by default the latest, continues the one of another.
+    /// Proves that the tree of a signed size, by default the latest, extends that of another.
     ///
-    /// Throws `.internalFailure` when what is stored does not prove it.
+    /// Throws `.internalFailure` when the stored data does not prove it.
     func consistency(
         from old: Int64, to size: Int64?, in tenant: TenantID
     ) async throws(LedgerFault) -> Result<ProvedConsistency, ProofRefusal>

@@ -1,49 +1,50 @@
-/// The API keys of the tenants, asked at each use, so that a revoked one is refused at once.
+/// The API keys of the tenants, looked up at each use, so that a revoked key is refused at once.
 package protocol APIKeyDirectory: Sendable {
-    /// The key of a name, good or not; nil when the tenant has none.
+    /// Returns the key with an id, valid or not; nil when the tenant has none.
     func key(_ id: APIKeyID, in tenant: TenantID) async throws(LedgerFault) -> StoredAPIKey?
 }
 
-/// Who looked at what.
+/// The record of accesses to the ledger.
 package protocol AccessLog: Sendable {
-    /// Writes down what is about to be shown; durable when it comes back.
+    /// Records an access before anything is shown; durable when it returns.
     func record(_ access: AccessRecord, in tenant: TenantID) async throws(LedgerFault)
 
-    /// The next lines after a position; the work is bounded, so that a page may hold few or none and
-    /// yet not be the last.
+    /// Returns the next records after a position; the work is bounded, so a page may hold few or
+    /// none and yet not be the last.
     func accesses(
         matching query: AccessQuery, in tenant: TenantID
     ) async throws(LedgerFault) -> CursorPage<LoggedAccess>
 }
 
-/// Which lines of the access log are wanted.
+/// The filters of a read of the access log.
 package struct AccessQuery: Hashable, Sendable {
-    /// The last position that was seen; nil from the beginning.
+    /// The last position that was seen; nil to start at the beginning.
     package var after: Int64?
-    /// The first wanted; a time means the first line not before it.
+    /// The first record; a time means the first record not before it.
     package var from: Moment?
-    /// The last wanted; a time means the last line not after it.
+    /// The last record; a time means the last record not after it.
     package var through: Moment?
     /// `api_key:<id>` or `operator`.
     package var principal: String?
-    /// How many lines at the most.
+    /// The maximum number of records.
     package var limit: Int
 
-    /// Wants everything.
+    /// Selects everything.
     package init(limit: Int) {
         self.limit = limit
     }
 }
 
-/// A part of something that grows at its end and is read in order.
+/// A page of an append-only sequence that is read in order.
 package struct CursorPage<Element: Sendable>: Sendable {
     package var elements: [Element]
-    /// The last position that was looked at, whether it is on the page or not: where to go on after.
+    /// The last position that was scanned, whether it is on the page or not: the next page starts
+    /// after it.
     package var cursor: Int64?
-    /// Whether there was more behind the cursor at that time.
+    /// Whether more elements followed the cursor at that time.
     package var hasMore: Bool
 
-    /// Collects what was found up to a position.
+    /// Collects the elements found up to a position.
     package init(elements: [Element], cursor: Int64?, hasMore: Bool) {
         self.elements = elements
         self.cursor = cursor

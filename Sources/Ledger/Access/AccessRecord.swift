@@ -1,4 +1,4 @@
-/// What a principal does with the ledger, as the access log calls it; stored names are frozen.
+/// The actions of a principal in the access log; stored names are frozen.
 package enum AccessAction: String, Sendable, Hashable, CaseIterable {
     case createAPIKey = "api_key.create"
     case revokeAPIKey = "api_key.revoke"
@@ -37,25 +37,25 @@ package enum AccessAction: String, Sendable, Hashable, CaseIterable {
     case search = "search"
 }
 
-/// What may be given as the reason of an access.
+/// The rules for the reason of an access.
 package enum AccessReason {
-    /// The longest reason, in characters.
+    /// The maximum length of a reason, in characters.
     package static let charactersMax = 255
     /// The rule in words.
     package static let form = "1 to \(charactersMax) printable ASCII characters"
 
-    /// Whether a text can be a reason.
+    /// Checks whether a text is a valid reason.
     package static func allows(_ text: String) -> Bool {
         (1...charactersMax).contains(text.utf8.count)
             && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
     }
 }
 
-/// One look at the ledger, as it is told to the access log before the answer goes out.
+/// One access to the ledger, as it is recorded before the answer is sent.
 ///
-/// Holds no personal data but what a person wrote into the reason.
+/// Holds no personal data except what a person wrote into the reason.
 package struct AccessRecord: Hashable, Sendable {
-    /// Whether it was let through.
+    /// Whether the access was permitted.
     package enum Outcome: String, Sendable {
         case allowed
         case refused
@@ -66,30 +66,30 @@ package struct AccessRecord: Hashable, Sendable {
     package var action: AccessAction
     package var account: AccountID?
     package var event: EventID?
-    /// Positions, filters and sizes of the request, by their names.
+    /// The positions, filters and sizes of the request, by name.
     package var details: [String: String] = [:]
-    /// Whether personal data was asked for and shown, where there is any.
+    /// Whether personal data was requested and shown, where there is any.
     package var isDisclosed = false
     package var reason: String?
     package var outcome = Outcome.allowed
     package var request: RequestID?
 
-    /// Says who does what.
+    /// Describes an access.
     package init(by principal: Principal?, _ action: AccessAction) {
         self.principal = principal
         self.action = action
     }
 
-    /// Who it was: `api_key:<id>` or `operator`.
+    /// The principal: `api_key:<id>` or `operator`.
     package var principalText: String { principal?.description ?? Self.operatorText }
 
     /// The role at that time: `auditor`, `support`, `admin` or `operator`.
     package var roleText: String { principal?.role.rawValue ?? Self.operatorText }
 
-    /// How the operator's command line is called.
+    /// The name of the operator's command line.
     package static let operatorText = "operator"
 
-    /// The details as one JSON object, in the order of their names.
+    /// The details as one JSON object, sorted by name.
     package var detailsText: String {
         var bytes: [UInt8] = [UInt8(ascii: "{")]
         for (index, detail) in details.sorted(by: { $0.key < $1.key }).enumerated() {
@@ -103,25 +103,25 @@ package struct AccessRecord: Hashable, Sendable {
     }
 }
 
-/// A line of the access log, as it is stored.
+/// A stored record of the access log.
 package struct LoggedAccess: Hashable, Sendable {
-    /// Its place among the tenant's: 0, 1, 2 and so on, gapless, in commit order.
+    /// Its position in the tenant's access log: 0, 1, 2 and so on, gapless, in commit order.
     package let position: Int64
-    /// Never earlier than the one before it.
+    /// Never earlier than the record before it.
     package let at: Timestamp
     package let principal: String
     package let role: String
     package let action: String
     package let account: AccountID?
     package let event: EventID?
-    /// A JSON object of texts.
+    /// A JSON object of strings.
     package let details: String
     package let isDisclosed: Bool
     package let reason: String?
     package let outcome: String
     package let request: RequestID?
 
-    /// Collects what a line says.
+    /// Collects the fields of a record.
     package init(
         position: Int64, at: Timestamp, principal: String, role: String, action: String,
         account: AccountID?, event: EventID?, details: String, isDisclosed: Bool,

@@ -1,27 +1,27 @@
-/// Which events of a log are wanted.
+/// The filters of a read of a log.
 package struct EventQuery: Hashable, Sendable {
-    /// The last position that was seen; nil from the beginning.
+    /// The last position that was seen; nil to start at the beginning.
     package var after: LogPosition?
     package var type: Event.Name?
-    /// An account that the event touches, as its first or as another one.
+    /// An account that the event touches, first or not.
     package var account: AccountID?
     package var provider: ProviderName?
     package var outcome: Event.Outcome?
-    /// The first wanted; a time means the first event not before it.
+    /// The first event; a time means the first event not before it.
     package var from: Moment?
-    /// The last wanted; a time means the last event not after it.
+    /// The last event; a time means the last event not after it.
     package var through: Moment?
-    /// How many events at the most.
+    /// The maximum number of events.
     package var limit: Int
 
-    /// Wants everything.
+    /// Selects everything.
     package init(limit: Int) {
         self.limit = limit
     }
 
-    /// Pieces of an entry's bytes that every wanted entry has.
+    /// Byte sequences that every matching entry contains.
     ///
-    /// No text of an entry holds a quote, so a piece can only stand where it belongs.
+    /// No string in an entry contains a quote, so these can only match where they belong.
     package var pieces: [String] {
         var pieces: [String] = []
         if let account { pieces.append("{\"id\":\"\(account)\",\"prev\":") }
@@ -32,17 +32,17 @@ package struct EventQuery: Hashable, Sendable {
     }
 }
 
-/// An event as auditors see it: the exact bytes, and what they say.
+/// An event as auditors see it: its exact bytes, and their meaning.
 package struct ShownEvent: Hashable, Sendable {
     /// The position of its row.
     package let position: LogPosition
     /// The exact bytes that are stored and hashed.
     package let entry: [UInt8]
-    /// What the bytes say; nil when they are no entry, or that of another place.
+    /// The decoded entry; nil when the bytes are not an entry, or belong to another position.
     package let recorded: RecordedEvent?
-    /// What is wrong with the row or with what it discloses; nil when nothing is.
+    /// The damage of the row or of its disclosures; nil when there is none.
     package let damage: String?
-    /// The personal data that has not been destroyed; nil when none was asked for.
+    /// The personal data that has not been destroyed; nil when none was requested.
     package let disclosures: [Disclosure]?
 
     /// Describes an event.
@@ -60,33 +60,36 @@ package struct ShownEvent: Hashable, Sendable {
 
 /// Reads of the log itself.
 package protocol EventReader: Sendable {
-    /// The next events after a position, in commit order.
+    /// Returns the next events after a position, in commit order.
     ///
-    /// The work is bounded, so that a page may hold few events or none and yet not be the last. Who goes
-    /// on after each page's cursor misses nothing, however many processes append. Where one account is
-    /// wanted, nothing is disclosed about another one that an event touches first.
+    /// The work is bounded, so a page may hold few events or none and yet not be the last. Reading
+    /// on after each page's cursor misses nothing, however many processes append. When the query
+    /// names an account, nothing is disclosed about another account that an event touches first.
     func events(
         matching query: EventQuery, in tenant: TenantID, isDisclosing: Bool
     ) async throws(LedgerFault) -> CursorPage<ShownEvent>
 
-    /// The event with an id; nil when the tenant has none. One that only its row calls so is damaged.
+    /// Returns the event with an id; nil when the tenant has none. An event that has the id only in
+    /// its row is damaged.
     func event(
         _ id: EventID, in tenant: TenantID, isDisclosing: Bool
     ) async throws(LedgerFault) -> ShownEvent?
 
-    /// What the last link of an identity disclosed; nil when the account was not the last to have it.
+    /// Returns the disclosures of an identity's last link; nil when the account was not the last to
+    /// have it.
     func formerLink(
         of identity: IdentityID, to account: AccountID, in tenant: TenantID
     ) async throws(LedgerFault) -> FormerLink?
 }
 
-/// Tells when a log may have grown.
+/// Notifies readers that a log may have grown.
 package protocol LogWatch: Sendable {
-    /// What has been seen until now.
+    /// The current count of notifications.
     var count: UInt64 { get }
 
-    /// Waits until a log may have more than was seen, the time has passed or the task is cancelled.
+    /// Waits until a log may have grown since a count, the time has passed or the task is
+    /// cancelled.
     ///
-    /// What another process appends is not told: who waits looks again after a while.
+    /// Other processes' appends are not notified: readers also poll.
     func wait(since seen: UInt64, atMost limit: Duration) async
 }

@@ -1,18 +1,18 @@
 /// The kind of an ``APIKeyID``.
 package enum APIKeyKind {}
-/// The name of one API key.
+/// The id of one API key.
 package typealias APIKeyID = EntityID<APIKeyKind>
 
-/// What somebody with an API key may do in one tenant.
+/// The permissions of an API key in one tenant.
 package enum Role: String, Sendable, Hashable, CaseIterable {
     /// Reads everything but personal data.
     case auditor
-    /// Reads what people ask about, personal data with a reason.
+    /// Reads what people ask about, including personal data with a reason.
     case support
-    /// What support may, and what changes the ledger from outside of an account.
+    /// Like support, and may change accounts on others' behalf.
     case admin
 
-    /// Whether personal data may be shown to it, with a reason.
+    /// Whether it may see personal data, with a reason.
     package var maySeePersonalData: Bool {
         switch self {
         case .auditor: false
@@ -20,7 +20,7 @@ package enum Role: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether personal data of all accounts may be shown to it at once, and not of one at a time.
+    /// Whether it may see personal data of all accounts at once, and not only of one at a time.
     package var mayDiscloseEverybody: Bool {
         switch self {
         case .auditor, .support: false
@@ -29,22 +29,22 @@ package enum Role: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// Who asks with an API key: auditors, support, administrators.
+/// An authenticated API key: an auditor, support or an administrator.
 package struct Principal: Hashable, Sendable, CustomStringConvertible {
     package let key: APIKeyID
     package let role: Role
 
-    /// Names who asks.
+    /// Describes a principal.
     package init(key: APIKeyID, role: Role) {
         self.key = key
         self.role = role
     }
 
-    /// `api_key:<id>`, the form of the access log.
+    /// `api_key:<id>`, the format of the access log.
     package var description: String { "api_key:\(key)" }
 }
 
-/// An API key as it is stored: nothing that it could be made from.
+/// A stored API key: nothing from which the key could be derived.
 package struct StoredAPIKey: Hashable, Sendable {
     package let id: APIKeyID
     package let role: Role
@@ -52,7 +52,7 @@ package struct StoredAPIKey: Hashable, Sendable {
     package let secretDigest: Digest
     package let label: String
     package let createdAt: Timestamp
-    /// From when on it is good no more; nil when it does not expire.
+    /// The time from which it is invalid; nil when it does not expire.
     package let expiresAt: Timestamp?
     package let revokedAt: Timestamp?
 
@@ -70,7 +70,7 @@ package struct StoredAPIKey: Hashable, Sendable {
         self.revokedAt = revokedAt
     }
 
-    /// Whether it is neither revoked nor expired.
+    /// Checks that it is neither revoked nor expired.
     package func isGood(at now: Timestamp) -> Bool {
         revokedAt == nil && expiresAt.map { now < $0 } ?? true
     }

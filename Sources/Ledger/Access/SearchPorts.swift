@@ -1,36 +1,36 @@
 /// The kind of a ``SearchedID``.
 package enum SearchedKind {}
-/// An id of which nobody has said what it names.
+/// An id of unknown kind.
 package typealias SearchedID = EntityID<SearchedKind>
 
-/// The one thing that is searched for, by its form an id, an e-mail or a provider's name for a subject.
+/// A search term: by its form an id, an e-mail, or a provider's name for a subject.
 package struct SearchTerm: Hashable, Sendable {
-    /// What a term looks like: all that the access log is told of one.
+    /// The form of a term: all that the access log records of it.
     package enum Kind: String, Sendable, CaseIterable {
         case id
         case email
         case providerID = "provider_id"
     }
 
-    /// The longest term: what the longest e-mail has.
+    /// The maximum length of a term, in bytes: that of the longest e-mail.
     package static let bytesMax = 320
     /// The rule in words.
     package static let form = "1 to \(bytesMax) bytes without control characters"
 
-    /// What was asked for, to the letter: may be personal data, so it goes nowhere but into statements.
+    /// The unchanged term: may be personal data, so it is only ever bound to statements.
     package let text: String
-    /// What a UUID may name; nil for anything else.
+    /// The id that the term spells; nil for any other form.
     package let id: SearchedID?
-    /// The term as e-mails are compared; nil for one that can be none.
+    /// The term in the form in which e-mails are compared; nil when it cannot be one.
     package let email: String?
-    /// What requests are called that a client named so; nil for what no request can be called.
+    /// The id of a request that its client gave this name; nil when no request can have it.
     package let request: RequestID?
 
-    /// Reads a term; nil for one that is empty, too long or holds control characters.
+    /// Reads a term; nil when it is empty, too long or contains control characters.
     ///
     /// - Parameters:
-    ///   - text: what was asked for.
-    ///   - named: how the log calls a request that a client named so.
+    ///   - text: the term.
+    ///   - named: returns the id that the log uses for a client's name of a request.
     package init?(_ text: String, named: (String) -> RequestID?) {
         let trimmed = Self.trimmed(text)
         guard text.utf8.count <= Self.bytesMax, !trimmed.isEmpty,
@@ -42,13 +42,13 @@ package struct SearchTerm: Hashable, Sendable {
         request = named(trimmed)
     }
 
-    /// What it looks like.
+    /// The form of the term.
     package var kind: Kind {
         if id != nil { return .id }
         return email == nil ? .providerID : .email
     }
 
-    /// The e-mail as searches compare it: without blanks around, ASCII letters in lower case.
+    /// Returns an e-mail in the form that is compared: trimmed, with ASCII letters in lower case.
     package static func comparable(email: String) -> String {
         String(
             decoding: trimmed(email).utf8.map { byte in
@@ -66,7 +66,7 @@ package struct SearchTerm: Hashable, Sendable {
     }
 }
 
-/// By what something was found.
+/// The property by which something matched.
 package enum SearchMatch: String, Sendable, Hashable, CaseIterable, Comparable {
     case accountID = "account_id"
     case identityID = "identity_id"
@@ -74,24 +74,24 @@ package enum SearchMatch: String, Sendable, Hashable, CaseIterable, Comparable {
     case requestID = "request_id"
     /// Its e-mail, which the provider verified.
     case email
-    /// Its e-mail, of which nobody knows that it was verified: whoever makes one up is found by it, too.
+    /// Its e-mail, which is not known to be verified: a made-up address matches, too.
     case unverifiedEmail = "unverified_email"
     case formerEmail = "former_email"
     case unverifiedFormerEmail = "unverified_former_email"
     case providerID = "provider_id"
     case formerProviderID = "former_provider_id"
-    /// It stands for an account that was found.
+    /// It is the survivor of an account that matched.
     case absorbedAccount = "absorbed_account"
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// By an e-mail, for what is known of it.
+    /// Returns the match for an e-mail.
     package static func email(isVerified: Bool?, isFormer: Bool) -> Self {
         if isVerified == true { return isFormer ? .formerEmail : .email }
         return isFormer ? .unverifiedFormerEmail : .unverifiedEmail
     }
 
-    /// Whether it is by an e-mail, of now or of before.
+    /// Whether it is by a current or former e-mail.
     package var isByEmail: Bool {
         switch self {
         case .email, .unverifiedEmail, .formerEmail, .unverifiedFormerEmail: true
@@ -101,15 +101,15 @@ package enum SearchMatch: String, Sendable, Hashable, CaseIterable, Comparable {
         }
     }
 
-    /// Whether what is found by it alone comes behind everything else.
+    /// Whether results with only this match sort last.
     package var isUncertain: Bool {
         [.unverifiedEmail, .unverifiedFormerEmail, .absorbedAccount].contains(self)
     }
 }
 
-/// An account that was found: no personal data.
+/// An account that was found; no personal data.
 package struct FoundAccount: Hashable, Sendable {
-    /// What has become of it.
+    /// The state of an account.
     package enum State: String, Sendable {
         case live
         case absorbed
@@ -118,11 +118,11 @@ package struct FoundAccount: Hashable, Sendable {
 
     package let id: AccountID
     package let state: State
-    /// The account that it was merged into; set for ``State/absorbed`` only.
+    /// The account that it was merged into; set only for ``State/absorbed``.
     package let mergedInto: AccountID?
-    /// The accounts that were merged into it and have not been taken out again.
+    /// The accounts that were merged into it, without those whose merge was undone.
     package let absorbed: [AccountID]
-    /// In linking order, each once.
+    /// In linking order, without duplicates.
     package let linkedProviders: [ProviderName]
     /// Sorted.
     package let matchedBy: [SearchMatch]
@@ -141,15 +141,15 @@ package struct FoundAccount: Hashable, Sendable {
     }
 }
 
-/// An identity that was found, by its opaque name.
+/// An identity that was found, by its opaque id.
 package struct FoundIdentity: Hashable, Sendable {
     package let id: IdentityID
     package let provider: ProviderName
-    /// The account that it belongs to; nil when it belongs to none.
+    /// The account that it belongs to; nil when it is unlinked.
     package let account: AccountID?
     /// The account that it belonged to last.
     package let lastAccount: AccountID
-    /// What is known of the e-mail by which it was found.
+    /// Whether the e-mail that matched is verified, if known.
     package let isEmailVerified: Bool?
     /// Sorted.
     package let matchedBy: [SearchMatch]
@@ -181,18 +181,18 @@ package struct FoundEvent: Hashable, Sendable {
     }
 }
 
-/// What a search found: nothing that is personal data.
+/// The results of a search; no personal data.
 package struct SearchResult: Hashable, Sendable {
-    /// How many of each are shown at the most.
+    /// The maximum number of results of each kind.
     package static let hitsMax = 100
 
-    /// In the order of their ids, behind all others what only an unverified e-mail leads to.
+    /// Sorted by id; accounts that only an unverified e-mail leads to come last.
     package let accounts: [FoundAccount]
     /// In the same order.
     package let identities: [FoundIdentity]
     /// In commit order.
     package let events: [FoundEvent]
-    /// Whether there may be more than is shown.
+    /// Whether there may be more results than are shown.
     package let hasMore: Bool
 
     /// Collects what was found.
@@ -205,19 +205,19 @@ package struct SearchResult: Hashable, Sendable {
         self.hasMore = hasMore
     }
 
-    /// How many accounts the requests touched that have the id which was searched for; nil when none was
-    /// found by that.
+    /// The number of accounts touched by the requests with the id; nil when none matched by
+    /// request.
     ///
-    /// Ids of requests come from clients, of which two may send the same.
+    /// Clients choose the ids of requests, and two clients may send the same one.
     package var requestAccounts: Int? {
         let count = accounts.count { $0.matchedBy.contains(.requestID) }
         return count > 0 ? count : nil
     }
 
-    /// The most accounts that the access log names.
+    /// The maximum number of accounts that the access log names.
     private static let namedMax = 20
 
-    /// What the access log is told: what kind of thing was searched for and which accounts were found, never
+    /// Returns the details for the access log: the kind of the term and the accounts found, never
     /// the term.
     package func details(of term: SearchTerm) -> [String: String] {
         var details = [
@@ -229,23 +229,25 @@ package struct SearchResult: Hashable, Sendable {
     }
 }
 
-/// Finds accounts by anything that somebody holds.
+/// Finds accounts by any term that identifies them.
 package protocol SearchReader: Sendable {
-    /// What matches a term exactly.
+    /// Returns the exact matches of a term.
     ///
-    /// Whether the term is compared with personal data, e-mails and the names that providers give, is said by
-    /// `comparesPersonalData`; ids are always looked up.
+    /// `comparesPersonalData` controls whether the term is compared with e-mails and with
+    /// providers' names for subjects; ids are always looked up.
     func found(
         by term: SearchTerm, comparesPersonalData: Bool, in tenant: TenantID
     ) async throws(LedgerFault) -> SearchResult
 
-    /// Which identities of some accounts have an e-mail, each with whether it is known to be verified.
+    /// Returns which identities of some accounts have an e-mail, each with whether it is known to
+    /// be verified.
     ///
-    /// Waits, within a limit, until the read model has come to where the log is.
+    /// Waits, within a limit, until the read model has caught up with the log.
     func emailFlags(
         of accounts: [AccountID], in tenant: TenantID
     ) async throws(LedgerFault) -> EmailFlags
 }
 
-/// Whether the e-mails of identities are verified; nil where nobody knows, and nothing of one without an e-mail.
+/// Whether the e-mails of identities are verified: nil when unknown; identities without an e-mail
+/// are absent.
 package typealias EmailFlags = [IdentityID: Bool?]

@@ -1,6 +1,6 @@
-/// What is left at a moment of an account's attempts to link or to merge with an ID token.
+/// An account's remaining attempts to link or to merge with an ID token.
 ///
-/// Both count in one budget: each tells whether an identity has an account.
+/// Both count against one budget: each reveals whether an identity has an account.
 struct AttemptBudget {
     let now: Timestamp
     /// The attempts inside the window.
@@ -23,7 +23,7 @@ struct AttemptBudget {
         attempt.key.action != .unlink && attempt.value > start
     }
 
-    /// The refusal of one more attempt, when none is left.
+    /// The refusal of one more attempt, if the budget is exhausted.
     var exhausted: Refusal? {
         guard recent.count >= budget.limit else { return nil }
         let earliest = recent.values.min() ?? now

@@ -1,6 +1,6 @@
-/// What a caller asks for; decided by a pure function, ends as events or as a refusal.
+/// A caller's request to the ledger; decided by a pure function, it ends as events or as a refusal.
 package struct Command: Sendable {
-    /// The closed list of commands; each decides itself in a file of its own.
+    /// The closed list of commands; each has its decision in a file of its own.
     package enum Intent: Sendable {
         case openLedger(OpenLedger)
         case rotateKey(RotateKey)
@@ -18,7 +18,7 @@ package struct Command: Sendable {
         case relinkProvider(RelinkProvider)
     }
 
-    /// Where the command came from: becomes disclosures and the entry's `request`.
+    /// The origin of a command: becomes disclosures and the entry's `request`.
     package struct Origin: Hashable, Sendable {
         package let request: RequestID?
         package let clientIP: String?
@@ -31,7 +31,7 @@ package struct Command: Sendable {
             self.userAgent = userAgent
         }
 
-        /// What can be disclosed of the request.
+        /// The disclosures about the request.
         var disclosures: [Disclosure] {
             [
                 clientIP.map { Disclosure(.clientIP, $0) },
@@ -56,10 +56,10 @@ package struct Command: Sendable {
     /// Decides the command.
     ///
     /// - Parameters:
-    ///   - state: what the batch loaded, as the commands before this one left it.
-    ///   - now: the clock that was read after the tenant's head was locked.
+    ///   - state: the loaded state, as left by the earlier commands of the batch.
+    ///   - now: the clock, read after the tenant's head was locked.
     ///   - policy: the tenant's rules.
-    /// - Returns: what to append, what to keep beside the log, and what to answer.
+    /// - Returns: the events to append, the changes beside the log, and the answer.
     package func decide(
         given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
     ) -> Decision {
@@ -82,16 +82,16 @@ package struct Command: Sendable {
     }
 }
 
-/// How a command ends: what to append, what to keep beside it, and what to say.
+/// The result of a command: the events to append, the changes beside the log, and the answer.
 package struct Decision: Sendable {
-    /// A fact that is to be appended, with what is to be disclosed about its first account.
+    /// A fact to append, with the disclosures about its first account.
     package struct Draft: Sendable {
         package let event: Event
         package let actor: Actor
-        /// About the event's first account; the origin's disclosures are added to them.
+        /// About the event's first account; the disclosures of the origin are added.
         package let disclosures: [Disclosure]
-        /// Whether the request tells something about the event's first account: not when somebody else
-        /// made it.
+        /// Whether the request's data are about the event's first account: false when another
+        /// person made the request.
         package let disclosesRequest: Bool
 
         init(
@@ -104,28 +104,28 @@ package struct Decision: Sendable {
             self.disclosesRequest = disclosesRequest
         }
 
-        /// A fact about an account that an operator or an administrator caused.
+        /// Returns a fact about an account that an operator or an administrator caused.
         static func administered(_ event: Event, by actor: Actor) -> Draft {
             Draft(event, actor: actor, disclosesRequest: false)
         }
     }
 
-    /// What changes beside the log.
+    /// A change beside the log.
     package enum Effect: Sendable {
-        /// A subject got an identity of its own.
+        /// A subject got its identity.
         case identityNamed(ProviderIdentity, IdentityID)
-        /// An account's budget remembers an attempt.
+        /// An attempt counts against an account's budget.
         case attempted(AccountID, DecisionState.Attempt, Timestamp)
-        /// A session has other refresh tokens from now on.
+        /// A session's refresh tokens changed.
         case refreshTokens(SessionID, RefreshTokenState)
-        /// An idempotency key has its answer.
+        /// An idempotency key got its answer.
         case answered(IdempotencyScope, DecisionState.IdempotencyRecord)
         /// An ID token opened its first session.
         case idTokenSpent(SingleUseIDToken, Timestamp)
-        /// What budgets, idempotency keys and sessions remember of an account is gone.
+        /// The account's budgets, idempotency keys and refresh tokens are deleted.
         case forgotten(AccountID)
 
-        /// The same with the name of the event that was recorded.
+        /// Returns the effect with the id of the recorded event filled in.
         package func naming(_ recorded: some BidirectionalCollection<Recording>) -> Effect {
             guard case .answered(let scope, let record) = self else { return self }
             return .answered(
@@ -149,7 +149,7 @@ package struct Decision: Sendable {
         Decision(.failure(refusal))
     }
 
-    /// Remembers the answer for the key, when there is a key and something is appended.
+    /// Stores the answer under the key, if there is a key and something is appended.
     func remembered(under key: IdempotencyKey?) -> Decision {
         guard let key, !drafts.isEmpty, let answer = StoredAnswer(result) else { return self }
         var decision = self
@@ -161,7 +161,7 @@ package struct Decision: Sendable {
     }
 }
 
-/// The answer that an idempotency key has already, or the refusal to use it for something else.
+/// Returns the stored answer of an idempotency key, or the refusal to reuse it for another request.
 func earlierAnswer(to key: IdempotencyKey?, in state: DecisionState) -> Decision? {
     guard let key, let record = state.idempotency[key.scope] else { return nil }
     guard record.fingerprint == key.fingerprint else { return .refused(.idempotencyKeyReused) }

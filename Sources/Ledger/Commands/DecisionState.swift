@@ -1,10 +1,10 @@
-/// What deciding a batch of one tenant's commands needs: the loaded part of the ledger, and the
-/// operational facts beside it that no event records.
+/// The state for deciding a batch of one tenant's commands: the loaded part of the ledger, and the
+/// operational facts that no event records.
 package struct DecisionState: Sendable {
-    /// An attempt to link or to merge, or a refused unlink, that an account's budget remembers, with how it
-    /// ended: the same attempt that ends the same way counts once.
+    /// An attempt that counts against an account's budget (a link, a merge or a refused unlink),
+    /// with its outcome: the same attempt with the same outcome counts once.
     package struct Attempt: Hashable, Sendable {
-        /// What an account tried.
+        /// The kind of an attempt.
         package enum Action: String, Sendable {
             case link
             case unlink
@@ -17,9 +17,9 @@ package struct DecisionState: Sendable {
         ///
         /// All zeros for an unlink, and for a merge with a known identity.
         package let digest: Digest
-        /// The refusal and what it was about, or the moment of a success: each success counts.
+        /// The refusal and its object, or the time of a success: each success counts.
         ///
-        /// Of a merge, the known identity that was proved.
+        /// For a merge, the known identity that was proved.
         package let outcome: String
 
         /// Describes an attempt.
@@ -31,7 +31,7 @@ package struct DecisionState: Sendable {
         }
     }
 
-    /// How often an identity was signed in with inside its budget's window.
+    /// The number of sign-ins with an identity inside its budget's window.
     package struct SignInCount: Hashable, Sendable {
         package let count: Int
         /// The earliest of them.
@@ -44,7 +44,7 @@ package struct DecisionState: Sendable {
         }
     }
 
-    /// A stored answer and the request that it answered.
+    /// A stored answer and the request that it belongs to.
     package struct IdempotencyRecord: Hashable, Sendable {
         package let fingerprint: Digest
         package let answer: StoredAnswer
@@ -57,14 +57,14 @@ package struct DecisionState: Sendable {
     }
 
     package var ledger: LedgerState
-    /// Which identity a provider's subject is; identities without an account are in it, too.
+    /// The identities by subject, including unlinked ones.
     package var directory: [ProviderIdentity: IdentityID] = [:]
     package var refreshTokens: [SessionID: RefreshTokenState] = [:]
-    /// When each attempt counted.
+    /// The time of each attempt that counts.
     package var attempts: [AccountID: [Attempt: Timestamp]] = [:]
     package var signIns: [IdentityID: SignInCount] = [:]
     package var idempotency: [IdempotencyScope: IdempotencyRecord] = [:]
-    /// When each ID token that is to be used once opened its first session, by its digest.
+    /// The time at which each single-use ID token opened its first session, by its digest.
     package var spentIDTokens: [Digest: Timestamp] = [:]
 
     /// Wraps a loaded part of a ledger.
@@ -72,7 +72,7 @@ package struct DecisionState: Sendable {
         self.ledger = ledger
     }
 
-    /// Makes room for what a number of commands load.
+    /// Reserves capacity for the rows that a number of commands load.
     package mutating func reserve(forCommands count: Int) {
         ledger.reserve(forCommands: count)
         directory.reserveCapacity(count)
@@ -81,7 +81,7 @@ package struct DecisionState: Sendable {
         idempotency.reserveCapacity(count)
     }
 
-    /// Drops the attempts of an account that no budget counts any more.
+    /// Drops the attempts of an account that no longer count against a budget.
     package mutating func forgetAttempts(of account: AccountID, upTo time: Timestamp) {
         guard let known = attempts[account], known.values.contains(where: { $0 <= time }) else {
             return
@@ -89,7 +89,7 @@ package struct DecisionState: Sendable {
         attempts[account] = known.filter { $0.value > time }
     }
 
-    /// The caller's account, when the session lives.
+    /// Returns the caller's account if the session is live.
     func account(of caller: Caller, at now: Timestamp) -> Account? {
         guard let session = ledger.sessions[caller.session], session.account == caller.account,
             session.endedPosition == nil,
@@ -99,34 +99,34 @@ package struct DecisionState: Sendable {
     }
 }
 
-/// Who asks: an account through one of its sessions, as a checked access token says.
+/// The account and the session of a request, from a checked access token.
 package struct Caller: Hashable, Sendable {
     package let account: AccountID
     package let session: SessionID
 
-    /// Names a caller.
+    /// Describes a caller.
     package init(account: AccountID, session: SessionID) {
         self.account = account
         self.session = session
     }
 }
 
-/// What an idempotency key is good for: the digest of method, path and key, for one account.
+/// The scope of an idempotency key: the digest of method, path and key, for one account.
 package struct IdempotencyScope: Hashable, Sendable {
     package let account: AccountID
     package let digest: Digest
 
-    /// Names a scope.
+    /// Describes a scope.
     package init(account: AccountID, digest: Digest) {
         self.account = account
         self.digest = digest
     }
 }
 
-/// An idempotency key with the request that it came with.
+/// An idempotency key with the request that carried it.
 package struct IdempotencyKey: Hashable, Sendable {
     package let scope: IdempotencyScope
-    /// The digest of the request's content: another content under the same key is refused.
+    /// The digest of the request's content: the same key with other content is refused.
     package let fingerprint: Digest
 
     /// Describes a key and its request.

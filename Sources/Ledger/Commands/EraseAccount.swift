@@ -1,14 +1,15 @@
-/// Destroys what is kept about the person of an account; what the log says of the account stays.
+/// Destroys the personal data of an account; its events stay in the log.
 package struct EraseAccount: Sendable {
-    /// Which accounts somebody has agreed to have erased.
+    /// The accounts whose erasure was agreed to.
     package enum Agreement: Sendable {
-        /// None yet: the plan is to be shown.
+        /// None yet: only the plan is requested.
         case preview
-        /// The named account, if it is one with no other.
+        /// The named account, if it is not merged with another one.
         case named
-        /// Those of the plan with this digest.
+        /// The accounts of the plan with this digest.
         case plan(Digest, HashFunction)
-        /// Whichever are one with the named account; for what decided that before, as a restore does.
+        /// All accounts merged with the named one; for callers that agreed earlier, such as a
+        /// restore.
         case family
     }
 
@@ -17,7 +18,7 @@ package struct EraseAccount: Sendable {
     package let agreement: Agreement
     package let actor: Actor
 
-    /// Asks for an erasure or for its plan.
+    /// Requests an erasure or its plan.
     package init(
         account: AccountID, basis: AccountErased.Basis, agreement: Agreement = .family,
         actor: Actor
@@ -28,9 +29,9 @@ package struct EraseAccount: Sendable {
         self.actor = actor
     }
 
-    /// Erases every account that merges made one with the account, if that is what was agreed to.
+    /// Erases every account merged with the account, if that was agreed to.
     ///
-    /// Of one that was erased already it says so, whatever was agreed to, and nothing is appended again.
+    /// For an erased account it answers so, whatever was agreed to, and appends nothing.
     func decide(given state: DecisionState) -> Decision {
         guard let known = state.ledger.accounts[account] else { return .refused(.unknownAccount) }
         if let position = known.erasedPosition {
@@ -59,7 +60,7 @@ package struct EraseAccount: Sendable {
             effects: plan.covers.map(Decision.Effect.forgotten))
     }
 
-    /// Why a plan is not what was agreed to.
+    /// Returns the refusal of a plan that was not agreed to.
     private func refusal(of plan: ErasurePlan) -> Refusal? {
         switch agreement {
         case .preview, .family: nil
@@ -75,14 +76,15 @@ package struct EraseAccount: Sendable {
 }
 
 extension LedgerState {
-    /// The account that stands for an account: itself, unless it was merged into another one.
+    /// Returns the survivor of an account: itself, unless it was merged into another one.
     func root(of account: AccountID) -> AccountID {
         var root = account
         while let survivor = accounts[root]?.mergedInto { root = survivor }
         return root
     }
 
-    /// The accounts that an account stands for, each before the one that absorbed it, itself last.
+    /// Returns the accounts merged into an account, each before the one that absorbed it, itself
+    /// last.
     func absorbed(by account: AccountID) -> [AccountID] {
         (accounts[account]?.merges ?? []).flatMap { absorbed(by: $0.absorbed) } + [account]
     }

@@ -1,8 +1,8 @@
-/// What an erasure would take away, as far as the decision knows it.
+/// The data that an erasure would destroy, as known to the decision.
 package struct ErasureLosses: Hashable, Sendable {
-    /// Events that touch the accounts: the most that can have disclosures about them.
+    /// Events that touch the accounts: an upper bound of those with disclosures about them.
     package let events: Int64
-    /// Identities that belong to the accounts; those that they had before are forgotten, too.
+    /// Identities that belong to the accounts; their former identities are forgotten, too.
     package let linkedIdentities: Int
 
     init(of plan: ErasurePlan, in ledger: LedgerState) {
@@ -12,15 +12,16 @@ package struct ErasureLosses: Hashable, Sendable {
     }
 }
 
-/// What an erasure would cover: shown before it is agreed to, and done as it was shown or not at all.
+/// The plan of an erasure: shown before it is agreed to, and executed exactly as shown or not at
+/// all.
 package struct ErasurePlan: Hashable, Sendable {
     /// The account that is named.
     package let account: AccountID
-    /// The account that stands for it; itself where none does.
+    /// The survivor of the account; itself when it is not merged.
     package let survivor: AccountID
-    /// Every account that merges made one with it, itself included, each before the one that absorbed it.
+    /// Every account merged with it, itself included, each before the one that absorbed it.
     package let covers: [AccountID]
-    /// The legal holds on any of them, while which nothing is erased.
+    /// The legal holds on any of them, which prevent the erasure.
     package let holds: [HoldID]
 
     /// Collects a plan.
@@ -33,7 +34,7 @@ package struct ErasurePlan: Hashable, Sendable {
         self.holds = holds
     }
 
-    /// Plans the erasure of an account that was not erased.
+    /// Plans the erasure of an account that is not erased.
     init(of account: AccountID, in ledger: LedgerState) {
         let survivor = ledger.root(of: account)
         let covers = ledger.absorbed(by: survivor)
@@ -42,7 +43,7 @@ package struct ErasurePlan: Hashable, Sendable {
             holds: covers.flatMap { ledger.accounts[$0]?.holds ?? [] })
     }
 
-    /// What the digest of the plan is made of: whoever stands for whom, another plan has another digest.
+    /// The bytes that the plan's digest covers: they differ for plans with other merges.
     package var bytes: [UInt8] {
         func text<Kind>(_ ids: [EntityID<Kind>]) -> String {
             ids.map(\.description).sorted().joined(separator: ",")

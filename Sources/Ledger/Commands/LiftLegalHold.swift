@@ -4,7 +4,7 @@ package struct LiftLegalHold: Sendable {
     package let hold: HoldID
     package let actor: Actor
 
-    /// Asks for a hold to end.
+    /// Requests the end of a hold.
     package init(account: AccountID, hold: HoldID, actor: Actor) {
         self.account = account
         self.hold = hold

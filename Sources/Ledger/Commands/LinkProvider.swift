@@ -1,12 +1,12 @@
 /// Adds a proved identity to the caller's account.
 package struct LinkProvider: Sendable {
-    /// What checking the ID token gave, before the command was queued.
+    /// The result of checking the ID token, before the command was queued.
     package enum Credential: Sendable {
         /// The token proves this subject.
         case proved(ProviderIdentity, email: Email?)
-        /// The token proves nothing.
+        /// The token is not valid.
         case invalid
-        /// The provider's keys could not be had.
+        /// The provider's keys could not be fetched.
         case unavailable
         /// The tenant has no such provider.
         case unsupported
@@ -18,10 +18,10 @@ package struct LinkProvider: Sendable {
     /// SHA-256 of the ID token: the same token counts once against the budget.
     package let tokenDigest: Digest
     package let idempotency: IdempotencyKey?
-    /// The name that a subject which was never linked gets.
+    /// The id for an identity that was never linked.
     package let newIdentity: IdentityID
 
-    /// Asks for a link.
+    /// Requests a link.
     package init(
         caller: Caller, provider: ProviderName, credential: Credential, tokenDigest: Digest,
         idempotency: IdempotencyKey?, newIdentity: IdentityID
@@ -36,7 +36,7 @@ package struct LinkProvider: Sendable {
 
     /// Checks in the contract's order: session, key, provider, budget, ID token, decision.
     ///
-    /// A key is looked up before the session, because the command that it answers may have ended it.
+    /// A key is looked up before the session, because its own command may have ended the session.
     func decide(
         given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
     ) -> Decision {
@@ -46,7 +46,7 @@ package struct LinkProvider: Sendable {
         }
         if case .unsupported = credential { return .refused(.unsupportedProvider) }
         let budget = AttemptBudget(policy.linkBudget, of: caller.account, in: state, at: now)
-        // A token that was tried before is taken on: it may well end the same way, which counts once.
+        // A repeated token is decided again: it may well have the same outcome, which counts once.
         let isRepeated = budget.recent.keys.contains {
             $0.action == .link && $0.provider == provider && $0.digest == attemptDigest
         }

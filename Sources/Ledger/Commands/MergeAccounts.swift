@@ -1,21 +1,21 @@
-/// Lets one account absorb another one, or says what that would come to.
+/// Merges one account into another, or returns the plan of the merge.
 package struct MergeAccounts: Sendable {
-    /// Who wants it, and by what right.
+    /// The requester, and the proof that authorises the merge.
     package enum Authority: Sendable {
-        /// Somebody who is signed in to the survivor, and who proves an identity of the other account.
+        /// A caller who is signed in to the survivor and proves an identity of the other account.
         case accountHolder(Caller, Proof)
         /// Support, for a case.
         case support(Actor, Case)
     }
 
-    /// What an account holder shows of the other account.
+    /// The account holder's proof of the other account.
     package struct Proof: Sendable {
         package let provider: ProviderName
         package let credential: LinkProvider.Credential
-        /// SHA-256 of the ID token: the same token that proves nobody counts once against the budget.
+        /// SHA-256 of the ID token: the same invalid token counts once against the budget.
         package let tokenDigest: Digest
 
-        /// Describes what checking an ID token gave.
+        /// Describes the result of checking an ID token.
         package init(
             provider: ProviderName, credential: LinkProvider.Credential, tokenDigest: Digest
         ) {
@@ -25,11 +25,11 @@ package struct MergeAccounts: Sendable {
         }
     }
 
-    /// What support names.
+    /// The accounts that support names.
     package struct Case: Sendable {
-        /// The account that stays.
+        /// The account that remains.
         package let survivor: AccountID
-        /// The account that the survivor will stand for.
+        /// The account that is merged into the survivor.
         package let absorbed: AccountID
         package let reason: String
         package let reference: String
@@ -45,19 +45,19 @@ package struct MergeAccounts: Sendable {
         }
     }
 
-    /// The most accounts that merges may make one: the survivor, and all that it stands for.
+    /// The maximum number of accounts that merges may join: the survivor and all that it absorbed.
     package static let familyMax = 64
 
     package let authority: Authority
-    /// The providers of which the absorbed account's identity stays where only one may.
+    /// The providers of which the absorbed account's identity stays when only one may.
     package let keepsAbsorbed: Set<ProviderName>
-    /// The digest of the plan that was agreed to; nil asks for the plan and changes nothing.
+    /// The digest of the plan that was agreed to; nil requests the plan and changes nothing.
     package let agreed: Digest?
     /// Plain SHA-256.
     package let digest: HashFunction
     package let idempotency: IdempotencyKey?
 
-    /// Asks for a merge or for its plan.
+    /// Requests a merge or its plan.
     package init(
         authority: Authority, keepsAbsorbed: Set<ProviderName>, agreed: Digest?,
         digest: @escaping HashFunction, idempotency: IdempotencyKey? = nil
@@ -69,7 +69,7 @@ package struct MergeAccounts: Sendable {
         self.idempotency = idempotency
     }
 
-    /// A key is looked up before the session, because a merge that came later may have ended it.
+    /// A key is looked up before the session, because a later merge may have ended the session.
     func decide(
         given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
     ) -> Decision {
@@ -87,8 +87,8 @@ package struct MergeAccounts: Sendable {
 
     /// Checks in the contract's order: session, provider, re-authentication, budget, ID token, decision.
     ///
-    /// Refusals append nothing, so an attempt counts by what was shown, however it ends: a known identity
-    /// once, by preview, merge and repetition together, and what proves nobody once a token.
+    /// Refusals append nothing, so attempts count by what was proved, whatever the outcome: a known
+    /// identity counts once for preview, merge and repetition together, and an invalid token once.
     private func decide(
         for caller: Caller, _ proof: Proof, in state: DecisionState, at now: Timestamp,
         _ policy: TenantPolicy
@@ -126,7 +126,7 @@ package struct MergeAccounts: Sendable {
         let plan = MergePlan(
             of: absorbed, into: survivor, keepsAbsorbed: keepsAbsorbed, under: policy)
         let choices = Set(plan.choices.map(\.provider))
-        // The first by name, so that the same request is always answered the same.
+        // The first by name, so that the same request always gets the same answer.
         if let surplus = keepsAbsorbed.subtracting(choices).min(by: {
             $0.description < $1.description
         }) {
@@ -187,7 +187,7 @@ package struct MergeAccounts: Sendable {
             action: .merge, provider: proof.provider, digest: proof.tokenDigest, outcome: "nobody")
     }
 
-    /// The account that the ID token is about.
+    /// Returns the account that the ID token proves.
     private func absorbed(
         by survivor: Account, _ credential: LinkProvider.Credential, in state: DecisionState
     ) throws(Refusal) -> Account {
@@ -196,7 +196,7 @@ package struct MergeAccounts: Sendable {
         if let absorbed = identity?.account.flatMap({ state.ledger.accounts[$0] }) {
             return absorbed
         }
-        // A merge that is sent again, by an identity that it left behind.
+        // A repeated merge, proved by an identity that the merge left behind.
         if let last = identity?.lastAccount, last != survivor.id,
             state.ledger.root(of: last) == survivor.id
         {

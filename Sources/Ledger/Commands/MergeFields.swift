@@ -1,17 +1,17 @@
-/// A merge or its undoing as the text that an idempotency key keeps: fields between `|`, in a list the
-/// elements between `,`, and the parts of an element between `/`.
+/// A merge or its undoing in the text format of stored idempotency answers: fields separated by
+/// `|`, list elements by `,`, and the parts of an element by `/`.
 struct MergeFields: CustomStringConvertible {
     private static let mergedCount = 9
     private static let unmergedCount = 6
 
     private let fields: [Substring]
 
-    /// Takes a text apart.
+    /// Splits a text into fields.
     init(_ text: Substring) {
         fields = text.split(separator: "|", omittingEmptySubsequences: false)
     }
 
-    /// Writes a merge that was done; one that is not recorded yet has no event.
+    /// Encodes a merge; before it is recorded it has no event.
     init(_ plan: MergePlan, _ event: EventID?) {
         let choices = plan.choices.map { "\($0.provider)/\($0.keepsAbsorbed)" }
         fields = [
@@ -21,7 +21,7 @@ struct MergeFields: CustomStringConvertible {
         ]
     }
 
-    /// Writes an undoing that was done; one that is not recorded yet has no event.
+    /// Encodes an undone merge; before it is recorded it has no event.
     init(_ plan: UnmergeAccounts.Plan, _ event: EventID?) {
         fields = [
             Self.text(event), plan.survivor.description[...], plan.absorbed.description[...],
@@ -31,7 +31,7 @@ struct MergeFields: CustomStringConvertible {
 
     var description: String { fields.joined(separator: "|") }
 
-    /// The merge; nil when the fields are not those of one.
+    /// Returns the merge; nil when the fields are malformed.
     func merged() -> Reply? {
         guard fields.count == Self.mergedCount, let event = EventID(fields[0]),
             let survivor = AccountID(fields[1]), let absorbed = AccountID(fields[2]),
@@ -44,7 +44,7 @@ struct MergeFields: CustomStringConvertible {
         return .merged(plan, event)
     }
 
-    /// The undoing; nil when the fields are not those of one.
+    /// Returns the undone merge; nil when the fields are malformed.
     func unmerged() -> Reply? {
         guard fields.count == Self.unmergedCount, let event = EventID(fields[0]),
             let survivor = AccountID(fields[1]), let absorbed = AccountID(fields[2]),
@@ -87,7 +87,7 @@ struct MergeFields: CustomStringConvertible {
         }
     }
 
-    /// A list's elements; nil when one of them is none.
+    /// Returns a list's elements; nil when one is malformed.
     private func elements<Element>(
         _ index: Int, _ read: ([Substring]) -> Element?
     ) -> [Element]? {

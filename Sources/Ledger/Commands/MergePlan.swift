@@ -1,37 +1,37 @@
-/// What a merge would do: shown before it is agreed to, and done as it was shown or not at all.
+/// The plan of a merge: shown before it is agreed to, and executed exactly as shown or not at all.
 package struct MergePlan: Hashable, Sendable {
     /// A provider of which the merged account may keep only one side's identities.
     package struct Choice: Hashable, Sendable {
         package let provider: ProviderName
-        /// Whether the absorbed account's identity stays, and not the survivor's.
+        /// Whether the absorbed account's identity stays instead of the survivor's.
         package let keepsAbsorbed: Bool
     }
 
     package let survivor: AccountID
     package let absorbed: AccountID
-    /// The absorbed account's links that go to the survivor, in linking order.
+    /// The absorbed account's links that move to the survivor, in linking order.
     package let moved: [Account.Link]
-    /// The absorbed account's links that go to nobody.
+    /// The absorbed account's links that are removed.
     package let dropped: [Account.Link]
-    /// The survivor's links that give way to the absorbed account's.
+    /// The survivor's links that the absorbed account's replace.
     package let replaced: [Account.Link]
-    /// Where both sides have identities of a provider of which an account may have one.
+    /// The providers of which both sides have identities and an account may have one.
     package let choices: [Choice]
-    /// Everything that the survivor can be signed in with afterwards, in linking order.
+    /// All links of the survivor afterwards, in linking order.
     package let links: [Account.Link]
-    /// The number of events that touch the absorbed account before: a plan is good for one merge, also when
-    /// that is taken back.
+    /// The number of events that touch the absorbed account so far: a plan is valid for one merge,
+    /// even when that merge is undone.
     package let absorbedSequence: Int64
-    /// The linked providers afterwards, in linking order, each named once.
+    /// The linked providers afterwards, in linking order, without duplicates.
     package let linkedProviders: [ProviderName]
 
     /// Plans a merge by a tenant's rules.
     ///
     /// - Parameters:
-    ///   - absorbed: the account that is to be absorbed.
-    ///   - survivor: the account that stays.
-    ///   - keepsAbsorbed: the providers of which the absorbed account's identity stays; of the others the
-    ///     survivor's does.
+    ///   - absorbed: the account to absorb.
+    ///   - survivor: the account that remains.
+    ///   - keepsAbsorbed: the providers of which the absorbed account's identity stays; of the
+    ///     others the survivor's does.
     ///   - policy: the tenant's rules.
     init(
         of absorbed: Account, into survivor: Account, keepsAbsorbed: Set<ProviderName>,
@@ -56,7 +56,7 @@ package struct MergePlan: Hashable, Sendable {
         linkedProviders = after.linkedProviders
     }
 
-    /// Describes a plan that was made before.
+    /// Describes an existing plan.
     init(
         survivor: AccountID, absorbed: AccountID, moved: [Account.Link], dropped: [Account.Link],
         replaced: [Account.Link], choices: [Choice], links: [Account.Link], absorbedSequence: Int64
@@ -75,9 +75,9 @@ package struct MergePlan: Hashable, Sendable {
     /// The survivor's links that stay.
     package var kept: [Account.Link] { links.filter { !moved.contains($0) } }
 
-    /// Whether the e-mails of its identities are verified, which whoever agrees has to see.
+    /// Returns whether the e-mails of its identities are verified, which a preview must show.
     ///
-    /// A read model that is behind keeps nobody from merging: then it is known of none.
+    /// A lagging read model does not block merging: all flags are unknown then.
     package func emailFlags(
         from searches: any SearchReader, in tenant: TenantID
     ) async -> EmailFlags {
@@ -89,11 +89,12 @@ package struct MergePlan: Hashable, Sendable {
         }
     }
 
-    /// How many links the event has to hold.
+    /// The number of links that the event holds.
     var linkCount: Int { moved.count + dropped.count + replaced.count + links.count }
 
-    /// What the digest of the plan is made of: who, how far the absorbed account has come, and every link
-    /// with its place in the log, so that another plan has another digest, and one that was done already.
+    /// The bytes that the plan's digest covers: both accounts, the absorbed one's event count, and
+    /// every link with its position, so that another plan, or the same one after it was executed,
+    /// has another digest.
     package var bytes: [UInt8] {
         func text(_ links: [Account.Link]) -> String {
             links.map { "\($0.identity)@\($0.position)" }.joined(separator: ",")

@@ -1,8 +1,8 @@
-/// Begins a tenant's log; answers the same when it has begun.
+/// Opens a tenant's log; answers the same when it is open.
 package struct OpenLedger: Sendable {
     package let fact: LedgerOpened
 
-    /// Asks for a log that begins so.
+    /// Requests a log with this opening.
     package init(_ fact: LedgerOpened) {
         self.fact = fact
     }

@@ -1,8 +1,8 @@
-/// States in the log that its end was lost in a restore; asked for once for each lost end.
+/// Records in the log that its end was lost in a restore; requested once for each lost end.
 package struct RecordRestore: Sendable {
     package let fact: LedgerRestored
 
-    /// Asks for the statement.
+    /// Requests the record.
     package init(_ fact: LedgerRestored) {
         self.fact = fact
     }

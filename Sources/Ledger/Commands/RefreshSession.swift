@@ -1,14 +1,14 @@
-/// Exchanges a refresh token that this ledger has issued for its successor.
+/// Exchanges a refresh token that this ledger issued for its successor.
 package struct RefreshSession: Sendable {
     package let session: SessionID
-    /// The digest of the token that came.
+    /// The digest of the presented token.
     package let presented: Digest
-    /// The digest of the successor that is given out when the exchange is done.
+    /// The digest of the successor that is issued if the exchange succeeds.
     package let successor: Digest
-    /// The successor, sealed with the token that came.
+    /// The successor, sealed with the presented token.
     package let sealedSuccessor: [UInt8]
 
-    /// Asks for an exchange; the token must be known to be one that this ledger has issued.
+    /// Requests an exchange; the token must be known to be issued by this ledger.
     package init(
         session: SessionID, presented: Digest, successor: Digest, sealedSuccessor: [UInt8]
     ) {
@@ -18,8 +18,8 @@ package struct RefreshSession: Sendable {
         self.sealedSuccessor = sealedSuccessor
     }
 
-    /// The current token is exchanged; the preceding one gives the same successor again for the grace
-    /// time; any other is a stolen token's second use and ends the family.
+    /// The current token is exchanged; within the grace time the preceding one returns the same
+    /// successor again; any other is the second use of a stolen token and ends the family.
     func decide(
         given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
     ) -> Decision {

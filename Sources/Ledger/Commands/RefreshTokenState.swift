@@ -1,16 +1,16 @@
-/// The part of a session that no event records: which refresh token is good now.
+/// The state of a session that no event records: its valid refresh token.
 ///
-/// Tokens are kept as digests. The successor is also kept sealed with the token that it succeeds, so
-/// that who lost the answer and asks again within the grace time gets the same successor, and a copy of
-/// the database gives nobody a token.
+/// Tokens are stored as digests. The successor is also stored sealed with its predecessor, so that
+/// a client that lost the answer gets the same successor again within the grace time, and a copy of
+/// the database reveals no token.
 package struct RefreshTokenState: Hashable, Sendable {
-    /// The digest of the token that is good now.
+    /// The digest of the valid token.
     package internal(set) var current: Digest
-    /// The token before it, when there was one.
+    /// The token before it, if any.
     package internal(set) var preceding: Preceding?
-    /// How many tokens the session had before the current one.
+    /// The number of tokens that the session had before the current one.
     package internal(set) var generation: Int32
-    /// When the session ends unless it is refreshed.
+    /// The time at which the session ends unless it is refreshed.
     package internal(set) var expiresAt: Timestamp
 
     /// The token that was exchanged last.
@@ -27,10 +27,9 @@ package struct RefreshTokenState: Hashable, Sendable {
             self.exchangedAt = exchangedAt
         }
 
-        /// Whether the exchange is no further from now than some seconds, in either direction.
+        /// Checks whether the exchange is at most some seconds from now, in either direction.
         ///
-        /// One that lies further ahead was made before the clock was set back, nobody knows how long
-        /// ago.
+        /// One further in the future was made before the clock was set back, an unknown time ago.
         func isRecent(at now: Timestamp, withinSeconds seconds: Int64) -> Bool {
             now <= exchangedAt.adding(seconds: seconds)
                 && exchangedAt <= now.adding(seconds: seconds)
@@ -43,15 +42,15 @@ package struct RefreshTokenState: Hashable, Sendable {
         preceding = nil
     }
 
-    /// Which token a refresh gives back.
+    /// The token that a refresh returns.
     package enum Exchange: Hashable, Sendable {
-        /// The successor that the command brought.
+        /// The successor that the command carries.
         case fresh
-        /// The successor that an earlier exchange of the same token gave, still sealed.
+        /// The successor that an earlier exchange of the same token returned, still sealed.
         case repeated(sealedSuccessor: [UInt8])
     }
 
-    /// Describes which refresh tokens a session has.
+    /// Describes the refresh tokens of a session.
     package init(
         current: Digest, preceding: Preceding?, generation: Int32, expiresAt: Timestamp
     ) {

@@ -1,60 +1,60 @@
-/// A business no: nothing is wrong with the ledger, and the caller is told why.
+/// A business refusal: the ledger works, and the caller is told the reason.
 ///
-/// A refusal is never confused with a fault such as a database that is away.
+/// A refusal is never confused with a fault such as an unavailable database.
 package enum Refusal: Error, Hashable, Sendable {
     /// The tenant does not exist.
     case unknownTenant
-    /// The caller's session ended, expired or never was.
+    /// The caller's session ended, expired or never existed.
     case sessionEnded
     /// The provider is not one of the tenant's.
     case unsupportedProvider
-    /// The budget is used up; seconds until it is worth trying again.
+    /// The budget is exhausted; the seconds until a retry can succeed.
     case rateLimited(retryAfterSeconds: Int64)
-    /// The ID token proves nothing.
+    /// The ID token is invalid.
     case invalidProviderToken
-    /// The identity, or the provider's place, is taken.
+    /// The identity, or the account's slot for the provider, is taken.
     case providerConflict(ConflictRejected.Reason)
-    /// The caller asked not to open an account and has none.
+    /// The identity has no account, and the caller asked not to open one.
     case accountNotFound
     /// The account has no such identity.
     case providerNotLinked
     /// The account has several identities of the provider and the caller did not name one.
     case identityNotNamed
-    /// Nothing that can be signed in with would be left.
+    /// The account would have no way to sign in.
     case onlyProvider
-    /// The caller proved who they are too long ago.
+    /// The caller's authentication is too old.
     case reauthenticationRequired
-    /// The refresh token is unknown, used up or too old.
+    /// The refresh token is unknown, used or expired.
     case invalidRefreshToken
-    /// The idempotency key came before, with another request.
+    /// The idempotency key was already used for another request.
     case idempotencyKeyReused
-    /// The provider's keys could not be had, so nobody can say whether the ID token is good.
+    /// The provider's keys could not be fetched, so the ID token cannot be checked.
     case providerUnavailable
-    /// No account of the tenant ever had this name.
+    /// The tenant never had an account with this id.
     case unknownAccount
-    /// The account was erased, so there is nothing left to change.
+    /// The account was erased, so nothing can be changed.
     case accountErased
-    /// What would be erased is not what was agreed to.
+    /// The erasure plan differs from the one that was agreed to.
     case erasurePlanChanged
-    /// A legal hold keeps the account from being erased.
+    /// A legal hold prevents the erasure of the account.
     case legalHold
-    /// The account has as many legal holds as it may have.
+    /// The account has the maximum number of legal holds.
     case tooManyHolds
     /// The account has no such hold.
     case unknownHold
-    /// Another account stands for the account.
+    /// The account was merged into another one.
     case accountMerged(into: AccountID)
-    /// There is only one account, so there is nothing to merge.
+    /// Both accounts are the same, so there is nothing to merge.
     case sameAccount
-    /// The accounts do not both have an identity of the provider, so nobody need choose one.
+    /// The provider needs no choice, because the accounts do not both have an identity of it.
     case nothingToChoose(ProviderName)
-    /// The accounts have more identities, or stand for more accounts, than one merge can take.
+    /// The accounts have more identities, or absorbed more accounts, than one merge can take.
     case tooMuchToMerge
-    /// What would be merged is not what was agreed to.
+    /// The merge plan differs from the one that was agreed to.
     case mergePlanChanged
-    /// The merge cannot be taken back any more.
+    /// The merge can no longer be undone.
     case mergeSuperseded(UnmergeAccounts.Obstacle)
-    /// No event of that name is a merge.
+    /// No merge has this event id.
     case unknownMerge
     /// The identity cannot be linked again.
     case relinkRefused(RelinkProvider.Obstacle)

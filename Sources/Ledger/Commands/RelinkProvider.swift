@@ -1,10 +1,9 @@
-/// Takes an unlink back, or says what that would come to: an identity that belongs to nobody goes to the
-/// account again that it belonged to last.
+/// Undoes an unlink, or returns the plan: an unlinked identity is linked to its last account again.
 ///
-/// Neither the account holder nor the identity is there to prove anything, so it is support's, and only ever
-/// gives back what an account had.
+/// Neither the account holder nor the identity is present to prove anything, so only support may do
+/// it, and it only restores a former link.
 package struct RelinkProvider: Sendable {
-    /// What relinking does.
+    /// The effects of a relink.
     package struct Plan: Hashable, Sendable {
         package let account: AccountID
         package let identity: IdentityID
@@ -13,32 +12,32 @@ package struct RelinkProvider: Sendable {
         package let linkedProviders: [ProviderName]
     }
 
-    /// Why an identity cannot be linked again.
+    /// The reasons why an identity cannot be linked again.
     package enum Obstacle: String, Hashable, Sendable, CaseIterable {
         /// It belongs to the account.
         case alreadyLinked = "already_linked"
-        /// It never belonged to the account, belongs or belonged to another one since, or is nobody's name.
+        /// It never belonged to the account, has belonged to another one since, or does not exist.
         case notLinkedHereLast = "not_linked_here_last"
         /// The account has another identity of the provider.
         case providerTaken = "provider_taken"
-        /// Nobody can say any more who it is: what the link disclosed was destroyed.
+        /// The disclosures of the link were destroyed, so its subject is unknown.
         case disclosuresGone = "disclosures_gone"
-        /// It was linked and unlinked at this very moment: worth asking again.
+        /// It was linked and unlinked concurrently: a retry may succeed.
         case identityChanged = "identity_changed"
     }
 
     package let account: AccountID
     package let identity: IdentityID
-    /// What the identity's last link disclosed, read before the command was queued; nil when the identity
-    /// was not known then.
+    /// The disclosures of the identity's last link, read before the command was queued; nil when
+    /// the identity was unknown then.
     package let former: FormerLink?
     package let actor: Actor
     package let reason: String
     package let caseReference: String
-    /// Whether only the plan is wanted, and nothing is to change.
+    /// Whether only the plan is requested.
     package let isPreview: Bool
 
-    /// Asks to take an unlink back.
+    /// Requests to undo an unlink.
     package init(
         account: AccountID, identity: IdentityID, former: FormerLink?, actor: Actor,
         reason: String, caseReference: String, isPreview: Bool
@@ -56,7 +55,7 @@ package struct RelinkProvider: Sendable {
         guard let account = state.ledger.accounts[account] else { return .refused(.unknownAccount) }
         guard account.erasedPosition == nil else { return .refused(.accountErased) }
         if let other = account.mergedInto { return .refused(.accountMerged(into: other)) }
-        // Whatever else it may be is not loaded: an identity is found by its last account.
+        // An identity is loaded by its last account, so any other is absent here.
         guard let known = state.ledger.identities[identity], known.lastAccount == account.id,
             !state.ledger.isForgotten(known)
         else { return .refused(.relinkRefused(.notLinkedHereLast)) }
@@ -78,7 +77,8 @@ package struct RelinkProvider: Sendable {
         guard !isPreview else { return Decision(.success(.relinkPlanned(plan))) }
         let fact = ProviderLinked(
             account: account.id, identity: identity, provider: known.provider, cause: .relink)
-        // Disclosed anew, as any link does, so that the read model has the identity as it was linked.
+        // Disclosed again, as for any link, so that the read model shows the identity as it was
+        // linked.
         let disclosures =
             [
                 Disclosure(.caseReference, caseReference), Disclosure(.reason, reason),
@@ -102,7 +102,7 @@ package struct RelinkProvider: Sendable {
     }
 }
 
-/// What an identity's last link disclosed when it was made, as far as that is still kept.
+/// The disclosures of an identity's last link that have not been destroyed.
 package struct FormerLink: Hashable, Sendable {
     /// The position of the `ProviderLinked`.
     package let position: LogPosition

@@ -1,8 +1,8 @@
-/// What a command that was done gives back.
+/// The successful results of commands.
 package enum Reply: Hashable, Sendable {
-    /// A ledger was opened, or was open before.
+    /// A ledger was opened, or is open already.
     case opened
-    /// It is written down that a key took another's place.
+    /// A key rotation was recorded.
     case keyRotated
     /// A session was opened.
     case signedIn(Grant, isNewUser: Bool)
@@ -14,11 +14,11 @@ package enum Reply: Hashable, Sendable {
     case signedOut
     /// A refresh token was exchanged.
     case refreshed(Grant, RefreshTokenState.Exchange)
-    /// An account is erased; the position of its `AccountErased`, which this command appended or one
-    /// before it, and every account that this command erased, itself included; of an erasure before it the
-    /// account alone.
+    /// An account is erased: the position of its `AccountErased`, appended by this command or
+    /// before, and every account that this command erased; after an earlier erasure only the
+    /// account itself.
     case erased(at: LogPosition, isNew: Bool, covering: [AccountID])
-    /// What an erasure would cover and take away.
+    /// The accounts that an erasure would cover, and the data it would destroy.
     case erasurePlanned(ErasurePlan, ErasureLosses)
     /// A legal hold was set.
     case holdSet(HoldID)
@@ -26,20 +26,20 @@ package enum Reply: Hashable, Sendable {
     case holdLifted
     /// A restore was recorded, at this position.
     case restoreRecorded(at: LogPosition)
-    /// What a merge would do, and the digest of that.
+    /// The plan of a merge, and its digest.
     case mergePlanned(MergePlan, Digest)
     /// Accounts were merged as planned, by this event; nil until it is recorded.
     case merged(MergePlan, EventID?)
-    /// What taking a merge back would do.
+    /// The plan of undoing a merge.
     case unmergePlanned(UnmergeAccounts.Plan)
-    /// A merge was taken back as planned, by this event; nil until it is recorded.
+    /// A merge was undone as planned, by this event; nil until it is recorded.
     case unmerged(UnmergeAccounts.Plan, EventID?)
-    /// What linking an identity again would do.
+    /// The plan of linking an identity again.
     case relinkPlanned(RelinkProvider.Plan)
     /// An identity was linked again as planned, by this event; nil until it is recorded.
     case relinked(RelinkProvider.Plan, EventID?)
 
-    /// The same with the name of the event that was recorded, where it has none yet.
+    /// Returns the reply with the id of the recorded event filled in, if it lacks one.
     package func naming(_ recorded: some BidirectionalCollection<Recording>) -> Reply {
         switch self {
         case .merged(let plan, let event): .merged(plan, event ?? recorded.last?.recorded.id)
@@ -54,7 +54,7 @@ package enum Reply: Hashable, Sendable {
     }
 }
 
-/// What an access token is made from.
+/// The data for an access token.
 package struct Grant: Hashable, Sendable {
     package let account: AccountID
     package let session: SessionID
@@ -62,7 +62,7 @@ package struct Grant: Hashable, Sendable {
     package let methods: AuthenticationMethods
     package let linkedProviders: [ProviderName]
 
-    /// Describes whose session it is.
+    /// Describes a session and its account.
     package init(
         account: AccountID, session: SessionID, authenticatedAt: Timestamp,
         methods: AuthenticationMethods, linkedProviders: [ProviderName]

@@ -1,11 +1,10 @@
-/// Writes into a tenant's log that a key took another's place.
+/// Records a key rotation in a tenant's log.
 ///
-/// Whether the log says so already is for the caller to find out, who keeps others from rotating
-/// at the same time.
+/// The caller checks whether the log says so already, and excludes concurrent rotations.
 package struct RotateKey: Sendable {
     package let fact: KeyRotated
 
-    /// Asks for the fact to be appended.
+    /// Requests the record.
     package init(_ fact: KeyRotated) {
         self.fact = fact
     }

@@ -1,14 +1,14 @@
-/// Keeps an account from being erased until the hold is lifted.
+/// Prevents an account from being erased until the hold is lifted.
 package struct SetLegalHold: Sendable {
-    /// The most holds that an account may have at once.
+    /// The maximum number of concurrent holds of an account.
     package static let holdsMax = 16
 
     package let account: AccountID
-    /// The name that the hold gets; one that the account has under this name answers the same again.
+    /// The id of the hold; repeating it with the same id answers the same.
     package let newHold: HoldID
     package let actor: Actor
 
-    /// Asks for a hold.
+    /// Requests a hold.
     package init(account: AccountID, newHold: HoldID, actor: Actor) {
         self.account = account
         self.newHold = newHold

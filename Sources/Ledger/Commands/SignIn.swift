@@ -2,22 +2,22 @@
 package struct SignIn: Sendable {
     package let identity: ProviderIdentity
     package let email: Email?
-    /// When the person proved who they are, as the ID token says.
+    /// The time of authentication from the ID token.
     package let authenticatedAt: Timestamp
-    /// How they proved it.
+    /// The methods of authentication.
     package let methods: AuthenticationMethods
-    /// The ID token, where each is good for one sign-in only.
+    /// The ID token, if each may be used for one sign-in only.
     package let singleUse: SingleUseIDToken?
-    /// Whether an account is opened for an identity that has none.
+    /// Whether an account is opened for an identity without one.
     package let createAccount: Bool
     /// The digest of the session's first refresh token.
     package let refreshToken: Digest
-    /// The names that what is new gets.
+    /// The ids for a new account, identity and session.
     package let newAccount: AccountID
     package let newIdentity: IdentityID
     package let newSession: SessionID
 
-    /// Asks for a session.
+    /// Requests a session.
     package init(
         identity: ProviderIdentity, email: Email?, authenticatedAt: Timestamp,
         methods: AuthenticationMethods = .federated, singleUse: SingleUseIDToken? = nil,
@@ -110,9 +110,9 @@ package struct SignIn: Sendable {
 }
 
 extension Budget {
-    /// Whole seconds from now until something of that time falls out of the window; at least 1.
+    /// Returns the whole seconds until an event of that time leaves the window; at least 1.
     ///
-    /// Never more than the window, even when a clock was set back and that time lies ahead.
+    /// Never more than the window, even when that time is in the future after a clock was set back.
     func secondsUntilFree(since earliest: Timestamp, at now: Timestamp) -> Int64 {
         let free = earliest.adding(seconds: windowSeconds).microseconds - now.microseconds
         return min(max(1, (free + 999_999) / 1_000_000), max(1, windowSeconds))

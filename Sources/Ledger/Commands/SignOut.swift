@@ -3,7 +3,7 @@ package struct SignOut: Sendable {
     package let caller: Caller
     package let scope: SignedOut.Scope
 
-    /// Asks for an end.
+    /// Requests the end.
     package init(caller: Caller, scope: SignedOut.Scope) {
         self.caller = caller
         self.scope = scope

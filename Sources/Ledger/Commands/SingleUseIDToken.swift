@@ -1,14 +1,14 @@
-/// An ID token that signs in once, where a tenant wants that: a keyed digest names it, and nobody.
+/// A single-use ID token, for tenants that require it, identified by a keyed digest.
 package struct SingleUseIDToken: Hashable, Sendable {
-    /// How long after the first sign-in the same token opens further sessions, in seconds: who lost the answer
-    /// tries again.
+    /// The time, in seconds, in which the same token may open further sessions after its first, for
+    /// clients that lost the answer.
     package static let retrySeconds: Int64 = 60
 
     package let digest: Digest
-    /// From when on the token is accepted no more in any case.
+    /// The time from which the token is not accepted in any case.
     package let expiresAt: Timestamp
 
-    /// Names a token.
+    /// Describes a token.
     package init(digest: Digest, expiresAt: Timestamp) {
         self.digest = digest
         self.expiresAt = expiresAt

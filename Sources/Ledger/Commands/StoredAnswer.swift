@@ -1,14 +1,14 @@
-/// The answers that an idempotency key gives again, in the form in which they are kept.
+/// The stored answers of idempotency keys, in their storage format.
 package struct StoredAnswer: Hashable, Sendable {
     package private(set) var result: Result<Reply, Refusal>
 
-    /// Wraps a result; nil for one that no idempotent command can have.
+    /// Wraps a result; nil for one that no idempotent command has.
     package init?(_ result: Result<Reply, Refusal>) {
         self.result = result
         guard text != nil else { return nil }
     }
 
-    /// Reads the kept form.
+    /// Reads the storage format.
     package init?(text: String) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
@@ -41,14 +41,15 @@ package struct StoredAnswer: Hashable, Sendable {
         }
     }
 
-    /// The same with the name of the event that was recorded.
+    /// Returns the answer with the id of the recorded event filled in.
     func naming(_ recorded: some BidirectionalCollection<Recording>) -> StoredAnswer {
         var named = self
         named.result = result.map { $0.naming(recorded) }
         return named
     }
 
-    /// The kept form, such as `linked:apple,google`; always there in a value that was made.
+    /// The storage format, such as `linked:apple,google`; never nil in a value that was
+    /// constructed.
     package var text: String? {
         switch result {
         case .success(.linked(let providers)):

@@ -1,4 +1,4 @@
-/// At most so many in any stretch of so long.
+/// A sliding budget: a maximum count in any window of a given length.
 package struct Budget: Hashable, Sendable {
     package let limit: Int
     package let windowSeconds: Int64
@@ -12,23 +12,23 @@ package struct Budget: Hashable, Sendable {
 
 /// The rules of one tenant that decisions depend on.
 package struct TenantPolicy: Sendable {
-    /// The providers that can be signed in with now: those of the configuration.
+    /// The providers that can be used to sign in: those of the configuration.
     package var providers: Set<ProviderName>
     /// Whether an account may have several identities of one provider.
     package var severalPerProvider: Bool
-    /// Whether an ID token that opened a session opens no other one a little later.
+    /// Whether an ID token that opened a session opens no other one after a short retry time.
     package var singleUseIDTokens = false
-    /// Link attempts an account.
+    /// Link attempts per account.
     package var linkBudget = Budget(limit: 5, windowSeconds: 3600)
-    /// Sign-ins an identity.
+    /// Sign-ins per identity.
     package var signInBudget = Budget(limit: 60, windowSeconds: 3600)
-    /// How long ago, in seconds, a caller may have proved who they are for an unlink.
+    /// The maximum age of the authentication for an unlink, in seconds.
     package var reauthenticationSeconds: Int64 = 600
-    /// How long, in seconds, a session lives without being refreshed.
+    /// The time, in seconds, after which a session without a refresh ends.
     package var sessionIdleSeconds: Int64 = 30 * 86_400
-    /// How long, in seconds, a session lives at most.
+    /// The maximum lifetime of a session, in seconds.
     package var sessionLifetimeSeconds: Int64 = 365 * 86_400
-    /// How long, in seconds, the preceding refresh token gives the same successor again.
+    /// The time, in seconds, in which the preceding refresh token returns the same successor.
     package var refreshGraceSeconds: Int64 = 10
 
     /// Describes a tenant's rules; everything but the providers has the contract's value.

@@ -1,12 +1,12 @@
-/// Takes an identity off the caller's account and ends the sessions that it opened there.
+/// Unlinks an identity from the caller's account and ends the sessions that it opened there.
 package struct UnlinkProvider: Sendable {
     package let caller: Caller
     package let provider: ProviderName
-    /// Which identity, when the account has several of the provider.
+    /// The identity to unlink, when the account has several of the provider.
     package let identity: IdentityID?
     package let idempotency: IdempotencyKey?
 
-    /// Asks for an unlink.
+    /// Requests an unlink.
     package init(
         caller: Caller, provider: ProviderName, identity: IdentityID?,
         idempotency: IdempotencyKey?
@@ -17,7 +17,7 @@ package struct UnlinkProvider: Sendable {
         self.idempotency = idempotency
     }
 
-    /// The refusals stand in the contract's order: not linked, only provider, re-authentication.
+    /// Checks in the contract's order: not linked, only provider, re-authentication.
     func decide(
         given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
     ) -> Decision {
@@ -51,8 +51,8 @@ package struct UnlinkProvider: Sendable {
         ).remembered(under: idempotency)
     }
 
-    /// Appends a refusal once in a budget's window: unlinks have no budget of attempts, so repeating
-    /// the same refused request must not be a way to make the log grow.
+    /// Appends a refusal once in a budget's window: unlinks have no attempt budget, so repeating a
+    /// refused request must not make the log grow.
     private func refuse(
         _ refusal: Refusal, _ link: Account.Link, _ reason: UnlinkRejected.Reason,
         in state: DecisionState, at now: Timestamp, _ policy: TenantPolicy

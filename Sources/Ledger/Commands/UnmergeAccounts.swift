@@ -1,16 +1,16 @@
-/// Takes a merge back, or says what that would come to.
+/// Undoes a merge, or returns the plan of undoing it.
 package struct UnmergeAccounts: Sendable {
-    /// What taking a merge back does.
+    /// The effects of undoing a merge.
     package struct Plan: Hashable, Sendable {
         package let survivor: AccountID
         package let absorbed: AccountID
-        /// The links that go back to the absorbed account, in linking order.
+        /// The links that return to the absorbed account, in linking order.
         package let returned: [Account.Link]
-        /// The links that the survivor has again.
+        /// The links that are restored to the survivor.
         package let restored: [Account.Link]
-        /// Everything that the survivor can be signed in with afterwards, in linking order.
+        /// All links of the survivor afterwards, in linking order.
         package let links: [Account.Link]
-        /// The linked providers of each afterwards, in linking order.
+        /// The linked providers of each account afterwards, in linking order.
         package let survivorProviders: [ProviderName]
         package let absorbedProviders: [ProviderName]
 
@@ -28,9 +28,9 @@ package struct UnmergeAccounts: Sendable {
         }
     }
 
-    /// Why a merge cannot be taken back any more.
+    /// The reasons why a merge can no longer be undone.
     package enum Obstacle: String, Hashable, Sendable {
-        /// It was taken back already, or one of the accounts was erased.
+        /// It was already undone, or one of the accounts was erased.
         case notActive = "not_active"
         /// The survivor was merged into another account since.
         case survivorMerged = "survivor_merged"
@@ -38,7 +38,7 @@ package struct UnmergeAccounts: Sendable {
         case laterMerge = "later_merge"
         /// An identity was unlinked, moved or linked anew since.
         case identityChanged = "identity_changed"
-        /// The survivor has another identity of the provider that it would have again.
+        /// The survivor has another identity of a provider whose link would be restored.
         case providerTaken = "provider_taken"
         /// One of the accounts would have no way to sign in.
         case noWayToSignIn = "no_way_to_sign_in"
@@ -51,11 +51,11 @@ package struct UnmergeAccounts: Sendable {
     package let actor: Actor
     package let reason: String
     package let caseReference: String
-    /// Whether only the plan is wanted, and nothing is to change.
+    /// Whether only the plan is requested.
     package let isPreview: Bool
     package let idempotency: IdempotencyKey?
 
-    /// Asks to take a merge back.
+    /// Requests to undo a merge.
     package init(
         merge: EventID, survivor: AccountID, absorbed: AccountID, actor: Actor, reason: String,
         caseReference: String, isPreview: Bool, idempotency: IdempotencyKey? = nil
@@ -86,7 +86,7 @@ package struct UnmergeAccounts: Sendable {
         if let obstacle = obstacle(to: plan, survivor, policy) {
             return .refused(.mergeSuperseded(obstacle))
         }
-        // An entry holds so many links and no more.
+        // An entry has a maximum number of links.
         guard plan.returned.count + plan.restored.count + plan.links.count <= EntryDetails.linksMax
         else { return .refused(.tooMuchToMerge) }
         guard !isPreview else { return Decision(.success(.unmergePlanned(plan))) }
@@ -105,7 +105,7 @@ package struct UnmergeAccounts: Sendable {
         ).remembered(under: idempotency)
     }
 
-    /// Nil when an identity is not where the merge left it.
+    /// Returns the plan; nil when an identity is no longer where the merge left it.
     private func plan(
         _ merge: Merge, _ survivor: Account, _ absorbed: Account, _ ledger: LedgerState
     ) -> Plan? {
@@ -154,7 +154,8 @@ package struct UnmergeAccounts: Sendable {
 }
 
 extension LedgerState {
-    /// The last link of an identity that a merge set free; nil when it was linked since, or is not known.
+    /// Returns the last link of an identity that a merge removed; nil when it was linked since, or
+    /// is unknown.
     fileprivate func freedLink(_ identity: IdentityID, before merge: Merge) -> Account.Link? {
         guard let known = identities[identity], known.account == nil, !isForgotten(known),
             known.linkedPosition < merge.position

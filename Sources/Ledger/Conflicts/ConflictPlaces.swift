@@ -1,20 +1,20 @@
-/// Where conflicts are found, by accounts, identities and events, in little memory.
+/// A compact index of conflicts by accounts, identities and events.
 ///
-/// A name goes by 64 of its bits. Two that fall together, and a name that no longer fits, only make more be
-/// looked at than is meant. Each look takes out what is there twice and what nothing can change any more.
+/// A key is hashed to 64 of its bits. Collisions and outdated keys only cause extra conflicts to be
+/// examined. Each lookup removes duplicates and conflicts that nothing can change any more.
 struct ConflictPlaces {
     private struct Link {
         let place: Int32
-        /// The link before it of the same name; -1 for none.
+        /// The previous node of the same key; -1 for none.
         var next: Int32
     }
 
     private var heads: [UInt64: Int32] = [:]
     private var links: [Link] = []
-    /// The links that can be used again.
+    /// The nodes that can be reused.
     private var free: [Int32] = []
 
-    /// How many pairs of a name and a place are kept.
+    /// The number of stored pairs of a key and an index.
     var count: Int { links.count - free.count }
 
     mutating func add<Kind>(_ place: Int, to id: EntityID<Kind>) {
@@ -29,7 +29,8 @@ struct ConflictPlaces {
         }
     }
 
-    /// The places of several names where conflicts are that events can change, each once and in order.
+    /// Returns the indexes of conflicts that match several keys and can still change, in order and
+    /// without duplicates.
     mutating func places(
         of accounts: [AccountID], _ identities: Set<IdentityID>, merge: EventID?,
         in conflicts: [Conflict]
@@ -41,7 +42,7 @@ struct ConflictPlaces {
         return places.sorted()
     }
 
-    /// Takes out what is known of a conflict that nothing can change any more.
+    /// Removes a conflict that nothing can change any more.
     mutating func forget(_ conflict: Conflict, in conflicts: [Conflict]) {
         _ = places(
             of: conflict.callers + [conflict.holder, conflict.holderNow].compactMap(\.self),

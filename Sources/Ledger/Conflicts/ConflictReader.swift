@@ -1,19 +1,20 @@
-/// Which conflicts are wanted.
+/// The filters of a read of conflicts.
 package struct ConflictQuery: Hashable, Sendable {
-    /// The position of the last attempt that was seen last; nil from the beginning.
+    /// The position of the last attempt of the last conflict that was seen; nil to start at the
+    /// beginning.
     package var after: LogPosition?
     package var state: Conflict.State?
-    /// An account that is, or stands for, the caller or the holder.
+    /// An account that is the caller or the holder, or absorbed one of them.
     package var account: AccountID?
-    /// How many at the most.
+    /// The maximum number of conflicts.
     package var limit: Int
 
-    /// Wants all of them.
+    /// Selects all of them.
     package init(limit: Int) {
         self.limit = limit
     }
 
-    /// Whether a conflict is wanted, wherever the page begins.
+    /// Checks whether a conflict matches the filters, regardless of the cursor.
     package func wants(_ conflict: Conflict) -> Bool {
         guard state.map({ $0 == conflict.state }) ?? true else { return false }
         guard let account else { return true }
@@ -22,13 +23,13 @@ package struct ConflictQuery: Hashable, Sendable {
     }
 }
 
-/// Some conflicts, as of a position.
+/// A page of conflicts, as of a position.
 package struct ConflictPage: Sendable {
     /// In the order of their last attempts.
     package let page: CursorPage<Conflict>
-    /// How many events of the log have been folded into them.
+    /// The number of events of the log that the conflicts include.
     package let foldedSize: Int64
-    /// How many events the log has.
+    /// The number of events of the log.
     package let logSize: Int64
 
     /// Collects a page.
@@ -41,11 +42,11 @@ package struct ConflictPage: Sendable {
 
 /// Reads of the `conflicts` read model.
 package protocol ConflictReader: Sendable {
-    /// The next conflicts, in the order of their last attempts.
+    /// Returns the next conflicts, in the order of their last attempts.
     ///
-    /// The work is bounded, so that a page may hold few or none and yet not be the last. A further attempt
-    /// moves a conflict behind every other, so who goes on after each page's cursor misses none that an
-    /// attempt has changed.
+    /// The work is bounded, so a page may hold few or none and yet not be the last. A further
+    /// attempt moves a conflict behind every other, so reading on after each page's cursor misses
+    /// no conflict with a new attempt.
     func conflicts(
         matching query: ConflictQuery, in tenant: TenantID
     ) async throws(LedgerFault) -> ConflictPage

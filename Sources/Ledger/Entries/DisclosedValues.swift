@@ -1,4 +1,4 @@
-/// What one event discloses, as far as it has not been destroyed.
+/// The disclosures of one event that have not been destroyed.
 package struct DisclosedValues: Hashable, Sendable {
     package private(set) var caseReference: String?
     package private(set) var clientIP: String?
@@ -8,12 +8,12 @@ package struct DisclosedValues: Hashable, Sendable {
     private var address: String?
     private var emailVerified: String?
 
-    /// Nothing disclosed.
+    /// Creates an empty set.
     package init() {}
 
-    /// What is disclosed at once.
+    /// Collects disclosures.
     ///
-    /// - Precondition: each name is there once.
+    /// - Precondition: no name occurs twice.
     package init(_ disclosures: [Disclosure]) {
         for disclosure in disclosures {
             let isNew = add(disclosure)
@@ -34,22 +34,22 @@ package struct DisclosedValues: Hashable, Sendable {
         }
     }
 
-    /// The e-mail; whether it is verified is not known where nothing, or nothing that is a flag, was disclosed of it.
+    /// The e-mail; whether it is verified is nil when the flag was not disclosed or is malformed.
     package var email: Email? {
         address.map { Email($0, isVerified: emailVerified.flatMap(Bool.init)) }
     }
 
-    /// The values that are there, in the order of their names.
+    /// The values, sorted by name.
     package var values: [(name: Disclosure.Name, value: String)] {
         Disclosure.Name.allCases.compactMap { name in self[name].map { (name: name, value: $0) } }
     }
 
-    /// How many values are there.
+    /// The number of values.
     package var count: Int {
         values.count
     }
 
-    /// Adds a disclosure; false when its name is there already.
+    /// Adds a disclosure; false when its name is a duplicate.
     package mutating func add(_ disclosure: Disclosure) -> Bool {
         guard self[disclosure.name] == nil else { return false }
         switch disclosure.name {

@@ -1,32 +1,34 @@
 /// One piece of personal data about one account, kept off the log (RFC 9901, section 4.2).
 ///
-/// The entry carries only the digest of its encoded form; the salt keeps the digest from being guessed.
+/// The entry carries only the digest of its encoded form; the salt prevents guessing the value from
+/// the digest.
 package struct Disclosure: Hashable, Sendable {
-    /// What a disclosure is about.
+    /// The names of disclosed values.
     package enum Name: String, Sendable, CaseIterable {
         case caseReference = "case_reference"
         case clientIP = "client_ip"
         case email
-        /// `true` or `false`; beside every `email` since it is kept.
+        /// `true` or `false`; accompanies every `email` since this name was introduced.
         case emailVerified = "email_verified"
         case providerID = "provider_id"
         case reason
         case userAgent = "user_agent"
     }
 
-    /// The number of random bytes that salt a disclosure.
+    /// The number of random bytes of a salt.
     package static let saltBytes = 16
 
     package let name: Name
     package let value: String
 
-    /// Names a value.
+    /// Creates a disclosure.
     package init(_ name: Name, _ value: String) {
         self.name = name
         self.value = value
     }
 
-    /// The unpadded base64url form of `["<salt>","<name>","<value>"]`, the form that is hashed and kept.
+    /// Returns the unpadded base64url form of `["<salt>","<name>","<value>"]`, which is hashed and
+    /// stored.
     package func encoded(salt: [UInt8]) -> [UInt8] {
         precondition(salt.count == Self.saltBytes, "a salt has 128 bits")
         var json: [UInt8] = []
@@ -64,7 +66,7 @@ package struct Disclosure: Hashable, Sendable {
     }
 }
 
-/// The disclosures of one event about one account, as they are encrypted together: joined by `~`.
+/// The disclosures of one event about one account, joined by `~` for encryption.
 package enum DisclosureList {
     /// Joins encoded disclosures.
     package static func join(_ encoded: [[UInt8]]) -> [UInt8] {
@@ -77,7 +79,7 @@ package enum DisclosureList {
         return bytes
     }
 
-    /// Takes joined disclosures apart, each with its encoded form; nil when one does not parse.
+    /// Splits joined disclosures, each with its encoded form; nil when one is malformed.
     package static func split(_ bytes: [UInt8]) -> [(encoded: [UInt8], disclosure: Disclosure)]? {
         var result: [(encoded: [UInt8], disclosure: Disclosure)] = []
         for part in bytes.split(separator: UInt8(ascii: "~"), omittingEmptySubsequences: false) {

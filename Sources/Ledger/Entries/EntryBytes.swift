@@ -1,4 +1,4 @@
-/// A place in the bytes of an entry, from which values are read without being copied first.
+/// A cursor in the bytes of an entry that reads values without copying them first.
 ///
 /// Digits are checked without branches, since random ones cannot be predicted.
 struct EntryBytes {
@@ -12,7 +12,7 @@ struct EntryBytes {
         end = bytes.count
     }
 
-    /// A part of the same bytes.
+    /// Creates a cursor over a part of the same bytes.
     init(_ bytes: [UInt8], _ range: Range<Int>) {
         self.bytes = bytes
         index = range.lowerBound
@@ -21,7 +21,7 @@ struct EntryBytes {
 
     var isAtEnd: Bool { index == end }
 
-    /// Moves behind a literal, when it is here.
+    /// Consumes a literal, if it is next.
     @inline(__always)
     mutating func consume(_ literal: String) -> Bool {
         let expected = literal.utf8.span
@@ -33,12 +33,12 @@ struct EntryBytes {
         return true
     }
 
-    /// Whether a byte comes next.
+    /// Checks whether a byte is next.
     func isAt(_ byte: Unicode.Scalar) -> Bool {
         index < end && bytes[index] == UInt8(ascii: byte)
     }
 
-    /// Moves behind a text in quotes: ASCII without quotes, backslashes and control characters.
+    /// Consumes a quoted string: ASCII without quotes, backslashes and control characters.
     mutating func text() -> Range<Int>? {
         guard index < end, bytes[index] == UInt8(ascii: "\"") else { return nil }
         var place = index + 1
@@ -52,7 +52,8 @@ struct EntryBytes {
         return index + 1..<place
     }
 
-    /// Moves behind a number in quotes, in its only form; no entry counts further than a log can be long.
+    /// Consumes a quoted number in canonical form; larger numbers than the longest log can have are
+    /// refused.
     mutating func integer() -> Int64? {
         guard let text = text(), !text.isEmpty, text.count <= 19,
             text.count == 1 || bytes[text.lowerBound] != UInt8(ascii: "0")
@@ -66,7 +67,7 @@ struct EntryBytes {
         return value <= UInt64(LogPosition.endMax) ? Int64(value) : nil
     }
 
-    /// Moves behind an identifier in quotes, in its lower-case form.
+    /// Consumes a quoted identifier in lower case.
     mutating func id<Kind>() -> EntityID<Kind>? {
         guard end - index >= 38, bytes[index] == UInt8(ascii: "\""),
             bytes[index + 37] == UInt8(ascii: "\"")
@@ -102,7 +103,7 @@ struct EntryBytes {
         return value
     }
 
-    /// Moves behind a digest in quotes: 43 base64url characters, the last two bits zero.
+    /// Consumes a quoted digest: 43 base64url characters, the last two bits zero.
     mutating func digest() -> Digest? {
         guard end - index >= 45, bytes[index] == UInt8(ascii: "\""),
             bytes[index + 44] == UInt8(ascii: "\"")
@@ -134,7 +135,7 @@ struct EntryBytes {
         return value
     }
 
-    /// Moves behind a time in quotes, in the only form of entries.
+    /// Consumes a quoted time in the format of entries.
     mutating func timestamp() -> Timestamp? {
         guard end - index >= 29, bytes[index] == UInt8(ascii: "\""),
             bytes[index + 28] == UInt8(ascii: "\""),
@@ -144,7 +145,7 @@ struct EntryBytes {
         return time
     }
 
-    /// Moves behind a list of links, each an object in its only form.
+    /// Consumes a list of links, each an object in canonical form.
     mutating func links() -> [Account.Link]? {
         guard consume("[") else { return nil }
         var links: [Account.Link] = []
@@ -164,20 +165,20 @@ struct EntryBytes {
         return links
     }
 
-    /// Whether a range holds these bytes.
+    /// Checks whether a range equals these bytes.
     func holds(_ literal: String, at range: Range<Int>) -> Bool {
         var part = EntryBytes(bytes, range)
         return part.consume(literal) && part.isAtEnd
     }
 
-    /// A range as a text of its own.
+    /// Returns a range as a string.
     func string(_ range: Range<Int>) -> String {
         String(decoding: bytes[range], as: UTF8.self)
     }
 }
 
 extension Timestamp {
-    /// Reads the 27 characters of `YYYY-MM-DDTHH:MM:SS.ffffffZ`; nil for a moment that does not
+    /// Reads the 27 characters of `YYYY-MM-DDTHH:MM:SS.ffffffZ`; nil for a time that does not
     /// exist.
     init?(_ bytes: [UInt8], at start: Int) {
         guard bytes[start + 4] == UInt8(ascii: "-"), bytes[start + 7] == UInt8(ascii: "-"),

@@ -1,6 +1,6 @@
-/// The `details` of an entry: named texts and lists of links, in the order of their names.
+/// The `details` of an entry: named strings and lists of links, sorted by name.
 package struct EntryDetails: Hashable, Sendable {
-    /// What a field holds.
+    /// The value of a field.
     package enum Value: Hashable, Sendable {
         case text(String)
         case links([Account.Link])
@@ -12,17 +12,17 @@ package struct EntryDetails: Hashable, Sendable {
         package let value: Value
     }
 
-    /// The most fields an entry may have.
+    /// The maximum number of fields of an entry.
     package static let countMax = 16
-    /// The most links that the lists of an entry may have together, so that it fits into
-    /// `EntryEncoding.bytesMax` whatever their providers are called.
+    /// The maximum number of links in all lists of an entry, so that it fits into
+    /// `EntryEncoding.bytesMax` with provider names of any length.
     package static let linksMax = 200
 
     package private(set) var fields: [Field] = []
 
-    /// Collects texts; a nil one leaves its field out.
+    /// Collects strings; a nil string omits its field.
     ///
-    /// - Precondition: the names ascend, so that the entry is canonical as it is written.
+    /// - Precondition: the names are in ascending order, so that the entry is canonical as written.
     package init(_ fields: [(name: String, text: String?)]) {
         self.fields.reserveCapacity(fields.count)
         for field in fields {
@@ -31,9 +31,9 @@ package struct EntryDetails: Hashable, Sendable {
         }
     }
 
-    /// Collects fields; a nil value leaves its field out.
+    /// Collects fields; a nil value omits its field.
     ///
-    /// - Precondition: the names ascend, so that the entry is canonical as it is written.
+    /// - Precondition: the names are in ascending order, so that the entry is canonical as written.
     package init(values fields: [(name: String, value: Value?)]) {
         for field in fields {
             guard let value = field.value else { continue }

@@ -1,12 +1,12 @@
-/// Why stored bytes are not an entry of this ledger.
+/// The reasons why stored bytes are not an entry of this ledger.
 package enum EntryFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The entry is longer than 65,535 bytes.
     case tooLong
     /// The bytes differ from the canonical form; names the field or the byte where reading stopped.
     case malformed(String)
-    /// The type is none that this program knows.
+    /// The type is unknown to this release.
     case unknownType
-    /// The version of the entry's type is none that this program knows.
+    /// The version of the type is unknown to this release.
     case unknownVersion
 
     package var description: String {

@@ -1,7 +1,7 @@
-/// Reads the one canonical form that `EntryEncoding` writes, byte by byte.
+/// Parses the one canonical form that `EntryEncoding` writes, byte by byte.
 ///
-/// The form has a fixed order of keys and no white space or escapes, so reading is a walk along literals:
-/// strict by construction, and as fast as a replay of millions of entries wants it.
+/// The order of keys is fixed, and there are no white space and no escapes, so parsing compares
+/// literals: strict by construction, and fast enough to replay millions of entries.
 struct EntryScanner {
     private static let accountsMax = 16
     private static let digestsMax = 64
@@ -117,7 +117,7 @@ struct EntryScanner {
         return Principal(key: APIKeyID(bits: key), role: role)
     }
 
-    /// Passes over the details, which are read once the type is known.
+    /// Skips the details, which are parsed once the type is known.
     private mutating func details() throws(EntryFault) -> ScannedDetails {
         try expect(",\"details\":{")
         let start = bytes.index

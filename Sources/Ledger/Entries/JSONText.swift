@@ -1,4 +1,4 @@
-/// Appends a text as a JSON string in the form of RFC 8785, section 3.2.2.2.
+/// Appends a string as JSON in the form of RFC 8785, section 3.2.2.2.
 func appendJSONText(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     for byte in text.utf8 {
@@ -19,7 +19,7 @@ func appendJSONText(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
 }
 
-/// Reads JSON strings in the form that `appendJSONText` writes, and literals between them.
+/// Parses JSON strings in the form that `appendJSONText` writes, and literals between them.
 struct JSONTextParser {
     private let bytes: [UInt8]
     private var index = 0
@@ -36,7 +36,7 @@ struct JSONTextParser {
         return true
     }
 
-    /// A text without escapes: where it lies.
+    /// Returns the range of a string without escapes.
     mutating func bareText() -> Range<Int>? {
         guard consume("\"") else { return nil }
         let start = index
@@ -88,7 +88,7 @@ struct JSONTextParser {
             guard bytes.count - index >= 4 else { return nil }
             let digits = bytes[index..<index + 4]
             index += 4
-            // Only what is written: small digits, and no shorter form.
+            // Only the written form: lower-case digits, and no escape that has a shorter form.
             return (0..<0x20 as Range<UInt8>).first { control in
                 var written: [UInt8] = []
                 appendJSONText(String(Unicode.Scalar(control)), to: &written)

@@ -1,13 +1,13 @@
-/// Who asked for what an event states.
+/// The actor that caused an event.
 package enum Actor: Hashable, Sendable {
     /// The account holder, through a session.
     case account(AccountID, session: SessionID?)
-    /// The ledger itself or the operator's command line.
+    /// The ledger itself, or the operator's command line.
     case system
-    /// Somebody with an API key, in the role that the key had at that time.
+    /// An API key, in the role that it had at that time.
     case apiKey(Principal)
 
-    /// The actor in one word and, for an account or a key, its id: the form of the `actor` columns.
+    /// The actor's type and, for an account or a key, its id: the format of the `actor` columns.
     package var columnText: String {
         switch self {
         case .account(let id, _): "account:\(id)"
@@ -17,15 +17,15 @@ package enum Actor: Hashable, Sendable {
     }
 }
 
-/// One account's part in an event: its own gapless count of events, and what came before.
+/// One account's part in an event: its own gapless sequence number, and its previous event.
 package struct AccountReference: Hashable, Sendable {
     package let id: AccountID
     /// The leaf hash of the account's previous event; nil for its first.
     package let previous: Digest?
-    /// The event's place in the account's own history: 0, 1, 2 and so on.
+    /// The index of the event in the account's own history: 0, 1, 2 and so on.
     package let sequence: Int64
 
-    /// Names an account's part in an event.
+    /// Creates a reference.
     package init(id: AccountID, previous: Digest?, sequence: Int64) {
         self.id = id
         self.previous = previous
@@ -33,7 +33,7 @@ package struct AccountReference: Hashable, Sendable {
     }
 }
 
-/// An event with its place in the log: everything that its entry says.
+/// An event at its position in the log, with all fields of its entry.
 package struct RecordedEvent: Hashable, Sendable {
     package let tenant: TenantID
     package let position: LogPosition
@@ -42,15 +42,15 @@ package struct RecordedEvent: Hashable, Sendable {
     package let recordedAt: Timestamp
     package let actor: Actor
     package let command: CommandID
-    /// The request that carried the command; nil for what no request asked for.
+    /// The request of the command; nil when no request caused it.
     package let request: RequestID?
-    /// Every account the event touches, in the order of the fact.
+    /// Every account that the event touches, in the order of the fact.
     package let accounts: [AccountReference]
-    /// The digests of the disclosures, sorted by their text (RFC 9901, section 4.2.4.1).
+    /// The digests of the disclosures, sorted as text (RFC 9901, section 4.2.4.1).
     package let disclosureDigests: [Digest]
     package let event: Event
 
-    /// Collects what an entry says.
+    /// Collects the fields of an entry.
     package init(
         tenant: TenantID, position: LogPosition, id: EventID, recordedAt: Timestamp, actor: Actor,
         command: CommandID, request: RequestID?, accounts: [AccountReference],

@@ -1,17 +1,17 @@
-/// The `details` of an entry that is being read: named texts and lists, in the order in which they stand.
+/// The `details` of an entry that is being parsed: named strings and lists, in their order.
 package struct ScannedDetails {
     private let bytes: EntryBytes
-    /// The version that the entry says, which follows the details.
+    /// The version of the entry, which follows the details.
     var version = 1
 
     init(_ bytes: EntryBytes) {
         self.bytes = bytes
     }
 
-    /// Hands out the fields one by one and checks at the end that none is left.
+    /// A reader that returns the fields in order and checks at the end that none is left.
     var reader: Reader { Reader(bytes: bytes) }
 
-    /// Reads fields in their order.
+    /// Reads fields in order.
     struct Reader {
         fileprivate var bytes: EntryBytes
         private var isFirst = true
@@ -20,55 +20,55 @@ package struct ScannedDetails {
             self.bytes = bytes
         }
 
-        /// The next field's text, which must have this name.
+        /// Reads the next field, which must have this name, as a string.
         mutating func text(_ name: String) throws(EntryFault) -> String {
             try begin(name)
             guard let text = bytes.text() else { throw .malformed("details.\(name)") }
             return bytes.string(text)
         }
 
-        /// The next field as an identifier.
+        /// Reads the next field as an identifier.
         mutating func id<Kind>(_ name: String) throws(EntryFault) -> EntityID<Kind> {
             try begin(name)
             guard let id: EntityID<Kind> = bytes.id() else { throw .malformed("details.\(name)") }
             return id
         }
 
-        /// The next field as an identifier, when it is there.
+        /// Reads the next field as an identifier, if it is present.
         mutating func optionalID<Kind>(_ name: String) throws(EntryFault) -> EntityID<Kind>? {
             guard isNext(name) else { return nil }
             return try id(name)
         }
 
-        /// The next field as a time.
+        /// Reads the next field as a time.
         mutating func time(_ name: String) throws(EntryFault) -> Timestamp {
             try begin(name)
             guard let time = bytes.timestamp() else { throw .malformed("details.\(name)") }
             return time
         }
 
-        /// The next field as a digest.
+        /// Reads the next field as a digest.
         mutating func digest(_ name: String) throws(EntryFault) -> Digest {
             try begin(name)
             guard let digest = bytes.digest() else { throw .malformed("details.\(name)") }
             return digest
         }
 
-        /// The next field as a number of 64 bits that is not negative.
+        /// Reads the next field as a non-negative 64-bit number.
         mutating func integer(_ name: String) throws(EntryFault) -> Int64 {
             try begin(name)
             guard let value = bytes.integer() else { throw .malformed("details.\(name)") }
             return value
         }
 
-        /// The next field as a list of links.
+        /// Reads the next field as a list of links.
         mutating func links(_ name: String) throws(EntryFault) -> [Account.Link] {
             try begin(name)
             guard let links = bytes.links() else { throw .malformed("details.\(name)") }
             return links
         }
 
-        /// The next field as a provider's name.
+        /// Reads the next field as a provider's name.
         mutating func provider() throws(EntryFault) -> ProviderName {
             guard let name = ProviderName(try text("provider")) else {
                 throw .malformed("details.provider")
@@ -76,7 +76,7 @@ package struct ScannedDetails {
             return name
         }
 
-        /// The next field as the words of `methods`.
+        /// Reads the next field as the words of `methods`.
         mutating func methods() throws(EntryFault) -> AuthenticationMethods {
             guard let methods = AuthenticationMethods(try text("methods")) else {
                 throw .malformed("details.methods")
@@ -84,7 +84,7 @@ package struct ScannedDetails {
             return methods
         }
 
-        /// The next field as one of a closed set of words.
+        /// Reads the next field as one of a closed set of words.
         mutating func word<Word: RawRepresentable<String> & CaseIterable>(
             _ name: String
         ) throws(EntryFault) -> Word {
@@ -95,9 +95,9 @@ package struct ScannedDetails {
             return word
         }
 
-        /// Ends the reading.
+        /// Ends reading.
         ///
-        /// - Throws: `EntryFault.malformed` when a field is left over.
+        /// - Throws: `EntryFault.malformed` when a field is left.
         func end() throws(EntryFault) {
             guard !bytes.isAtEnd else { return }
             throw .malformed("details")
@@ -117,13 +117,13 @@ package struct ScannedDetails {
     }
 }
 
-/// The only account of a fact that touches exactly one.
+/// Returns the only account of a fact that touches exactly one.
 func onlyAccount(_ accounts: [AccountID]) throws(EntryFault) -> AccountID {
     guard accounts.count == 1 else { throw .malformed("accounts") }
     return accounts[0]
 }
 
-/// The accounts of a fact that touches exactly two.
+/// Returns the accounts of a fact that touches exactly two.
 func twoAccounts(_ accounts: [AccountID]) throws(EntryFault) -> (AccountID, AccountID) {
     guard accounts.count == 2 else { throw .malformed("accounts") }
     return (accounts[0], accounts[1])

@@ -1,32 +1,33 @@
-/// A person's data are destroyed: the account's key, and with it every disclosure about the account, its
-/// identities and its sessions.
+/// A person's data are destroyed: the account's key, and with it every disclosure about the
+/// account, its identities and its sessions.
 ///
-/// The account is never touched again, and its identities are forgotten: whoever proves one of them later
-/// opens another account, with an identity of another name.
+/// No later event touches the account, and its identities are forgotten: a later sign-in with one
+/// of them opens another account, with a new identity.
 package struct AccountErased: EventFact {
-    /// On what ground.
+    /// The legal ground of an erasure.
     package enum Basis: String, Sendable, CaseIterable {
-        /// The person asked for it.
+        /// The person requested it.
         case dataSubjectRequest = "data_subject_request"
-        /// The data had been kept long enough.
+        /// The retention period ended.
         case retention
         /// The operator decided it.
         case `operator`
-        /// The account had been erased, and a restored backup brought it back.
+        /// The account was erased before, and a restored backup brought it back.
         case restored
 
-        /// Whether somebody may name it; the last one is for a restore alone.
+        /// Whether a request may state it; the last one is for restores only.
         package var canBeAsked: Bool { self != .restored }
     }
 
     package let account: AccountID
     package let basis: Basis
-    /// The account that stood for it, which was erased with it: itself where none did.
+    /// The account's survivor, which was erased with it: itself when it was not merged.
     ///
-    /// Nil in version 1, where the command alone tells what belongs together.
+    /// Nil in version 1, where erasures that belong together share only the command.
     package let survivor: AccountID?
 
-    /// States which account was erased and on what ground; without a survivor as version 1 did.
+    /// States which account was erased and on what ground; without a survivor it is written as
+    /// version 1.
     package init(account: AccountID, basis: Basis, survivor: AccountID?) {
         self.account = account
         self.basis = basis

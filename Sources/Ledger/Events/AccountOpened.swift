@@ -1,4 +1,4 @@
-/// A new account exists; the link of its first identity follows in the same command.
+/// A new account was opened; the link of its first identity follows in the same command.
 package struct AccountOpened: EventFact {
     package let account: AccountID
 

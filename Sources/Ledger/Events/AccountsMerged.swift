@@ -1,34 +1,34 @@
-/// Two accounts turn out to be one person's: what the absorbed one could be signed in with belongs to the
-/// survivor from here on, and the absorbed one's name stands for the survivor.
+/// Two accounts of one person were merged: the absorbed account's identities belong to the survivor
+/// from here on, and its id resolves to the survivor.
 ///
-/// The links are written out, so that either account's own history tells what it had afterwards. A link
-/// that moves keeps its time and its place in linking order.
+/// The links are written in full, so that either account's own history shows what it had
+/// afterwards. A moved link keeps its time and its position in linking order.
 package struct AccountsMerged: EventFact {
-    /// Who found that the accounts are one person's.
+    /// The reason for a merge.
     package enum Cause: String, Sendable, CaseIterable {
-        /// The person proved both.
+        /// The person proved both accounts.
         case accountHolder = "account_holder"
-        /// Support did it for them.
+        /// Support merged them for the person.
         case support
     }
 
     package let survivor: AccountID
     package let absorbed: AccountID
     package let cause: Cause
-    /// The absorbed account's links that go to the survivor, in linking order.
+    /// The absorbed account's links that move to the survivor, in linking order.
     package let moved: [Account.Link]
-    /// The absorbed account's links that belong to no account any more, because the survivor's of the
-    /// same provider stay.
+    /// The absorbed account's links that are removed, because the survivor's of the same provider
+    /// stay.
     package let dropped: [Account.Link]
-    /// The survivor's links that belong to no account any more, because the absorbed account's of the
-    /// same provider take their place.
+    /// The survivor's links that are removed, because the absorbed account's of the same provider
+    /// replace them.
     package let replaced: [Account.Link]
-    /// Everything that the survivor can be signed in with afterwards, in linking order.
+    /// All links of the survivor afterwards, in linking order.
     package let links: [Account.Link]
     /// The digest of the plan that was agreed to.
     package let plan: Digest
 
-    /// States which accounts were merged, and what came of their links.
+    /// States which accounts were merged, and the effect on their links.
     package init(
         survivor: AccountID, absorbed: AccountID, cause: Cause, moved: [Account.Link],
         dropped: [Account.Link], replaced: [Account.Link], links: [Account.Link], plan: Digest

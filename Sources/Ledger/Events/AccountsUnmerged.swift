@@ -1,19 +1,19 @@
-/// A merge is taken back: every link goes to the account that it came from, with its time and its place
-/// in linking order, and the absorbed account has its life again.
+/// A merge was undone: every link returns to its former account with its time and its position in
+/// linking order, and the absorbed account is active again.
 package struct AccountsUnmerged: EventFact {
     /// The account that had absorbed the other one.
     package let survivor: AccountID
     package let absorbed: AccountID
-    /// The `AccountsMerged` that is taken back.
+    /// The `AccountsMerged` that is undone.
     package let merge: EventID
-    /// The links that go back to the absorbed account, in linking order.
+    /// The links that return to the absorbed account, in linking order.
     package let returned: [Account.Link]
-    /// The links that the survivor had given up in the merge and has again.
+    /// The links that the survivor had lost in the merge and gets back.
     package let restored: [Account.Link]
-    /// Everything that the survivor can be signed in with afterwards, in linking order.
+    /// All links of the survivor afterwards, in linking order.
     package let links: [Account.Link]
 
-    /// States which merge was taken back, and what came of the links.
+    /// States which merge was undone, and the effect on the links.
     package init(
         survivor: AccountID, absorbed: AccountID, merge: EventID, returned: [Account.Link],
         restored: [Account.Link], links: [Account.Link]

@@ -1,12 +1,12 @@
-/// What an event is about, beside its accounts.
+/// The objects of an event beside its accounts.
 package struct AuditSubject: Sendable {
-    /// Why it was refused, or on what ground it was done.
+    /// The reason of a refusal, or the ground of an action.
     package private(set) var reason: String?
     package private(set) var provider: ProviderName?
     package private(set) var identity: IdentityID?
     package private(set) var session: SessionID?
 
-    /// Reads it from the fact.
+    /// Extracts them from the fact.
     package init(_ event: Event) {
         switch event {
         case .ledgerOpened, .keyRotated, .accountOpened:

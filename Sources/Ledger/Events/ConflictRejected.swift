@@ -1,15 +1,15 @@
-/// A link was refused because of what is linked already.
+/// A link was refused because of existing links.
 ///
-/// Touches the caller and, when another account holds the identity, that account after it, so that the
-/// attempt stands in both histories. It discloses nothing about the holder.
+/// Touches the caller and, when another account holds the identity, that account after it, so that
+/// the attempt is in both histories. It discloses nothing about the holder.
 package struct ConflictRejected: EventFact {
-    /// Which of the three conflicts it was; the caller is told only that there is one.
+    /// The three kinds of conflict; the caller is told only that there is one.
     package enum Reason: String, Sendable, CaseIterable {
         /// The identity belongs to another account.
         case heldByOther = "held_by_other"
         /// The identity belongs to the caller already.
         case alreadyYours = "already_yours"
-        /// The caller has an identity of that provider, and the tenant allows one.
+        /// The caller has an identity of that provider, and the tenant allows only one.
         case providerTaken = "provider_taken"
     }
 
@@ -21,7 +21,7 @@ package struct ConflictRejected: EventFact {
     package let provider: ProviderName
     package let reason: Reason
 
-    /// States whose claim to which identity was refused.
+    /// States which claim was refused.
     package init(
         account: AccountID, holder: AccountID?, identity: IdentityID?, provider: ProviderName,
         reason: Reason

@@ -1,7 +1,7 @@
-/// Everything that can have happened: the closed catalogue of facts.
+/// The closed catalogue of facts that the log records.
 ///
-/// A new fact is one file in this folder and one case here; the compiler then lists every fold that has
-/// to know it, because no `switch` over events has a `default`.
+/// A new fact is one file in this folder and one case here; the compiler then lists every fold that
+/// must handle it, because no `switch` over events has a `default`.
 package enum Event: Hashable, Sendable {
     case ledgerOpened(LedgerOpened)
     case accountOpened(AccountOpened)
@@ -21,7 +21,7 @@ package enum Event: Hashable, Sendable {
     case accountsMerged(AccountsMerged)
     case accountsUnmerged(AccountsUnmerged)
 
-    /// The stored names; frozen for ever.
+    /// The stored names, which never change.
     package enum Name: String, CaseIterable, Sendable {
         case ledgerOpened = "LedgerOpened"
         case accountOpened = "AccountOpened"
@@ -42,10 +42,10 @@ package enum Event: Hashable, Sendable {
         case accountsUnmerged = "AccountsUnmerged"
     }
 
-    /// The version that the entry says: that which it was read in, or is written in.
+    /// The version in which the fact was read or is written.
     package var version: Int { fact.version }
 
-    /// What an event ended as.
+    /// The outcome of an event.
     package enum Outcome: String, Sendable {
         case accepted
         case refused
@@ -97,9 +97,9 @@ package enum Event: Hashable, Sendable {
         }
     }
 
-    /// Reads a fact back from what an entry says.
+    /// Reads a fact from an entry.
     ///
-    /// - Throws: `EntryFault.malformed` when the details or the accounts are not those of the type.
+    /// - Throws: `EntryFault.malformed` when the details or the accounts do not match the type.
     package init(_ name: Name, details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         switch name {
         case .ledgerOpened:
@@ -141,7 +141,8 @@ package enum Event: Hashable, Sendable {
 }
 
 extension Event.Name {
-    /// The newest version of the type's details; each from 1 on is read and written for ever.
+    /// The newest version of the type's details; every version from 1 on stays readable and
+    /// writable.
     package var newestVersion: Int {
         switch self {
         case .ledgerOpened, .keyRotated, .signedIn, .accountErased: 2
@@ -153,22 +154,22 @@ extension Event.Name {
     }
 }
 
-/// What every fact can say of itself.
+/// The properties of every fact.
 ///
-/// A fact that was read from an older version answers everything that the newest one says, and is written
-/// as it was: what the older version lacks is made up in the answer and never in ``details``.
+/// A fact that was read from an older version has every property of the newest one, and is written
+/// back in its own version: defaults for what the older version lacks never appear in ``details``.
 package protocol EventFact: Hashable, Sendable {
-    /// The version of ``details``, which is the oldest that holds all that the fact states.
+    /// The version of ``details``: the oldest one that holds every property of the fact.
     var version: Int { get }
-    /// Whether the fact is something that was done, or a refusal.
+    /// Whether the fact is an action or a refusal.
     var outcome: Event.Outcome { get }
-    /// Every account the fact touches, the one that caused it first.
+    /// Every account that the fact touches, the one that caused it first.
     var accounts: [AccountID] { get }
-    /// The fact's own fields, as the entry holds them, in the order of their names.
+    /// The fact's own fields in the entry, sorted by name.
     var details: EntryDetails { get }
-    /// Reads the fact back.
+    /// Reads the fact.
     ///
-    /// - Throws: `EntryFault.malformed` when a field is missing, surplus or not of its form.
+    /// - Throws: `EntryFault.malformed` when a field is missing, surplus or malformed.
     init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault)
 }
 

@@ -1,20 +1,20 @@
 /// A tenant's log began: always position 0.
 package struct LedgerOpened: EventFact {
-    /// Whether the log was opened for development or for production; never changes.
+    /// Whether the log is for development or production; never changes.
     package enum Mode: String, Sendable, CaseIterable {
         case development
         case production
     }
 
     package let mode: Mode
-    /// Fingerprint of the key that encrypts account keys.
+    /// Fingerprint of the key that encrypts the keys of accounts.
     package let encryptionKey: String
-    /// Fingerprint of the key that authenticates entries from position 0 on; nil in version 1.
+    /// Fingerprint of the key that authenticates entries from position 0; nil in version 1.
     package let macKey: String?
     /// Fingerprint of the key that signs access tokens.
     package let tokenKey: String
 
-    /// States how the log began.
+    /// States how the log was opened.
     package init(mode: Mode, encryptionKey: String, macKey: String? = nil, tokenKey: String) {
         self.mode = mode
         self.encryptionKey = encryptionKey

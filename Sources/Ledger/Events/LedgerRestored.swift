@@ -1,17 +1,17 @@
-/// The database was restored from a backup, and what came after that is lost; or the log's name is, because
-/// checkpoints were made up under it.
+/// The database was restored from a backup and later events were lost; or the log's name was
+/// abandoned, because forged checkpoints exist under it.
 ///
-/// Checkpoints that were signed of a longer log are contradicted by what follows, so the log goes on under
-/// another name: auditors see the break, and where it is.
+/// Checkpoints that were signed for a longer log are contradicted by what follows, so the log
+/// continues under another name, which shows auditors the break and its position.
 package struct LedgerRestored: EventFact {
-    /// The number of the origin that the log goes on under: 2, 3 and so on.
+    /// The number of the origin under which the log continues: 2, 3 and so on.
     package let origin: Int64
-    /// The root of the last checkpoint that was signed before.
+    /// The root of the last checkpoint signed before.
     package let root: Digest
-    /// The size of the last checkpoint that was signed before.
+    /// The size of the last checkpoint signed before.
     package let size: Int64
 
-    /// States what was signed before, and where the log goes on.
+    /// States the last signed checkpoint and the new origin.
     package init(origin: Int64, root: Digest, size: Int64) {
         self.origin = origin
         self.root = root

@@ -1,4 +1,4 @@
-/// A hold on an account ended; another one may still keep the account from being erased.
+/// A hold on an account ended; another one may still prevent the account's erasure.
 package struct LegalHoldLifted: EventFact {
     package let account: AccountID
     package let hold: HoldID

@@ -1,6 +1,6 @@
-/// An account must not be erased from here on, until the hold is lifted.
+/// An account must not be erased until the hold is lifted.
 ///
-/// An account may have several holds at once; each of them keeps it.
+/// An account may have several holds at once; each of them prevents its erasure.
 package struct LegalHoldSet: EventFact {
     package let account: AccountID
     package let hold: HoldID

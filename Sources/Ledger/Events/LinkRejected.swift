@@ -1,6 +1,6 @@
-/// A link was refused because of the proof that came with it.
+/// A link was refused because of its proof.
 package struct LinkRejected: EventFact {
-    /// Why the proof was not taken.
+    /// The reason why the proof was refused.
     package enum Reason: String, Sendable, CaseIterable {
         case invalidIDToken = "invalid_id_token"
     }
@@ -9,7 +9,7 @@ package struct LinkRejected: EventFact {
     package let provider: ProviderName
     package let reason: Reason
 
-    /// States whose link was refused and why.
+    /// States which link was refused and why.
     package init(account: AccountID, provider: ProviderName, reason: Reason) {
         self.account = account
         self.provider = provider

@@ -1,12 +1,12 @@
-/// An identity belongs to an account from here on.
+/// An identity was linked to an account.
 package struct ProviderLinked: EventFact {
-    /// What led to the link.
+    /// The cause of a link.
     package enum Cause: String, Sendable, CaseIterable {
         /// The account holder asked for it.
         case link
-        /// It is the identity with which the account was opened.
+        /// It is the identity that opened the account.
         case signUp = "sign_up"
-        /// Support took an unlink back.
+        /// Support undid an unlink.
         case relink
     }
 

@@ -1,4 +1,4 @@
-/// An identity no longer belongs to an account; the sessions that it opened there end with the link.
+/// An identity was unlinked from an account, which ends the sessions that it opened there.
 package struct ProviderUnlinked: EventFact {
     package let account: AccountID
     package let identity: IdentityID

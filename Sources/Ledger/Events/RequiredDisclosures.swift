@@ -1,8 +1,10 @@
 extension Event {
-    /// What every event of its type and cause has disclosed about its first account, since the first release.
+    /// The disclosures that every event of its type and cause has about its first account, since
+    /// the first release.
     ///
-    /// Neither the e-mail with whether it is verified, which a provider may keep to itself, nor the user agent,
-    /// which a client may leave out. Account holders come by HTTP, so the ledger knows their address.
+    /// The e-mail and its verification are optional, because a provider may withhold them, and so
+    /// is the user agent, because a client may omit it. Account holders use HTTP, so the ledger
+    /// knows their IP address.
     package var requiredDisclosures: [Disclosure.Name] {
         switch self {
         case .ledgerOpened, .keyRotated, .ledgerRestored, .accountErased, .legalHoldSet,
@@ -28,16 +30,17 @@ extension Event {
 }
 
 extension RecordedEvent {
-    /// How many disclosures the entry commits to and must commit to; nil when they are enough.
+    /// The number of disclosures that the entry commits to and the number required; nil when they
+    /// suffice.
     ///
-    /// Needs no key, so it can be told of erased accounts, too.
+    /// Requires no key, so it also works for erased accounts.
     package var shortfall: (count: Int, required: Int)? {
         let required = event.requiredDisclosures.count
         return disclosureDigests.count < required
             ? (count: disclosureDigests.count, required: required) : nil
     }
 
-    /// The names of what had to be disclosed and is not among these values.
+    /// Returns the names of the required disclosures that are missing from these values.
     package func missingDisclosures(among disclosed: DisclosedValues) -> [Disclosure.Name] {
         event.requiredDisclosures.filter { disclosed[$0] == nil }
     }

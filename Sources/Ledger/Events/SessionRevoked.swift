@@ -1,8 +1,8 @@
 /// The ledger itself ended a session.
 package struct SessionRevoked: EventFact {
-    /// What gave it away.
+    /// The reason for ending a session.
     package enum Reason: String, Sendable, CaseIterable {
-        /// A refresh token came back that had been exchanged before: one of two holders stole it.
+        /// A refresh token was used a second time, so one of two holders stole it.
         case refreshTokenReused = "refresh_token_reused"
     }
 

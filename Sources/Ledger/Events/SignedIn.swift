@@ -1,15 +1,15 @@
 /// An identity opened a session of the account that it belongs to.
 package struct SignedIn: EventFact {
     package let account: AccountID
-    /// When the person proved who they are, in whole seconds; a refresh does not move it.
+    /// The time of authentication, in whole seconds; a refresh keeps it.
     package let authenticatedAt: Timestamp
     package let identity: IdentityID
     package let provider: ProviderName
     package let session: SessionID
-    /// What the entry says of the methods: nothing in version 1.
+    /// The methods in the entry; nil in version 1.
     private let writtenMethods: AuthenticationMethods?
 
-    /// States which identity opened which session; without methods as version 1 did.
+    /// States which identity opened which session; without methods it is written as version 1.
     package init(
         account: AccountID, authenticatedAt: Timestamp, identity: IdentityID,
         methods: AuthenticationMethods?, provider: ProviderName, session: SessionID
@@ -22,7 +22,7 @@ package struct SignedIn: EventFact {
         self.session = session
     }
 
-    /// How the person proved who they are; only ID tokens opened sessions while version 1 was written.
+    /// The methods of authentication; only ID tokens opened sessions while version 1 was written.
     package var methods: AuthenticationMethods { writtenMethods ?? .federated }
 
     package var version: Int { writtenMethods == nil ? 1 : 2 }

@@ -1,19 +1,19 @@
 /// The account holder ended a session, or all sessions of the account.
 package struct SignedOut: EventFact {
-    /// What was ended.
+    /// The scope of a sign-out.
     package enum Scope: String, Sendable, CaseIterable {
         /// Every live session of the account.
         case everywhere
-        /// The session that asked.
+        /// The requesting session.
         case session
     }
 
     package let account: AccountID
     package let scope: Scope
-    /// The session that asked.
+    /// The requesting session.
     package let session: SessionID
 
-    /// States which session ended, and whether the others did too.
+    /// States which session requested the sign-out, and whether the others ended too.
     package init(account: AccountID, scope: Scope, session: SessionID) {
         self.account = account
         self.scope = scope

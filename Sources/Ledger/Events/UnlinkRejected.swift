@@ -1,10 +1,10 @@
 /// An unlink was refused.
 package struct UnlinkRejected: EventFact {
-    /// Which rule refused it.
+    /// The rule that refused it.
     package enum Reason: String, Sendable, CaseIterable {
-        /// Nothing that can be signed in with would be left.
+        /// The account would have no way to sign in.
         case onlyProvider = "only_provider"
-        /// The caller proved who they are too long ago.
+        /// The caller's authentication is too old.
         case reauthenticationRequired = "reauthentication_required"
     }
 
@@ -13,7 +13,7 @@ package struct UnlinkRejected: EventFact {
     package let provider: ProviderName
     package let reason: Reason
 
-    /// States whose unlink was refused and why.
+    /// States which unlink was refused and why.
     package init(
         account: AccountID, identity: IdentityID, provider: ProviderName, reason: Reason
     ) {

@@ -1,22 +1,21 @@
-/// Why a question about the past has no answer: nothing that is wrong with the account.
+/// The reasons why a question about the past has no answer; none is an error of the account.
 package enum HistoryFault: Error, Hashable, Sendable {
-    /// The log has not come to the position that was asked about; it has so many events.
+    /// The log has not reached the position; it has this many events.
     case notReached(size: Int64)
     /// The later moment is before the earlier one.
     case backwards
-    /// The database is away or slow.
+    /// The database is unavailable or slow.
     case unavailable
-    /// What is stored is not what was written; says where and what, without personal data.
+    /// The stored data is damaged; says where and how, without personal data.
     case damaged(String)
 }
 
-/// What it rests on that an account has no further event up to a moment.
+/// The evidence that an account has no further event up to a moment.
 package enum HistoryBasis: String, Hashable, Sendable {
-    /// The log alone: the account's next event names the last one, or everything after that was looked
-    /// through.
+    /// The log alone: the account's next event names the last one, or all events in between were
+    /// scanned.
     case log
-    /// Decision state, which names the last event: more of the log lies behind it than was looked
-    /// through.
+    /// Decision state, which names the last event: more of the log follows it than was scanned.
     case decisionState = "decision_state"
 }
 
@@ -28,7 +27,7 @@ package struct AccountAsOf: Sendable {
     package let asOf: LogMark?
     package let log: LogExtent
 
-    /// Pairs an account with the moment that it is shown at.
+    /// Pairs an account with a moment.
     package init(
         account: ReplayedAccount, basis: HistoryBasis, asOf: LogMark?, log: LogExtent
     ) {
@@ -39,16 +38,16 @@ package struct AccountAsOf: Sendable {
     }
 }
 
-/// Some of an account's events, in order and without one left out.
+/// A gapless range of an account's events, in order.
 package struct HistoryPage: Sendable {
-    /// Each names the one before it, back to the one that the page follows on.
+    /// Each names its predecessor, from the one before the page on.
     package let events: [ReplayedEvent]
-    /// How many events touch the account up to ``asOf``, by the `seq` of the last; nil unless the page
-    /// reaches it.
+    /// The number of events that touch the account up to ``asOf``, by the last `seq`; nil unless
+    /// the page reaches it.
     package let eventCount: Int64?
-    /// What it rests on that it was the last; nil unless the page reaches it.
+    /// The evidence that the last event is the last one; nil unless the page reaches it.
     package let basis: HistoryBasis?
-    /// The last event of the log that was looked at; nil before the first.
+    /// The last event of the log that was scanned; nil before the first.
     package let asOf: LogMark?
     package let log: LogExtent
 
@@ -70,10 +69,10 @@ package struct AccountChanges: Sendable {
     package let difference: AccountDifference
     /// The last event of the log at the earlier moment; nil before the first.
     package let from: LogMark?
-    /// What happened after the earlier moment, from its first event on.
+    /// The events after the earlier moment, from the first one on.
     package let page: HistoryPage
 
-    /// Pairs what changed with the events that changed it.
+    /// Pairs the changes with the events that made them.
     package init(difference: AccountDifference, from: LogMark?, page: HistoryPage) {
         self.difference = difference
         self.from = from
@@ -81,37 +80,37 @@ package struct AccountChanges: Sendable {
     }
 }
 
-/// Answers about the past, replayed from the log and checked on the way.
+/// Reads about the past, replayed from the log and checked on the way.
 ///
-/// Each event of an account has the next `seq` and names the one before it, and nothing lies between
-/// the last one and the moment that is asked about; ``HistoryBasis`` says who vouches for that. What
-/// cannot be answered so is a fault and not an answer.
+/// Each event of an account has the next `seq` and names its predecessor, and none is missing
+/// between the last one and the requested moment; ``HistoryBasis`` states the evidence for that. An
+/// answer without this evidence is a fault.
 package protocol HistoryReader: Sendable {
-    /// An account as of a moment, by default as of now; nil when the log does not know it.
+    /// Returns an account as of a moment, by default now; nil when it is not in the log.
     func account(
         _ account: AccountID, asOf moment: Moment?, in tenant: TenantID
     ) async throws(HistoryFault) -> AccountAsOf?
 
-    /// The events that touch an account, at most `limit` after a position and up to a moment; nil when
-    /// the log does not know the account.
+    /// Returns the events that touch an account, at most `limit` after a position and up to a
+    /// moment; nil when the account is not in the log.
     ///
-    /// The position is nil for the first page, else that of the last event of the page before. Personal
-    /// data is only decrypted when disclosing.
+    /// The position is nil for the first page, then that of the last event of the previous page.
+    /// Personal data is decrypted only when disclosing.
     func history(
         of account: AccountID, after position: LogPosition?, asOf moment: Moment?, limit: Int,
         isDisclosing: Bool, in tenant: TenantID
     ) async throws(HistoryFault) -> HistoryPage?
 
-    /// What changed about an account between two moments; nil when the log does not know it.
+    /// Returns the changes of an account between two moments; nil when it is not in the log.
     func changes(
         of account: AccountID, from earlier: Moment, to later: Moment?, limit: Int,
         isDisclosing: Bool, in tenant: TenantID
     ) async throws(HistoryFault) -> AccountChanges?
 
-    /// The events of an account and of every account that merges made one with it, in commit order and at
-    /// most `limit` behind a cursor; nil when the log does not know the account.
+    /// Returns the events of an account and of all accounts merged with it, in commit order and at
+    /// most `limit` after a cursor; nil when the account is not in the log.
     ///
-    /// The moment is that of the cursor, where there is one.
+    /// A cursor determines the moment.
     func timeline(
         of account: AccountID, after cursor: TimelineCursor?, asOf moment: Moment?, limit: Int,
         isDisclosing: Bool, in tenant: TenantID

@@ -1,24 +1,24 @@
-/// An event's place in the log, with its time.
+/// The position and time of an event.
 package struct LogMark: Hashable, Sendable {
     package let position: LogPosition
     /// When the event at the position was recorded.
     package let recordedAt: Timestamp
 
-    /// Names an event's place and time.
+    /// Creates a mark.
     package init(position: LogPosition, recordedAt: Timestamp) {
         self.position = position
         self.recordedAt = recordedAt
     }
 }
 
-/// The log at the moment in which an answer was read from it.
+/// The size of the log when an answer was read from it.
 package struct LogExtent: Hashable, Sendable {
-    /// How many events it has.
+    /// The number of its events.
     package let size: Int64
-    /// How many of them the last signed checkpoint covers; nil while there is none.
+    /// The number of events that the latest signed checkpoint covers; nil while there is none.
     package let signedSize: Int64?
 
-    /// Names both sizes.
+    /// Pairs both sizes.
     package init(size: Int64, signedSize: Int64?) {
         self.size = size
         self.signedSize = signedSize

@@ -1,47 +1,47 @@
-/// An account as replaying its own events leaves it: the fold of its part of the log.
+/// The state of an account after replaying its own events.
 ///
-/// Follows the same rules as every other fold. What one account's events cannot tell, such as where the
-/// other account of a conflict stands, is believed of the event that says it. Only what lives is kept:
-/// memory does not grow with the length of the history.
+/// Follows the same rules as every other fold. Facts that one account's events cannot prove, such
+/// as the state of the other account of a conflict, are taken from the event. Only live state is
+/// kept, so memory does not grow with the length of the history.
 package struct ReplayedAccount: Hashable, Sendable {
-    /// What the log says about an account.
+    /// The status of an account in the log.
     package enum Standing: String, Sendable {
-        /// Its first event is still to come.
+        /// Its first event has not been applied yet.
         case unopened
         case open
-        /// Another account stands for it.
+        /// It was merged into another account.
         case merged
-        /// It was erased, and nothing touches it any more.
+        /// It was erased; no later event touches it.
         case erased
     }
 
     package let tenant: TenantID
     package let id: AccountID
-    /// The place of the `AccountOpened`; nil before it.
+    /// The position and time of the `AccountOpened`; nil before it.
     package private(set) var opened: LogMark?
-    /// The place of the `AccountErased`; nil while the account lives.
+    /// The position and time of the `AccountErased`; nil while the account is not erased.
     package private(set) var erased: LogMark?
-    /// The legal holds that keep it from being erased, in the order in which they were set.
+    /// The legal holds that prevent its erasure, in the order in which they were set.
     package private(set) var holds: [HoldID] = []
-    /// The account that stands for it; nil while it stands by itself.
+    /// The account that absorbed it; nil while it is not merged.
     package private(set) var mergedInto: AccountID?
-    /// The merges by which it absorbed others and that were not taken back, in the order of the log.
+    /// The merges by which it absorbed others, without undone ones, in log order.
     ///
-    /// That an absorbed account was erased is not among its own events.
+    /// The erasure of an absorbed account is not among its own events.
     package private(set) var merges: [Merge] = []
-    /// The place of the last event that touches the account; nil before the first.
+    /// The position and time of the last event that touches the account; nil before the first.
     package private(set) var last: LogMark?
     /// The leaf hash of that event.
     package private(set) var lastLeaf: Digest?
-    /// How many events touch the account so far.
+    /// The number of events that touch the account so far.
     package private(set) var eventCount: Int64 = 0
-    /// What the account can be signed in with, in linking order.
+    /// The identities linked to the account, in linking order.
     package private(set) var links: [Account.Link] = []
     private var live: [SessionID: Session] = [:]
 
     var nextPosition = LogPosition(0)
     var lastRecordedAt = Timestamp(microseconds: 0)
-    /// The event that is being folded.
+    /// The event that is being applied.
     private var folding: RecordedEvent?
 
     /// The account before its first event.
@@ -50,7 +50,7 @@ package struct ReplayedAccount: Hashable, Sendable {
         self.id = id
     }
 
-    /// Whether the account can be used.
+    /// The status of the account.
     package var standing: Standing {
         if erased != nil { return .erased }
         if mergedInto != nil { return .merged }
@@ -59,15 +59,15 @@ package struct ReplayedAccount: Hashable, Sendable {
 
     /// The sessions that were opened and that no event has ended, in the order of their opening.
     ///
-    /// That a session ran out is no event, so one that nobody used any more is among them.
+    /// Expiry is not an event, so unused expired sessions are included.
     package var sessions: [Session] {
         live.values.sorted { $0.openedPosition < $1.openedPosition }
     }
 
-    /// How many there are of ``sessions``.
+    /// The number of ``sessions``.
     package var sessionCount: Int { live.count }
 
-    /// The linked providers in linking order, each named once.
+    /// The linked providers in linking order, without duplicates.
     package var linkedProviders: [ProviderName] {
         var names: [ProviderName] = []
         for link in links where !names.contains(link.provider) {
@@ -76,22 +76,22 @@ package struct ReplayedAccount: Hashable, Sendable {
         return names
     }
 
-    /// The account's next event as the chain wants it: its `seq` and its `prev`.
+    /// Checks whether a reference has the next `seq` and the right `prev`.
     package func expects(_ reference: AccountReference) -> Bool {
         reference.id == id && reference.sequence == eventCount && reference.previous == lastLeaf
     }
 
-    /// Takes the account's next event in.
+    /// Applies the account's next event.
     ///
     /// - Parameters:
-    ///   - recorded: touches the account, at any position after the last.
+    ///   - recorded: an event that touches the account, at any position after the last.
     ///   - leaf: the leaf hash of its entry's bytes.
-    /// - Throws: `FoldFault` when the event cannot follow; the state is then as it was.
+    /// - Throws: `FoldFault` when the event cannot follow; the state is then unchanged.
     package mutating func apply(_ recorded: RecordedEvent, leaf: Digest) throws(FoldFault) {
         guard recorded.accounts.contains(where: { $0.id == id }) else { throw .accounts }
         let former = nextPosition
         guard recorded.position >= former else { throw .position(expected: former) }
-        // The events in between touch others.
+        // The events in between touch other accounts.
         nextPosition = recorded.position
         folding = recorded
         defer { folding = nil }

@@ -1,16 +1,16 @@
-/// An account as of a moment, found by a name that may be that of an account which was merged into it.
+/// An account as of a moment, found by its own id or that of an account merged into it.
 package struct ResolvedAccount: Sendable {
-    /// The name that was asked for.
+    /// The requested id.
     package let requested: AccountID
-    /// The account that stands for it at that moment: itself, unless it was merged.
+    /// The survivor at that moment: the account itself, unless it was merged.
     package let found: AccountAsOf
 }
 
 extension HistoryReader {
-    /// The account that stands for an account as of a moment, by default as of now; nil when the log does
-    /// not know the account.
+    /// Returns the survivor of an account as of a moment, by default now; nil when it is not in the
+    /// log.
     ///
-    /// - Throws: `HistoryFault`; `.damaged` when merges lead nowhere.
+    /// - Throws: `HistoryFault`; `.damaged` when the chain of merges leads to no account.
     package func resolvedAccount(
         _ account: AccountID, asOf moment: Moment?, in tenant: TenantID
     ) async throws(HistoryFault) -> ResolvedAccount? {
@@ -21,7 +21,7 @@ extension HistoryReader {
             guard let survivor = found.account.mergedInto, let mark = found.asOf else {
                 return ResolvedAccount(requested: account, found: found)
             }
-            // All of them at one moment, whatever is appended meanwhile.
+            // All reads use one moment, whatever is appended meanwhile.
             let next = try await self.account(survivor, asOf: .position(mark.position), in: tenant)
             guard let next else { break }
             found = next

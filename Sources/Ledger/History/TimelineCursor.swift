@@ -1,14 +1,14 @@
-/// Where a further page of a timeline goes on.
+/// The start of a further page of a timeline.
 ///
-/// It carries the moment of the first page: a merge that came later would bring events of another account
-/// in before the position, where nobody would look any more.
+/// It carries the moment of the first page: a later merge would insert events of another account
+/// before the position, where no page would show them.
 package struct TimelineCursor: Hashable, Sendable, CustomStringConvertible {
     /// The last position that was listed.
     package let position: LogPosition
-    /// The last position of the log at the moment that every page holds for.
+    /// The last position of the log at the moment of all pages.
     package let asOf: LogPosition
 
-    /// Names a place in the timeline as of a moment.
+    /// Creates a cursor.
     package init(position: LogPosition, asOf: LogPosition) {
         self.position = position
         self.asOf = asOf

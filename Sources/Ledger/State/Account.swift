@@ -1,4 +1,4 @@
-/// An account as its history leaves it.
+/// The state of an account after its history.
 package struct Account: Hashable, Sendable {
     /// One identity that belongs to the account.
     package struct Link: Hashable, Sendable {
@@ -30,19 +30,19 @@ package struct Account: Hashable, Sendable {
     package internal(set) var lastLeaf: Digest
     /// The position of the last event that touches the account.
     package internal(set) var lastPosition: LogPosition
-    /// What the account can be signed in with, in linking order.
+    /// The identities that can sign in to the account, in linking order.
     package internal(set) var links: [Link]
-    /// The legal holds that keep it from being erased, in the order in which they were set.
+    /// The legal holds that prevent its erasure, in the order in which they were set.
     package internal(set) var holds: [HoldID]
-    /// The position of the `AccountErased`; nil while the account lives.
+    /// The position of the `AccountErased`; nil while the account is not erased.
     ///
     /// An erased account has no links and no holds, and no further event touches it.
     package internal(set) var erasedPosition: LogPosition?
-    /// The account that absorbed it; nil while it stands by itself.
+    /// The account that absorbed it; nil while it is not merged.
     ///
     /// An absorbed account has no links and no live sessions.
     package internal(set) var mergedInto: AccountID?
-    /// The merges by which it absorbed others and that were not taken back, in the order of the log.
+    /// The merges by which it absorbed others, without undone ones, in log order.
     package internal(set) var merges: [Merge] = []
 
     /// Describes an account.
@@ -62,10 +62,10 @@ package struct Account: Hashable, Sendable {
         self.mergedInto = mergedInto
     }
 
-    /// The linked providers in linking order, each named once.
+    /// The linked providers in linking order, without duplicates.
     package var linkedProviders: [ProviderName] { links.providers }
 
-    /// Takes an event into the account's own history.
+    /// Appends an event to the account's own history.
     mutating func touch(_ reference: AccountReference, leaf: Digest, at position: LogPosition) {
         nextSequence = reference.sequence + 1
         lastLeaf = leaf
@@ -74,7 +74,7 @@ package struct Account: Hashable, Sendable {
 }
 
 extension [Account.Link] {
-    /// Their providers, each named once.
+    /// Their providers, without duplicates.
     var providers: [ProviderName] {
         var names: [ProviderName] = []
         for link in self where !names.contains(link.provider) {
@@ -84,7 +84,7 @@ extension [Account.Link] {
     }
 }
 
-/// An identity as the log leaves it: whose it is, and whose it was last.
+/// The state of an identity in the log: its account, and its last account.
 package struct Identity: Hashable, Sendable {
     package let id: IdentityID
     package let provider: ProviderName
@@ -111,19 +111,19 @@ package struct Identity: Hashable, Sendable {
     }
 }
 
-/// A refresh-token family as the log leaves it.
+/// The state of a refresh-token family in the log.
 package struct Session: Hashable, Sendable {
     package let id: SessionID
     package let account: AccountID
     /// The identity that opened it: its unlink ends the session.
     package let identity: IdentityID
     package let authenticatedAt: Timestamp
-    /// How the person proved who they are.
+    /// The methods of authentication.
     package let methods: AuthenticationMethods
     package let openedAt: Timestamp
     /// The position of the `SignedIn`.
     package let openedPosition: LogPosition
-    /// The position of the event that ended it; nil while it lives.
+    /// The position of the event that ended it; nil while it is live.
     package internal(set) var endedPosition: LogPosition?
 
     /// Describes a session.

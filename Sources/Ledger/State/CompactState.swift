@@ -1,10 +1,9 @@
-/// The fold of a whole log in little memory: 80 bytes an account, 56 an identity, 40 a live session,
-/// and more only for an account that is under a legal hold or was merged.
+/// The fold of a whole log in little memory: 80 bytes an account, 56 an identity, 40 a live
+/// session, and more only for an account with a legal hold or a merge.
 ///
-/// Keeps what the events to come are checked against, and of what only has to be compared in the
-/// end no more than that needs: whoever folds takes the rest from each event as it passes. A
-/// session is forgotten when it ends, so that its name could be used again without a fault; the
-/// comparison with the table of sessions tells.
+/// Keeps the state that later events are checked against; the caller takes what is only compared at
+/// the end from each event. A session is dropped when it ends, so reuse of its id is not a fault
+/// here; the comparison with the table of sessions finds it.
 package struct CompactState {
     package let tenant: TenantID
     package internal(set) var nextPosition = LogPosition(0)
@@ -50,7 +49,7 @@ package struct CompactState {
         let id: SessionID
         let account: UInt32
         let identity: UInt32
-        /// The account's live session before it.
+        /// The account's previous live session.
         var next: UInt32
     }
 
@@ -59,28 +58,28 @@ package struct CompactState {
         self.tenant = tenant
     }
 
-    /// Takes one event into the state.
+    /// Applies one event.
     ///
     /// - Parameters:
     ///   - recorded: the event at ``nextPosition``.
     ///   - leaf: the leaf hash of its entry's bytes.
-    /// - Throws: `FoldFault` when the event cannot follow; the state is then as it was.
+    /// - Throws: `FoldFault` when the event cannot follow; the state is then unchanged.
     package mutating func apply(_ recorded: RecordedEvent, leaf: Digest) throws(FoldFault) {
         if !endedSessions.isEmpty { endedSessions.removeAll(keepingCapacity: true) }
         try fold(recorded, leaf: leaf)
     }
 
-    /// A small number that stands for an identity from its first link on: 0, 1, 2 and so on.
+    /// Returns the number of an identity in the order of first links: 0, 1, 2 and so on.
     package func number(of identity: IdentityID) -> Int? {
         identities.place(of: identity).map { Int($0) }
     }
 
-    /// Whether an account has any way to sign in.
+    /// Checks whether an account has any linked identity.
     package func hasLinks(_ account: AccountID) -> Bool {
         accounts.place(of: account).map { accounts[$0].firstLink != Self.noLink } ?? false
     }
 
-    /// The linked providers of an account in linking order, each named once.
+    /// Returns the linked providers of an account in linking order, without duplicates.
     package func linkedProviders(of account: AccountID) -> [ProviderName] {
         guard let place = accounts.place(of: account) else { return [] }
         var names: [ProviderName] = []
@@ -93,9 +92,9 @@ package struct CompactState {
         return names
     }
 
-    /// Lends every account; its links are not filled in, nor where it was opened.
+    /// Calls a function with every account, without its links and its opening position.
     ///
-    /// The last event of an account that was erased is its `AccountErased`.
+    /// The last event of an erased account is its `AccountErased`.
     package func eachAccount(_ body: (Account) -> Void) {
         for row in accounts.all {
             body(
@@ -108,7 +107,7 @@ package struct CompactState {
         }
     }
 
-    /// Lends every identity that was not erased, with its ``number(of:)``.
+    /// Calls a function with every identity that was not erased, and its ``number(of:)``.
     package func eachIdentity(_ body: (_ number: Int, Identity) -> Void) {
         for (number, row) in identities.all.enumerated() {
             let account = accounts[row.account]
@@ -132,7 +131,7 @@ extension CompactState: Fold {
             let row = accounts[place]
             var links = 0
             var link = row.firstLink
-            // More than two are as good as two.
+            // It only matters whether there is more than one.
             while link != Self.noLink, links < 2 {
                 links += 1
                 link = identities[link].nextLink
@@ -189,7 +188,7 @@ extension CompactState: Fold {
         insert(identity, into: account)
     }
 
-    /// Puts an identity where linking order wants it.
+    /// Inserts an identity at its position in linking order.
     private mutating func insert(_ identity: UInt32, into account: UInt32) {
         let position = identities[identity].linkedPosition
         var before = Self.noLink
@@ -213,7 +212,7 @@ extension CompactState: Fold {
         free(identity, of: account)
     }
 
-    /// Takes a link of an account away, and ends the sessions that its identity opened.
+    /// Removes a link of an account and ends the sessions that its identity opened.
     private mutating func free(_ identity: UInt32, of account: UInt32) {
         let next = identities[identity].nextLink
         if accounts[account].firstLink == identity {
@@ -284,12 +283,12 @@ extension CompactState: Fold {
         merges.isEmpty ? [] : merges[account] ?? []
     }
 
-    /// The account that absorbed an account; nil when it stands by itself.
+    /// Returns the account that absorbed an account; nil when it is not merged.
     package func survivor(of account: AccountID) -> AccountID? {
         survivors.isEmpty ? nil : survivors[account]
     }
 
-    /// Lends every merge that was not taken back.
+    /// Calls a function with every merge that was not undone.
     package func eachMerge(_ body: (Merge) -> Void) {
         for merge in merges.values.joined() { body(merge) }
     }
@@ -317,7 +316,7 @@ extension CompactState: Fold {
         if merges[survivor]?.isEmpty == true { merges[survivor] = nil }
     }
 
-    /// Takes the links among these away that are the account's.
+    /// Removes those of the links that belong to the account.
     private mutating func free(_ links: [Account.Link], of account: AccountID) {
         guard let account = accounts.place(of: account) else { return }
         for link in links {

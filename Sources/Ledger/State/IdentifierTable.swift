@@ -1,25 +1,25 @@
-/// A row that an identifier names.
+/// A row with an identifier.
 protocol IdentifiedRow {
     associatedtype Kind
     var id: EntityID<Kind> { get }
 }
 
-/// Rows that stay where they are, found by their identifiers: open addressing over 32-bit places.
+/// Rows with stable indexes, found by their identifiers: open addressing over 32-bit indexes.
 struct IdentifierTable<Row: IdentifiedRow> {
     typealias Identifier = EntityID<Row.Kind>
-    /// No row has this place.
+    /// The index of no row.
     static var none: UInt32 { .max }
 
     private(set) var count = 0
-    /// In pieces of ``pieceRows``, so that growing neither copies nor leaves room unused.
+    /// In chunks of ``pieceRows``, so that growing neither copies rows nor wastes capacity.
     private var pieces: ContiguousArray<ContiguousArray<Row>> = []
     private var rowCount = 0
-    /// Places of removed rows, which the next rows take.
+    /// Indexes of removed rows, which new rows reuse.
     private var vacant: ContiguousArray<UInt32> = []
-    /// A power of two of slots, at most three quarters full, each with a place or ``none``.
+    /// A power of two of slots, at most three quarters full, each with an index or ``none``.
     private var slots = ContiguousArray<UInt32>(repeating: .max, count: 64)
 
-    /// The row at a place.
+    /// The row at an index.
     subscript(place: UInt32) -> Row {
         get { pieces[Int(place) / Self.pieceRows][Int(place) % Self.pieceRows] }
         _modify { yield &pieces[Int(place) / Self.pieceRows][Int(place) % Self.pieceRows] }
@@ -27,16 +27,16 @@ struct IdentifierTable<Row: IdentifiedRow> {
 
     private static var pieceRows: Int { 4096 }
 
-    /// The rows by place; only while none has been removed.
+    /// The rows by index; only while none has been removed.
     var all: some Sequence<Row> { pieces.joined() }
 
-    /// The place of an identifier's row.
+    /// Returns the index of an identifier's row.
     func place(of id: Identifier) -> UInt32? {
         let place = slots[slot(of: id)]
         return place == Self.none ? nil : place
     }
 
-    /// Adds a row whose identifier is not there yet, and tells its place.
+    /// Adds a row with a new identifier, and returns its index.
     @discardableResult
     mutating func insert(_ row: Row) -> UInt32 {
         if (count + 1) * 4 > slots.count * 3 { grow() }
@@ -66,7 +66,7 @@ struct IdentifierTable<Row: IdentifiedRow> {
         guard slots[hole] != Self.none else { return }
         vacant.append(slots[hole])
         count -= 1
-        // Rows that a search would now miss move back into the hole.
+        // Rows that a lookup would now miss move back into the gap.
         let mask = slots.count - 1
         var next = (hole + 1) & mask
         while slots[next] != Self.none {

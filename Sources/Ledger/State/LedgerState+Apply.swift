@@ -1,10 +1,10 @@
 extension LedgerState {
-    /// Takes one event into the state.
+    /// Applies one event.
     ///
     /// - Parameters:
     ///   - recorded: the event at ``nextPosition``.
     ///   - leaf: the leaf hash of its entry's bytes.
-    /// - Throws: `FoldFault` when the event cannot follow; the state is then as it was.
+    /// - Throws: `FoldFault` when the event cannot follow; the state is then unchanged.
     package mutating func apply(_ recorded: RecordedEvent, leaf: Digest) throws(FoldFault) {
         try fold(recorded, leaf: leaf)
     }
@@ -124,8 +124,8 @@ extension LedgerState: Fold {
         accounts[fact.survivor]?.merges.removeAll { $0.id == fact.merge }
     }
 
-    /// Takes identities away, with the links and the sessions that they opened; one that is not the
-    /// account's is left alone.
+    /// Removes identities with their links and the sessions that they opened; identities of other
+    /// accounts are left alone.
     private mutating func free(
         _ links: [Account.Link], of account: AccountID, at position: LogPosition
     ) {

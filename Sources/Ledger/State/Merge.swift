@@ -1,4 +1,4 @@
-/// A merge that was not taken back: what it needs to be.
+/// A merge that was not undone, with the data that undoing it needs.
 package struct Merge: Hashable, Sendable {
     /// The `AccountsMerged`.
     package let id: EventID
@@ -36,12 +36,12 @@ package struct Merge: Hashable, Sendable {
 }
 
 extension [Account.Link] {
-    /// Puts a link where linking order wants it.
+    /// Inserts a link at its position in linking order.
     mutating func insert(_ link: Account.Link) {
         insert(link, at: firstIndex { $0.position > link.position } ?? endIndex)
     }
 
-    /// Takes the links of some identities away.
+    /// Removes the links of some identities.
     mutating func remove(_ identities: some Sequence<IdentityID>) {
         let gone = Set(identities)
         removeAll { gone.contains($0.identity) }

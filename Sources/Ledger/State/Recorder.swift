@@ -1,15 +1,15 @@
-/// An event as it goes into the log: the entry's bytes and what lies off the log beside them.
+/// An event to append: the entry's bytes and the data beside the log.
 package struct Recording: Sendable {
     package let recorded: RecordedEvent
     package let entry: [UInt8]
     package let leaf: Digest
     /// The encoded disclosures, in the order of their digests; all about the event's first account.
     package let disclosures: [[UInt8]]
-    /// What they disclose, in no particular order.
+    /// The disclosed values, in no particular order.
     package let disclosed: [Disclosure]
 }
 
-/// Turns decisions into recordings: gives each event its place, its time and its digests.
+/// Turns decisions into recordings: assigns each event its position, its time and its digests.
 package struct Recorder {
     private static let idBytes = 16
 
@@ -17,12 +17,12 @@ package struct Recorder {
     private let digest: HashFunction
     private let random: @Sendable (Int) -> [UInt8]
 
-    /// Makes a recorder.
+    /// Creates a recorder.
     ///
     /// - Parameters:
     ///   - leafHash: hashes an entry as an RFC 6962 leaf.
     ///   - digest: plain SHA-256.
-    ///   - random: unpredictable bytes, for salts and identifiers.
+    ///   - random: returns unpredictable bytes, for salts and identifiers.
     package init(
         leafHash: @escaping HashFunction, digest: @escaping HashFunction,
         random: @escaping @Sendable (Int) -> [UInt8]
@@ -78,8 +78,8 @@ package struct Recorder {
             disclosures: committed.map(\.encoded), disclosed: disclosures)
     }
 
-    /// Salts and hashes disclosures; sorted by the text of their digests, so that the order of the
-    /// digests tells nothing (RFC 9901, section 4.2.4.1).
+    /// Salts and hashes disclosures, sorted by the text of their digests so that the order reveals
+    /// nothing (RFC 9901, section 4.2.4.1).
     private func commit(
         to disclosures: [Disclosure], salts: ArraySlice<UInt8>
     ) -> [(digest: Digest, encoded: [UInt8])] {
@@ -96,7 +96,7 @@ package struct Recorder {
 }
 
 extension DecisionState {
-    /// Takes in what changed beside the log.
+    /// Applies a change beside the log.
     package mutating func apply(_ effect: Decision.Effect) {
         switch effect {
         case .identityNamed(let subject, let identity): directory[subject] = identity
@@ -109,7 +109,7 @@ extension DecisionState {
         }
     }
 
-    /// Forgets what lies beside the log about an account that was erased a moment ago.
+    /// Drops the operational facts about an account that has just been erased.
     private mutating func forget(_ account: AccountID) {
         attempts[account] = nil
         idempotency = idempotency.filter { $0.key.account != account }

@@ -1,14 +1,15 @@
-/// How a person proved who they are: words of RFC 8176, and `fed` for an issuer's word (an ID token).
+/// The methods by which a person authenticated: values of RFC 8176, and `fed` for an issuer's word
+/// (an ID token).
 ///
-/// One text of at most 255 characters: different words of lower-case letters, digits and `_`, sorted and
-/// parted by one space, so that each set of words has one spelling.
+/// One string of at most 255 characters: distinct words of lower-case letters, digits and `_`,
+/// sorted and separated by one space, so that each set of words has one spelling.
 package struct AuthenticationMethods: Hashable, Sendable, CustomStringConvertible {
-    /// The issuer of an ID token said who it is.
+    /// An issuer's ID token identified the person.
     package static let federated = AuthenticationMethods(unchecked: "fed")
 
     package let description: String
 
-    /// Reads the text; nil when it breaks the grammar.
+    /// Reads a string; nil when it breaks the grammar.
     package init?(_ text: String) {
         guard text.utf8.count <= 255 else { return nil }
         var last = ""[...]

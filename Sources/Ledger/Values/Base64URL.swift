@@ -26,13 +26,14 @@ func appendBase64URL(_ bytes: [UInt8], to text: inout [UInt8]) {
     }
 }
 
-/// The character for the lowest six bits.
+/// Returns the character for the lowest six bits.
 ///
-/// Without branches, which random bits would mispredict, and without a table, which costs more.
+/// Branch-free, because random bits would be mispredicted, and without a table, which costs more.
 @inline(__always)
 func base64URLDigit(_ bits: UInt32) -> UInt8 {
     let value = Int32(truncatingIfNeeded: bits & 0x3F)
-    // Shifted, what is negative has all bits set: behind Z, z, 9 and - the alphabet goes on elsewhere.
+    // A shifted negative number has all bits set; after Z, z, 9 and - the alphabet continues
+    // elsewhere.
     var digit = value &+ Int32(UInt8(ascii: "A"))
     digit &+= (25 &- value) >> 8 & 6
     digit &-= (51 &- value) >> 8 & 75
@@ -81,7 +82,7 @@ func base64URLDecode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     return bytes
 }
 
-/// The six bits of a character, or 0xFF for one that is not of the alphabet.
+/// Returns the six bits of a character, or 0xFF for one outside of the alphabet.
 @inline(__always)
 func base64URLSextet(_ character: UInt8) -> UInt8 {
     sextets[Int(character)]

@@ -12,7 +12,7 @@ package struct Digest: Hashable, Sendable, CustomStringConvertible {
         let fourth: UInt64
     }
 
-    /// Thirty-two zero bytes: stands where no digest is known yet.
+    /// Thirty-two zero bytes: a placeholder while no digest is known.
     package static let zero = Digest(words: InlineWords(first: 0, second: 0, third: 0, fourth: 0))
 
     private init(words: InlineWords) {
@@ -61,7 +61,7 @@ package struct Digest: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether the base64url form sorts before another's, byte by byte.
+    /// Checks whether the base64url form sorts before another's, byte by byte.
     func sortsAsText(before other: Digest) -> Bool {
         for index in 0..<42 {
             let digits = (base64URLDigit(sextet(index)), base64URLDigit(other.sextet(index)))
@@ -71,7 +71,7 @@ package struct Digest: Hashable, Sendable, CustomStringConvertible {
             < base64URLDigit(UInt32(truncatingIfNeeded: other.words.fourth) << 2)
     }
 
-    /// Six bits, counted from the most significant end; they may lie across two words.
+    /// Returns six bits at an index from the most significant end; they may span two words.
     @inline(__always)
     private func sextet(_ index: Int) -> UInt32 {
         let bit = index * 6

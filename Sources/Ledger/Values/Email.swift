@@ -1,9 +1,9 @@
-/// An e-mail address of an identity, with what its provider said of it.
+/// An e-mail address of an identity, with its verification by the provider.
 package struct Email: Hashable, Sendable {
     package let address: String
-    /// Whether the provider said that it had verified the address.
+    /// Whether the provider called the address verified.
     ///
-    /// Nil where nobody knows any more: events that were written before it was kept do not disclose it.
+    /// Nil when it is unknown: older events do not disclose it.
     package let isVerified: Bool?
 
     /// Describes an address.
@@ -12,7 +12,7 @@ package struct Email: Hashable, Sendable {
         self.isVerified = isVerified
     }
 
-    /// What an event discloses of it.
+    /// The disclosures about it.
     package var disclosures: [Disclosure] {
         let flag = isVerified.map { Disclosure(.emailVerified, $0 ? "true" : "false") }
         return [Disclosure(.email, address)] + [flag].compactMap(\.self)

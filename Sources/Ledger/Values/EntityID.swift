@@ -1,4 +1,5 @@
-/// An identifier of 128 bits, written as a lower-case UUID, that cannot be mixed up with another kind's.
+/// A 128-bit identifier, written as a lower-case UUID; identifiers of different kinds are different
+/// types.
 package struct EntityID<Kind>: Hashable, Sendable, Comparable, CustomStringConvertible {
     // Two words and not one of 128 bits: Swift 6.3.1 overruns the frame of an async function that keeps
     // a value of 16-byte alignment across an await, and the task then resumes at address 0.
@@ -47,7 +48,7 @@ package struct EntityID<Kind>: Hashable, Sendable, Comparable, CustomStringConve
                 | randomB)
     }
 
-    /// Whether it has the form of a UUIDv7, so that ``madeAt`` means something.
+    /// Whether it has the form of a UUIDv7, so that ``madeAt`` is meaningful.
     package var isOfTime: Bool { high >> 12 & 0xF == 7 && low >> 62 == 0b10 }
 
     /// When a UUIDv7 was made, to the millisecond.
@@ -88,7 +89,7 @@ private func appendHex(
     while shift > bit {
         shift -= 4
         let value = Int32(truncatingIfNeeded: word >> shift) & 0xF
-        // Without a branch, which random bits would mispredict.
+        // Branch-free, because random bits would be mispredicted.
         text.append(UInt8(truncatingIfNeeded: value &+ 0x30 &+ ((9 &- value) >> 8 & 39)))
     }
 }
@@ -119,15 +120,15 @@ package enum HoldKind {}
 
 /// The stable `user_id` that an app stores its data under.
 package typealias AccountID = EntityID<AccountKind>
-/// The opaque name of one subject at one provider; stays the same over unlink and relink.
+/// The opaque id of one subject at one provider; stable over unlink and relink.
 package typealias IdentityID = EntityID<IdentityKind>
-/// The name of one refresh-token family.
+/// The id of one refresh-token family.
 package typealias SessionID = EntityID<SessionKind>
-/// The name of one event.
+/// The id of one event.
 package typealias EventID = EntityID<EventKind>
-/// The name of one command: the events that it caused share it.
+/// The id of one command, shared by the events that it caused.
 package typealias CommandID = EntityID<CommandKind>
-/// The name of the request that carried a command.
+/// The id of the request that carried a command.
 package typealias RequestID = EntityID<RequestKind>
-/// The name of one legal hold on one account.
+/// The id of one legal hold on one account.
 package typealias HoldID = EntityID<HoldKind>

@@ -1,4 +1,4 @@
-/// A point in a log's history: a position, or a time.
+/// A moment in a log's history: a position, or a time.
 package enum Moment: Hashable, Sendable {
     case position(LogPosition)
     case time(Timestamp)
@@ -16,7 +16,7 @@ package enum Moment: Hashable, Sendable {
 }
 
 extension LogPosition {
-    /// Reads digits without a sign or a leading zero; nil for what no log can have.
+    /// Reads digits without a sign or a leading zero; nil for a position that no log can have.
     package init?(digits text: String) {
         let isPlain = text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         guard isPlain, text == "0" || text.utf8.first != UInt8(ascii: "0"),
@@ -29,8 +29,8 @@ extension LogPosition {
 extension Timestamp {
     /// Reads an RFC 3339 time, such as `2026-11-21T08:30:00Z` or `2026-11-21T09:30:00.25+01:00`.
     ///
-    /// Nil for anything else, for dates that do not exist and for leap seconds; what is finer than a
-    /// microsecond is cut off.
+    /// Nil for anything else, for dates that do not exist and for leap seconds; digits below a
+    /// microsecond are cut off.
     package init?(rfc3339 text: String) {
         var scanner = TimeScanner(text)
         guard let year = scanner.number(digits: 4), scanner.take("-"),
@@ -48,7 +48,7 @@ extension Timestamp {
 }
 
 private struct TimeScanner {
-    /// More digits of a fraction than any clock writes.
+    /// The maximum number of digits of a fraction; no clock writes more.
     private static let fractionDigitsMax = 9
 
     private var rest: ArraySlice<UInt8>
@@ -74,7 +74,7 @@ private struct TimeScanner {
         return value
     }
 
-    /// The fraction of a second in microseconds; 0 when there is none.
+    /// Reads the fraction of a second in microseconds; 0 when there is none.
     mutating func fraction() -> Int64? {
         guard take(".") else { return 0 }
         var value: Int64 = 0

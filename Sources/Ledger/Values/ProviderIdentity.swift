@@ -1,13 +1,13 @@
-/// One subject at one provider: what an ID token proves.
+/// One subject at one provider: the result of a valid ID token.
 package struct ProviderIdentity: Hashable, Sendable {
-    /// The longest subject that is taken, in UTF-8 bytes (OpenID Connect Core, section 2: 255).
+    /// The maximum length of a subject, in UTF-8 bytes (OpenID Connect Core, section 2: 255).
     package static let providerIDBytesMax = 255
 
     package let provider: ProviderName
     /// The provider's own name for the subject: personal data, never part of an entry or a log line.
     package let providerID: String
 
-    /// Names a subject; nil when the subject is empty, too long or holds control characters.
+    /// Creates the pair; nil when the subject is empty, too long or contains control characters.
     package init?(provider: ProviderName, providerID: String) {
         let bytes = providerID.utf8
         guard !bytes.isEmpty, bytes.count <= Self.providerIDBytesMax,
@@ -17,7 +17,7 @@ package struct ProviderIdentity: Hashable, Sendable {
         self.providerID = providerID
     }
 
-    /// Subjects are bytes to a provider: two that Unicode calls equivalent are two subjects.
+    /// Compares bytes: subjects that Unicode calls equivalent are different to a provider.
     package static func == (left: Self, right: Self) -> Bool {
         left.provider == right.provider
             && left.providerID.utf8.elementsEqual(right.providerID.utf8)
@@ -25,7 +25,7 @@ package struct ProviderIdentity: Hashable, Sendable {
 
     package func hash(into hasher: inout Hasher) {
         hasher.combine(provider)
-        // What is equal has the same bytes and so is the same text, whose bytes are hashed at once.
+        // Equal values have the same bytes, hence the same string, whose bytes are hashed at once.
         hasher.combine(providerID)
     }
 }

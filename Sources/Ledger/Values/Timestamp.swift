@@ -1,13 +1,13 @@
-/// A moment of wall time in whole microseconds since 1970-01-01 UTC.
+/// A time in whole microseconds since 1970-01-01 UTC.
 package struct Timestamp: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let microseconds: Int64
 
-    /// Names a moment by microseconds since 1970-01-01 UTC.
+    /// Creates a time from microseconds since 1970-01-01 UTC.
     package init(microseconds: Int64) {
         self.microseconds = microseconds
     }
 
-    /// Names a moment by seconds since 1970-01-01 UTC.
+    /// Creates a time from seconds since 1970-01-01 UTC.
     package init(seconds: Int64) {
         microseconds = seconds &* 1_000_000
     }
@@ -17,7 +17,7 @@ package struct Timestamp: Hashable, Sendable, Comparable, CustomStringConvertibl
         microseconds >= 0 ? microseconds / 1_000_000 : (microseconds - 999_999) / 1_000_000
     }
 
-    /// The moment some seconds later; earlier when negative.
+    /// Returns the time some seconds later; earlier when negative.
     package func adding(seconds: Int64) -> Timestamp {
         Timestamp(microseconds: microseconds &+ seconds &* 1_000_000)
     }
@@ -74,7 +74,7 @@ package struct Timestamp: Hashable, Sendable, Comparable, CustomStringConvertibl
     }
 }
 
-/// The days from 1970-01-01 to a date; nil when there is no such date.
+/// Returns the days from 1970-01-01 to a date; nil when the date does not exist.
 func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64? {
     guard year >= 1, (1...12).contains(month), day >= 1 else { return nil }
     let isLeapYear = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
@@ -123,7 +123,8 @@ private struct CivilDate {
     }
 }
 
-/// Divides by constants only, which costs a multiplication; by a number that varies, ten times that.
+/// Divides by constants only, which compiles to a multiplication; a variable divisor costs ten
+/// times that.
 @inline(__always)
 private func appendTwoDigits(_ value: Int64, to text: inout OutputSpan<UInt8>) {
     text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 10 % 10))
