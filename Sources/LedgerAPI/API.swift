@@ -1,18 +1,18 @@
 package import HTTP
 internal import Ledger
 
-/// The HTTP contract: turns each request into exactly one answer.
+/// The HTTP contract: maps each request to exactly one response.
 package struct API: Sendable {
-    /// The paths that say how the process is, which are answered however busy it is.
+    /// The paths that report the state of the process; answered under any load.
     package static let healthPaths = [HealthRoute.path, ReadinessRoute.path]
 
-    /// Every route but for the tenant's prefix, such as `GET /v1/account`.
+    /// Every route without the tenant prefix, such as `GET /v1/account`.
     package static let routes = RouteTable.routes.map { "\($0.method) \($0.path)" }
 
     private let services: APIServices
     private let router = RouteTable.router
 
-    /// Makes the contract work on these services.
+    /// Creates the contract on top of these services.
     package init(_ services: APIServices) {
         self.services = services
     }
@@ -36,7 +36,8 @@ package struct API: Sendable {
         return response
     }
 
-    /// Answers what the server itself refuses before there is a request, only header fields.
+    /// Answers a request that the server rejects before it is complete, from its header fields
+    /// alone.
     package func reject(_ rejection: HTTPRejection, _ headers: HTTPHeaders) -> HTTPResponse {
         let name = RequestName(headers) { services.newID() }
         var response = ErrorAnswer(rejection).response
@@ -71,13 +72,13 @@ package struct API: Sendable {
         }
     }
 
-    /// The tenant that a path means.
+    /// Returns the tenant that a path names.
     ///
     /// - Throws: 404 when it does not exist.
     private func tenant(in captures: RouteCaptures) async throws(APIError) -> TenantID {
         let named = captures["tenant"].map(TenantID.init) ?? .default
         guard let tenant = named else { throw .notFound }
-        // `default` exists in every ledger: most requests need no question.
+        // `default` exists in every ledger: most requests need no lookup.
         guard tenant != .default else { return tenant }
         let exists: Bool
         do {
@@ -94,7 +95,7 @@ package struct API: Sendable {
     ) {
         services.allowedOrigins.expose(&response, to: headers)
         response.headers.append((RequestName.header, name.text))
-        // Answers hold tokens and personal data; only the published keys say that they may be kept.
+        // Responses hold tokens and personal data; only the published keys may be cached.
         guard !response.headers.contains(where: { $0.name == "Cache-Control" }) else { return }
         response.headers.append(("Cache-Control", "no-store"))
     }

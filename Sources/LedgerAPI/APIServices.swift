@@ -1,37 +1,37 @@
 package import HTTP
 package import Ledger
 
-/// Everything that the routes work with; one object for all requests.
+/// The services that the routes use; one object shared by all requests.
 package final class APIServices: Sendable {
-    /// Carries commands out.
+    /// Executes commands.
     package let commands: any CommandQueue
     /// Reads the read model.
     package let accounts: any AccountReader
     /// Serves auditors, support and administrators.
     package let audit: AuditServices
-    /// Knows which tenants exist.
+    /// Looks up which tenants exist.
     package let tenants: any TenantDirectory
-    /// What is configured; a tenant that exists and is not listed has no providers.
+    /// The configuration by tenant; a tenant that exists and is not listed has no providers.
     package let configurations: [TenantID: TenantConfiguration]
-    /// Makes and checks access tokens.
+    /// Issues and checks access tokens.
     package let accessTokens: AccessTokens
-    /// Makes and recognises refresh tokens.
+    /// Issues and recognises refresh tokens.
     package let refreshTokens: RefreshTokens
-    /// Names ID tokens that are to be used once.
+    /// Computes the digests of single-use ID tokens.
     package let singleUseIDTokens: SingleUseIDTokens
-    /// Makes and recognises the digests of merge plans.
+    /// Issues and recognises the digests of merge plans.
     package let mergePlans: MergePlanDigests
-    /// Tells the wall time.
+    /// Returns the wall-clock time.
     package let now: @Sendable () -> Timestamp
-    /// Makes unpredictable bits for identifiers.
+    /// Returns unpredictable bits for identifiers.
     package let random: @Sendable () -> UInt128
-    /// Hears of every request.
+    /// Is notified of every request.
     package let observer: any RequestObserver
-    /// Whose `X-Forwarded-For` is believed.
+    /// The proxies whose `X-Forwarded-For` is trusted.
     package let trustedProxies: TrustedProxies
-    /// Which web pages may call.
+    /// The web pages that may call the API.
     package let allowedOrigins: AllowedOrigins
-    /// Says whether the service is ready.
+    /// Reports whether the service is ready.
     package let readiness: @Sendable () async -> Readiness
 
     /// Collects the services.
@@ -68,7 +68,7 @@ package final class APIServices: Sendable {
         EntityID(at: now(), random: random())
     }
 
-    /// What is configured for a tenant that exists.
+    /// Returns the configuration of a tenant that exists.
     func configuration(of tenant: TenantID) -> TenantConfiguration {
         configurations[tenant] ?? Self.unconfigured
     }

@@ -6,7 +6,7 @@ internal import HTTP
 /// An origin is allowed by name; there is no `*` and there are no credentials, because tokens
 /// travel in the `Authorization` field and not in cookies.
 package struct AllowedOrigins: Sendable {
-    /// The most origins that may be listed.
+    /// The maximum number of origins.
     package static let countMax = 100
     private static let requestHeaders =
         "Authorization, Content-Type, Idempotency-Key, Ledger-Reason, X-Request-Id"
@@ -18,15 +18,15 @@ package struct AllowedOrigins: Sendable {
     /// Reads origins separated by commas or spaces, such as `https://app.example,
     /// http://localhost:3000`.
     ///
-    /// Nil when one is nothing that a browser could send, so also for `*`. An empty list allows
-    /// nobody.
+    /// Nil when an entry is not an origin that a browser could send, which includes `*`. An empty
+    /// list allows no origin.
     package init?(_ list: String) {
         let texts = list.split { $0 == "," || $0 == " " }.map(String.init)
         guard texts.count <= Self.countMax, texts.allSatisfy(WebOrigin.isOne) else { return nil }
         origins = Set(texts)
     }
 
-    /// Adds what lets a page read the answer.
+    /// Adds the header fields that let a page read the response.
     func expose(_ response: inout HTTPResponse, to headers: HTTPHeaders) {
         guard !origins.isEmpty else { return }
         response.headers.append(("Vary", "Origin"))
@@ -35,7 +35,7 @@ package struct AllowedOrigins: Sendable {
         response.headers.append(("Access-Control-Expose-Headers", Self.exposedHeaders))
     }
 
-    /// Adds what lets a page send the request that it asks about.
+    /// Adds the header fields that answer a page's preflight request.
     func permit(_ methods: [String], in response: inout HTTPResponse, to headers: HTTPHeaders) {
         guard allowedOrigin(of: headers) != nil,
             headers["Access-Control-Request-Method"] != nil

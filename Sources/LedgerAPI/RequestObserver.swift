@@ -1,21 +1,20 @@
-/// Hears of every request once, when it is answered: the source of log lines and metrics.
+/// Is notified of every request once, when it is answered: the source of log lines and metrics.
 package protocol RequestObserver: Sendable {
-    /// Takes a request in; called on the request's way, so it must be quick and must not block.
+    /// Receives a request; called on the request's path, so it must be quick and must not block.
     func observed(_ request: RequestObservation)
 }
 
-/// What is said of a request: no token, no path, no query, nobody's data.
+/// The facts of a request that may be logged: no token, path, query or personal data.
 package struct RequestObservation: Hashable, Sendable {
-    /// The method, `OTHER` for one that HTTP does not know.
+    /// The method, or `OTHER` for one that HTTP does not define.
     package let method: String
-    /// The template of the route, such as `/v1/auth/link/{provider}`; `unmatched` when there is
-    /// none.
+    /// The template of the route, such as `/v1/auth/link/{provider}`; `unmatched` without a route.
     package let route: String
-    /// The status of the answer.
+    /// The status of the response.
     package let status: Int
-    /// From the call of the handler to the answer.
+    /// The time from the call of the handler to the response.
     package let duration: Duration
-    /// The name that the answer carries in `X-Request-Id`.
+    /// The value of the response's `X-Request-Id`.
     package let requestID: String
 
     /// Describes a request.
@@ -29,12 +28,12 @@ package struct RequestObservation: Hashable, Sendable {
         self.requestID = requestID
     }
 
-    /// The route of a request whose path no route has.
+    /// The route of a request whose path matches none.
     package static let unmatchedRoute = "unmatched"
-    /// The route of a request that the server itself refused.
+    /// The route of a request that the server rejected.
     package static let rejectedRoute = "rejected"
 
-    // Those that come often stand first: looking through them is cheaper than a set.
+    // In order of frequency: a short linear search is cheaper than a set.
     private static let methods = [
         "POST", "GET", "DELETE", "PUT", "HEAD", "OPTIONS", "PATCH",
     ]

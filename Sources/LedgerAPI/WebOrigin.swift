@@ -3,13 +3,13 @@ internal import HTTP
 /// An origin as browsers write it in `Origin` (RFC 6454, section 6.2): `https://app.example`,
 /// `http://[::1]:3000`.
 ///
-/// Browsers write letters small, addresses in their usual form, and no port that goes without
-/// saying, so a text that differs in any of that never comes.
+/// Browsers write lower-case letters, addresses in their canonical form, and no default port, so a
+/// text that differs in any of these can never match.
 enum WebOrigin {
     private static let labelBytesMax = 63
     private static let defaultPorts = ["http://": UInt16(80), "https://": 443]
 
-    /// Whether a browser could send the text.
+    /// Checks whether a browser could send the text.
     static func isOne(_ text: String) -> Bool {
         guard let (scheme, defaultPort) = defaultPorts.first(where: { text.hasPrefix($0.key) })
         else { return false }
@@ -30,10 +30,10 @@ enum WebOrigin {
             return address.contains(":") && IPAddress(address)?.text == String(address)
         }
         var labels = host.split(separator: ".", omittingEmptySubsequences: false)
-        // The root may be written out.
+        // A trailing dot names the DNS root.
         if labels.count > 1, labels.last == "" { labels.removeLast() }
         guard labels.allSatisfy(isLabel) else { return false }
-        // What ends in a number is an IPv4 address to a browser, or nothing.
+        // Browsers read a host that ends in a number as an IPv4 address, or refuse it.
         let endsInNumber = labels.last?.utf8.allSatisfy { isDigit($0) } ?? false
         return !endsInNumber || IPAddress(host)?.text == String(host)
     }

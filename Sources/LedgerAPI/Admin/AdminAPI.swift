@@ -1,6 +1,6 @@
 package import HTTP
 
-/// What operators' tools ask on a listener of their own: `/metrics`, `/readyz` in detail and
+/// The operator's endpoints on a listener of their own: `/metrics`, detailed `/readyz` and
 /// `/healthz`.
 package struct AdminAPI: Sendable {
     private let metrics: @Sendable () async -> String
@@ -13,7 +13,7 @@ package struct AdminAPI: Sendable {
         case health
     }
 
-    /// Makes the pages.
+    /// Creates the endpoints.
     ///
     /// - Parameters:
     ///   - metrics: writes all metrics in the Prometheus text format.

@@ -1,12 +1,12 @@
-/// Whether the service can do its work, and what that depends on.
+/// The readiness of the service: one check for each of its dependencies.
 package struct Readiness: Hashable, Sendable {
-    /// One thing that the service depends on.
+    /// The state of one dependency.
     package struct Check: Hashable, Sendable {
-        /// What is checked, such as `database` or `projector`.
+        /// The name of the dependency, such as `database` or `projector`.
         package let name: String
-        /// Whether it is as it should be.
+        /// Whether the dependency works.
         package let isReady: Bool
-        /// What an operator should know of it; shown on the admin listener only.
+        /// Details for operators; shown on the admin listener only.
         package let detail: String?
 
         /// Describes a check.
@@ -17,7 +17,7 @@ package struct Readiness: Hashable, Sendable {
         }
     }
 
-    /// What was checked.
+    /// The checks that were made.
     package let checks: [Check]
 
     /// Collects checks.
@@ -25,7 +25,7 @@ package struct Readiness: Hashable, Sendable {
         self.checks = checks
     }
 
-    /// Whether every check is as it should be.
+    /// Whether every check passed.
     package var isReady: Bool { checks.allSatisfy(\.isReady) }
 }
 

@@ -55,7 +55,7 @@ extension Conflict {
 }
 
 extension JSONWriter {
-    /// An account then, and the one that has its place now.
+    /// Writes the account at the time of the conflict and the account that stands for it now.
     fileprivate mutating func party(_ then: AccountID?, now: AccountID?) {
         object { writer in
             writer.member("then", then?.description)

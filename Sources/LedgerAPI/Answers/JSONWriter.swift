@@ -1,7 +1,6 @@
 internal import Cryptography
 
-/// Writes small JSON texts (RFC 8259) without reflection; answers are written in the request's hot
-/// path.
+/// Writes small JSON texts (RFC 8259) without reflection, because responses are on the hot path.
 struct JSONWriter {
     private(set) var bytes: [UInt8] = []
     private var needsComma = false
@@ -15,12 +14,12 @@ struct JSONWriter {
         nested("{", "}", members)
     }
 
-    /// Writes an array; `elements` writes one value after another.
+    /// Writes an array; `elements` writes its values in order.
     mutating func array(_ elements: (inout JSONWriter) -> Void) {
         nested("[", "]", elements)
     }
 
-    /// Writes an array of texts.
+    /// Writes an array of strings.
     mutating func texts(_ texts: [String]) {
         array { writer in
             for text in texts {
@@ -40,7 +39,7 @@ struct JSONWriter {
         beginValue()
         bytes.append(UInt8(ascii: "\""))
         let text = text.utf8
-        // Copied before it is looked at: both go over many bytes at a time, and an escape is rare.
+        // Copied before it is scanned: both work on many bytes at once, and escapes are rare.
         let start = bytes.count
         bytes.append(contentsOf: text)
         if bytes.span.extracting(start...).mustBeEscaped {
@@ -50,7 +49,7 @@ struct JSONWriter {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Writes a text of the program's own making, in which nothing needs an escape: a name, a token.
+    /// Writes a string of the program's own, such as a name or a token, that needs no escapes.
     mutating func plainText(_ text: String) {
         beginValue()
         bytes.append(UInt8(ascii: "\""))
@@ -85,18 +84,18 @@ struct JSONWriter {
         bytes.append(contentsOf: flag ? "true".utf8 : "false".utf8)
     }
 
-    /// Writes a flag, or null where it is not known.
+    /// Writes a Boolean, or null when it is unknown.
     mutating func flag(_ flag: Bool?) {
         if let flag { self.flag(flag) } else { null() }
     }
 
-    /// Writes a value that is JSON already, to the letter.
+    /// Writes a value that is JSON already, unchanged.
     mutating func json(_ json: [UInt8]) {
         beginValue()
         bytes.append(contentsOf: json)
     }
 
-    /// Writes that there is nothing.
+    /// Writes null.
     mutating func null() {
         json(Array("null".utf8))
     }
@@ -121,7 +120,7 @@ struct JSONWriter {
     }
 }
 
-/// What can be written as JSON by hand.
+/// A value that writes itself as JSON.
 protocol JSONWritable {
     /// Writes the value.
     func write(to writer: inout JSONWriter)

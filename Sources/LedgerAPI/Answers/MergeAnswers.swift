@@ -1,10 +1,10 @@
 internal import Ledger
 
-/// What a merge would do.
+/// The effects of a merge that is not done yet.
 struct MergePlanAnswer: JSONWritable {
     let plan: MergePlan
     let emailFlags: EmailFlags
-    /// What the client has to give back to agree.
+    /// The digest that the client sends back to agree to the plan.
     let digest: String
 
     func write(to writer: inout JSONWriter) {
@@ -31,7 +31,7 @@ struct MergedAnswer: JSONWritable {
 }
 
 extension MergePlan {
-    /// Why an identity stays behind: an account may have one of each provider.
+    /// The reason that an identity stays behind: an account may have one identity of each provider.
     private static let rule = "one_per_provider"
 
     fileprivate func writeMembers(to writer: inout JSONWriter, _ emailFlags: EmailFlags) {
@@ -73,7 +73,7 @@ extension MergePlan {
     }
 }
 
-/// What taking a merge back does, or would do.
+/// The effects of undoing a merge.
 struct UnmergeAnswer: JSONWritable {
     let plan: UnmergeAccounts.Plan
     /// The `AccountsUnmerged`; nil for a preview.

@@ -2,7 +2,8 @@ internal import Ledger
 internal import TransparencyLog
 
 extension ProvedInclusion {
-    /// The proof in the C2SP form that other tools read offline; nil when what is stored is no note.
+    /// The proof in the C2SP format that other tools read offline; nil when the stored text is not
+    /// a note.
     var tlogProof: String? {
         let path = path.compactMap { TreeHash($0.bytes) }
         guard let note = try? SignedNote(parsing: Array(checkpoint.note.utf8)) else { return nil }

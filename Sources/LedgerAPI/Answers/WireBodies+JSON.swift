@@ -1,6 +1,6 @@
 internal import LedgerWire
 
-// The hand-written twins of the bodies' `encode(to:)`; a test compares the two.
+// Hand-written equivalents of the bodies' `encode(to:)`; a test compares the two.
 
 extension SessionAnswer: JSONWritable {
     func write(to writer: inout JSONWriter) {

@@ -1,14 +1,14 @@
 internal import Ledger
 
-/// Why a request gets no 200: a business no, a fault, or a request that breaks the rules.
+/// The reasons why a request does not succeed: a business refusal, a fault, or an invalid request.
 enum APIError: Error {
-    /// The ledger said no.
+    /// The ledger refused the command.
     case refused(Refusal)
-    /// The ledger could not say anything.
+    /// The ledger could not decide or read.
     case faulted(LedgerFault)
     /// The request breaks a rule of its route.
     case invalidRequest(RequestFlaw)
-    /// There is a body that is not declared as JSON.
+    /// The body is not declared as JSON.
     case notJSON
     /// The request carries no access token.
     case accessTokenMissing
@@ -18,27 +18,27 @@ enum APIError: Error {
     case apiKeyMissing
     /// The API key is unknown, expired, revoked or of another tenant.
     case apiKeyInvalid
-    /// The principal's role may not do this.
+    /// The principal's role does not permit this.
     case forbidden
-    /// The principal's role may see personal data of one account at a time only, and none is named.
+    /// The principal's role may see personal data of one named account only, and none is named.
     case accountNotNamed
     /// The tenant's log has no such event.
     case eventNotFound
-    /// There is no such proof.
+    /// The proof does not exist.
     case noProof(ProofRefusal)
-    /// What is stored does not prove what it should.
+    /// The stored data does not prove what it should.
     case proofFailed
-    /// No route has the path.
+    /// No route matches the path.
     case notFound
-    /// The path exists, but not for this method.
+    /// The path exists, but does not support this method.
     case methodNotAllowed(allowed: [String])
     /// The service is not ready to take requests.
     case notReady
 }
 
-/// What is wrong with a request, in words that name the place and repeat nothing that was sent.
+/// The flaw of a request, in words that name the location and repeat nothing that was sent.
 struct RequestFlaw {
-    /// Which kind of place is meant.
+    /// The part of the request that is wrong.
     enum Place {
         /// A member of the body.
         case field(String)

@@ -1,7 +1,7 @@
 internal import Cryptography
 package import Ledger
 
-/// The text of an API key: `alk_`, 16 bytes that name it, `_`, 32 random bytes, both in base64url.
+/// The text of an API key: `alk_`, a 16-byte identifier, `_`, 32 random bytes, both in base64url.
 ///
 /// The prefix lets secret scanners find keys that were published by mistake.
 package struct APIKey: Sendable {
@@ -12,16 +12,16 @@ package struct APIKey: Sendable {
     private static let secretCharacters = 43
 
     package let id: APIKeyID
-    /// Only the digest is ever stored.
+    /// The secret half; only its digest is ever stored.
     private let secret: [UInt8]
 
-    /// Makes a new key.
+    /// Creates a new key.
     package init(id: APIKeyID) {
         self.id = id
         secret = SecureRandom.bytes(Self.secretBytes)
     }
 
-    /// Reads a key's one spelling; nil for anything else.
+    /// Reads the only valid spelling of a key; nil for anything else.
     package init?(_ text: String) {
         guard let (id, rest) = Self.parts(of: text), rest.first == Self.separator,
             rest.count == 1 + Self.secretCharacters,
@@ -31,9 +31,9 @@ package struct APIKey: Sendable {
         self.secret = secret
     }
 
-    /// The id of a key that is named by its id, by the key, or by as much of the key as names it.
+    /// Returns the id from a bare id, a whole key, or the part of a key that contains its id.
     ///
-    /// For who finds a key where none should be; nothing is looked at of the secret half.
+    /// For an operator who finds a key where none should be; the secret half is not examined.
     package static func id(named text: String) -> APIKeyID? {
         if let id = APIKeyID(text) { return id }
         guard let (id, rest) = parts(of: text), rest.isEmpty || rest.first == separator else {
@@ -42,7 +42,7 @@ package struct APIKey: Sendable {
         return id
     }
 
-    /// The id that a key begins with, and what follows it.
+    /// Returns the id that a key begins with, and the rest of the text.
     private static func parts(of text: String) -> (id: APIKeyID, rest: ArraySlice<UInt8>)? {
         let bytes = Array(text.utf8)
         guard bytes.starts(with: prefix.utf8) else { return nil }
@@ -55,7 +55,7 @@ package struct APIKey: Sendable {
         )
     }
 
-    /// The text that its holder keeps; a secret.
+    /// The text that the key's holder keeps; a secret.
     package var text: String {
         let bits = id.bits
         let bytes = stride(from: 120, through: 0, by: -8).map {
@@ -64,10 +64,10 @@ package struct APIKey: Sendable {
         return "\(Self.prefix)\(Base64URL.encode(bytes))_\(Base64URL.encode(secret))"
     }
 
-    /// What is stored of the secret: 256 random bits need no slower hash.
+    /// The stored digest of the secret: 256 random bits need no slower hash.
     package var secretDigest: Digest? { Digest(SHA256.hash(secret)) }
 
-    /// Whether it is the stored key of its name; takes the same time however much of it is right.
+    /// Checks whether this is the stored key of the same id, in constant time.
     package func matches(_ stored: StoredAPIKey) -> Bool {
         stored.id == id && constantTimeEqual(stored.secretDigest.bytes, SHA256.hash(secret))
     }

@@ -1,24 +1,24 @@
 package import Ledger
 
-/// What the routes of auditors, support and administrators work with.
+/// The services that the routes of auditors, support and administrators use.
 package struct AuditServices: Sendable {
-    /// Knows the API keys.
+    /// Looks up API keys.
     package let keys: any APIKeyDirectory
-    /// Remembers who looked at what.
+    /// Records accesses to the ledger.
     package let accesses: any AccessLog
     /// Reads the log.
     package let events: any EventReader
     /// Reads checkpoints and proofs.
     package let proofs: any ProofReader
-    /// Replays the past of accounts.
+    /// Replays accounts as of earlier moments.
     package let histories: any HistoryReader
     /// Streams the log.
     let streams: EventStreams
-    /// Finds accounts by what somebody holds.
+    /// Finds accounts by any term that identifies them.
     package let searches: any SearchReader
     /// Reads refused claims to identities.
     package let conflicts: any ConflictReader
-    /// Bounds how many of their requests are worked on at once.
+    /// Limits the number of concurrent requests.
     let turns: AuditTurns
 
     /// Collects the services.

@@ -1,19 +1,20 @@
 internal import Synchronization
 
-/// How many requests of principals are worked on at once.
+/// A concurrency limiter for the requests of principals.
 ///
-/// Their reads are slow and have few connections. Each request that waited for one would hold a place
-/// among all requests, until none were left for people who sign in; so what is too much is refused.
+/// Their reads are slow and share few connections. If these requests queued for a connection, they
+/// would use up the server's request capacity and block sign-ins; excess requests are refused
+/// instead.
 package final class AuditTurns: Sendable {
     private let limit: Int
     private let taken = Mutex(0)
 
-    /// Allows so many at once.
+    /// Creates a limiter for this many concurrent requests.
     package init(limit: Int = 16) {
         self.limit = limit
     }
 
-    /// Takes a turn; false when there is none left.
+    /// Acquires a permit; false when none is available.
     func take() -> Bool {
         taken.withLock { taken in
             guard taken < limit else { return false }
@@ -22,7 +23,7 @@ package final class AuditTurns: Sendable {
         }
     }
 
-    /// Gives a turn back that was taken.
+    /// Releases a permit.
     func giveBack() {
         taken.withLock { $0 -= 1 }
     }

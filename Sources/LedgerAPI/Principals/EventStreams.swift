@@ -1,32 +1,33 @@
 package import Ledger
 internal import Synchronization
 
-/// What the streams of events work with.
+/// The services that event streams use.
 package struct EventStreams: Sendable {
-    /// How long streams wait for what.
+    /// The intervals of a stream.
     package struct Pace: Sendable {
-        /// How long commits gather before a stream looks for more.
+        /// The time in which commits accumulate before a stream reads again.
         package var gather: Duration = .milliseconds(100)
-        /// How soon what other processes append is seen.
+        /// The interval at which events of other processes are read.
         package var poll: Duration = .seconds(1)
-        /// How long a stream is silent at the most, and how soon it ends when its key is revoked.
+        /// The longest silence of a stream, and the longest time until it ends after its key is
+        /// revoked.
         package var heartbeat: Duration = .seconds(15)
 
-        /// The pace of a server.
+        /// Creates the intervals of a server.
         package init() {}
     }
 
-    /// How many events one look reads.
+    /// The number of events that one read returns.
     static let pageEvents = 100
 
     /// Reads the log.
     let events: any EventReader
-    /// Wakes streams when this process has appended something.
+    /// Wakes streams when this process has appended events.
     let watch: any LogWatch
     private let places: Places
     let pace: Pace
 
-    /// Collects what streams need; so many may be open at once, half of them of one tenant.
+    /// Creates the services for this many open streams, at most half of them of one tenant.
     package init(
         events: any EventReader, watch: any LogWatch, countMax: Int, pace: Pace = Pace()
     ) {
@@ -36,12 +37,12 @@ package struct EventStreams: Sendable {
         self.pace = pace
     }
 
-    /// A place among the open streams, for as long as somebody holds it; nil when there is none left.
+    /// Acquires a slot among the open streams, held until it is released; nil when all are in use.
     func place(for tenant: TenantID) -> Place? {
         Place(of: tenant, in: places)
     }
 
-    /// How many streams each tenant has open.
+    /// The number of open streams by tenant.
     fileprivate final class Places: Sendable {
         private let countMax: Int
         private let taken = Mutex<[TenantID: Int]>([:])
@@ -69,7 +70,7 @@ package struct EventStreams: Sendable {
         }
     }
 
-    /// One of the places; given back when nobody holds it.
+    /// One of the slots; released when the last reference to it is gone.
     final class Place: Sendable {
         private let tenant: TenantID
         private let places: Places

@@ -1,18 +1,18 @@
 package import Cryptography
 package import Ledger
 
-/// What is configured for one provider of one tenant.
+/// The configuration of one provider of one tenant.
 package final class ProviderConfiguration: Sendable {
     /// The name in paths, entries and answers.
     package let name: ProviderName
-    /// The name in messages.
+    /// The name shown in messages.
     package let displayName: String
-    /// What the provider's ID tokens must look like.
+    /// The rules that the provider's ID tokens must satisfy.
     package let check: IDTokenPolicy
     /// The provider's keys.
     package let keys: KeySetCache
 
-    /// Describes a provider; without a display name it is called by its name capitalised.
+    /// Describes a provider; the display name defaults to the capitalised name.
     package init(
         name: ProviderName, displayName: String? = nil, check: IDTokenPolicy, keys: KeySetCache
     ) {
@@ -22,13 +22,13 @@ package final class ProviderConfiguration: Sendable {
         self.keys = keys
     }
 
-    /// A name with its first letter in upper case.
+    /// Returns a name with its first letter in upper case.
     static func capitalized(_ name: ProviderName) -> String {
         let text = name.description
         return text.prefix(1).uppercased() + text.dropFirst()
     }
 
-    /// Finds out who an ID token is about, with what the client sent as nonce, at a time.
+    /// Checks an ID token against the nonce that the client sent, at a given time.
     func prove(_ idToken: String, nonce: String?, at now: Timestamp) async -> ProviderProof {
         let checked: IDTokenClaims
         do {
@@ -43,7 +43,7 @@ package final class ProviderConfiguration: Sendable {
             return .invalid
         }
         let proved = min(max(checked.authTime ?? checked.issuedAt, 0), now.seconds)
-        // What a provider does not say that it verified, it did not.
+        // An address that the provider does not call verified is unverified.
         let email = checked.email.map { Email($0, isVerified: checked.emailVerified ?? false) }
         return .proved(
             identity, email: email, authenticatedAt: Timestamp(seconds: proved),
@@ -52,15 +52,15 @@ package final class ProviderConfiguration: Sendable {
     }
 }
 
-/// What checking an ID token gave.
+/// The result of checking an ID token.
 enum ProviderProof: Sendable {
-    /// The token is good: the subject, its e-mail address, when the person proved who they are, when the
-    /// token was made, and until when it is good.
+    /// The token is valid: its subject and e-mail address, when the person authenticated, when it
+    /// was issued, and when it expires.
     case proved(
         ProviderIdentity, email: Email?, authenticatedAt: Timestamp, issuedAt: Timestamp,
         acceptedUntil: Timestamp)
-    /// The token proves nothing.
+    /// The token is not valid.
     case invalid
-    /// The provider's keys could not be had.
+    /// The provider's keys could not be fetched.
     case unavailable
 }

@@ -1,6 +1,6 @@
 internal import HTTP
 
-/// The `Accept` field, RFC 9110 section 12.5.1, where an answer exists as JSON and as text.
+/// The `Accept` field (RFC 9110, section 12.5.1) for answers that exist as JSON and as text.
 enum AcceptHeader {
     private static let comma: UInt8 = 0x2C
     private static let semicolon: UInt8 = 0x3B
@@ -8,9 +8,11 @@ enum AcceptHeader {
     private static let quote: UInt8 = 0x22
     private static let backslash: UInt8 = 0x5C
 
-    /// Whether `text/plain` is wanted more than JSON, or named before it and wanted as much.
+    /// Checks whether `text/plain` is preferred to JSON, or has the same weight and is listed
+    /// first.
     ///
-    /// A type has the weight of the most specific range that matches it. Who wants neither gets JSON.
+    /// A type has the weight of the most specific range that matches it. JSON is the default when
+    /// neither is accepted.
     static func prefersText(_ headers: HTTPHeaders) -> Bool {
         let ranges = headers.values("Accept")
             .flatMap { parts(of: $0[...], at: comma) }.compactMap { MediaRange($0) }
@@ -19,7 +21,8 @@ enum AcceptHeader {
         return text.weight == json.weight ? text.place < json.place : text.weight > json.weight
     }
 
-    /// The weight of a type and the place of the range that gives it; nil when it is not wanted.
+    /// Returns the weight of a type and the index of the range that gives it; nil when it is not
+    /// accepted.
     private static func rank(
         of type: String, _ subtype: String, in ranges: [MediaRange]
     ) -> (weight: Int, place: Int)? {
@@ -33,12 +36,12 @@ enum AcceptHeader {
         return (weight: found.weight, place: found.place)
     }
 
-    /// A range of media types and how much it is wanted, from 0 to 1,000.
+    /// A range of media types with its weight, from 0 to 1,000.
     private struct MediaRange {
         let type: MediaType
         let weight: Int
 
-        /// Reads one member of the list; nil when it is none, or its weight is none.
+        /// Reads one member of the list; nil when it or its weight is malformed.
         init?(_ text: Substring) {
             let parts = AcceptHeader.parts(of: text, at: AcceptHeader.semicolon)
             guard let first = parts.first, let type = MediaType(String(first)) else { return nil }
@@ -56,7 +59,7 @@ enum AcceptHeader {
             weight = 1_000
         }
 
-        /// How exactly the range names a type; nil when it does not.
+        /// Returns how specifically the range matches a type; nil when it does not.
         func precision(for type: String, _ subtype: String) -> Int? {
             switch (self.type.type, self.type.subtype) {
             case (type, subtype): 2
@@ -66,7 +69,7 @@ enum AcceptHeader {
             }
         }
 
-        /// Thousandths: 0 or 1, with up to three decimal places, and not more than 1.
+        /// Returns the weight in thousandths: 0 or 1 with up to three decimals, at most 1.
         private static func weight(_ text: Substring.UTF8View) -> Int? {
             let digits = Array(text)
             guard let first = digits.first, first == 0x30 || first == 0x31, digits.count <= 5,
@@ -83,7 +86,7 @@ enum AcceptHeader {
         }
     }
 
-    /// The parts between separators that are not inside a quoted string.
+    /// Splits at separators that are not inside a quoted string.
     private static func parts(of text: Substring, at separator: UInt8) -> [Substring] {
         var isQuoted = false
         var isEscaped = false

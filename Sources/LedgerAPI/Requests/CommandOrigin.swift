@@ -2,10 +2,10 @@ internal import HTTP
 internal import Ledger
 
 extension Command.Origin {
-    /// The longest part of a `User-Agent` that is kept, in bytes.
+    /// The maximum length of a stored `User-Agent`, in bytes; the rest is cut off.
     private static let userAgentBytesMax = 256
 
-    /// Describes where a request came from, behind proxies that are trusted.
+    /// Describes where a request came from, behind trusted proxies.
     init(_ request: HTTPRequest, name: RequestName, trusting proxies: TrustedProxies) {
         let client = proxies.clientAddress(
             peer: request.peerAddress, forwardedFor: request.headers.all("X-Forwarded-For"))
@@ -14,7 +14,7 @@ extension Command.Origin {
             userAgent: request.headers["User-Agent"].flatMap(Self.trimmed))
     }
 
-    /// The text without control characters, cut between characters; nil when nothing is left.
+    /// Removes control characters and cuts between characters; nil when nothing is left.
     private static func trimmed(_ text: String) -> String? {
         let isPlain = text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
         if isPlain, (1...userAgentBytesMax).contains(text.utf8.count) { return text }

@@ -2,10 +2,9 @@ internal import Cryptography
 internal import HTTP
 internal import Ledger
 
-/// The `Idempotency-Key` field: a name that a client gives to a request, so that repeating it is
-/// safe.
+/// The `Idempotency-Key` field: a client's name for a request, which makes repeating it safe.
 enum IdempotencyHeader {
-    /// The longest key, in characters.
+    /// The maximum length of a key, in characters.
     static let charactersMax = 255
     private static let name = "Idempotency-Key"
 
@@ -26,12 +25,12 @@ enum IdempotencyHeader {
         return key
     }
 
-    /// Makes what the ledger knows a key by.
+    /// Returns the key under which the ledger stores the answer.
     ///
-    /// The scope is one account, method and path; the path is the one without the tenant's prefix,
-    /// because a key lives inside its tenant anyway. Of a principal it is its own scope as well, so that
-    /// two who work on one case do not get each other's answers. The content is what must be the same
-    /// when the key comes again.
+    /// The scope is one account, method and path, without the tenant prefix because a key belongs
+    /// to its tenant anyway. A principal is part of the scope as well, so that two who work on one
+    /// case do not get each other's answers. The fingerprint covers the content, which must be the
+    /// same when the key is used again.
     static func key(
         _ key: String, of account: AccountID, by principal: Principal? = nil, method: String,
         path: String, content: [UInt8]

@@ -1,7 +1,7 @@
 internal import HTTP
 internal import Ledger
 
-/// The `Ledger-Reason` field: why a person asks for personal data, or for a change from outside.
+/// The `Ledger-Reason` field: why personal data or a change on another's behalf is requested.
 enum ReasonHeader {
     static let name = "Ledger-Reason"
 

@@ -2,22 +2,22 @@ internal import Cryptography
 internal import HTTP
 package import Ledger
 
-/// How a request is called in answers, logs and entries.
+/// The identifier of a request in answers, logs and entries.
 ///
-/// A client may name its request by `X-Request-Id`. An entry holds only identifiers, so a name that
-/// is a UUID stands there as it is, and any other name as the UUIDv8 (RFC 9562, section 5.8) that is
-/// made of the first 128 bits of the name's SHA-256, of which version and variant take six: support can
-/// compute it from the name that a client reports.
+/// A client may set it with `X-Request-Id`. An entry holds only identifiers: a name that is a UUID
+/// is used as it is, and any other name becomes the UUIDv8 (RFC 9562, section 5.8) of the first 128
+/// bits of the name's SHA-256, of which version and variant replace six. Support can compute it
+/// from the name that a client reports.
 package struct RequestName {
-    /// The longest name that is taken from a client, in characters.
+    /// The maximum length of a client's name, in characters.
     static let charactersMax = 128
     static let header = "X-Request-Id"
 
     let text: String
     let id: RequestID
 
-    /// Takes the client's name when it is one field of letters, digits, `.`, `_`, `:` and `-`; else
-    /// makes one.
+    /// Uses the client's name when it is one field of letters, digits, `.`, `_`, `:` and `-`;
+    /// otherwise creates one.
     init(_ headers: HTTPHeaders, making make: () -> RequestID) {
         let values = headers.values(Self.header)
         guard values.count == 1, Self.isName(values[0]) else {
@@ -29,7 +29,7 @@ package struct RequestName {
         id = RequestID(text) ?? Self.id(for: text)
     }
 
-    /// How entries call a request that its client named so; nil for what can be no name.
+    /// Returns the id in entries of a request that its client named so; nil for an invalid name.
     package static func requestID(named text: String) -> RequestID? {
         isName(text) ? RequestID(text) ?? id(for: text) : nil
     }

@@ -2,7 +2,7 @@ internal import HTTP
 internal import Ledger
 internal import LedgerWire
 
-/// `GET /v1/account`: what the caller's account can be signed in with.
+/// `GET /v1/account`: the identities that can sign in to the caller's account.
 struct AccountRoute: Route {
     static let method = "GET"
     static let path = "/v1/account"

@@ -1,7 +1,7 @@
 internal import HTTP
 internal import LedgerWire
 
-/// `GET /healthz`: the process answers.
+/// `GET /healthz`: the process is alive.
 struct HealthRoute: Route {
     static let method = "GET"
     static let path = "/healthz"
@@ -14,7 +14,7 @@ struct HealthRoute: Route {
     }
 }
 
-/// `GET /readyz`: the service can do its work.
+/// `GET /readyz`: the service is ready.
 struct ReadinessRoute: Route {
     static let method = "GET"
     static let path = "/readyz"

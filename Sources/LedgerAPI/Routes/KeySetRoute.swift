@@ -1,6 +1,6 @@
 internal import HTTP
 
-/// `GET /.well-known/jwks.json`: the keys that others check access tokens with (RFC 7517).
+/// `GET /.well-known/jwks.json`: the public keys of access tokens (RFC 7517).
 struct KeySetRoute: Route {
     static let method = "GET"
     static let path = "/.well-known/jwks.json"

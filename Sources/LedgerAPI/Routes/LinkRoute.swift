@@ -9,9 +9,8 @@ struct LinkRoute: Route {
     static let method = "POST"
     static let path = "/v1/auth/link/{provider}"
 
-    /// The ID token is checked before the command is queued, so that nobody waits for a provider
-    /// inside the transaction; what it gave counts only where the contract's order of checks has
-    /// come to it.
+    /// The ID token is checked before the command is queued, so that the transaction never waits
+    /// for a provider; the result counts only at its place in the contract's order of checks.
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let caller = try call.caller()
         let key: String?

@@ -1,7 +1,8 @@
 internal import HTTP
 internal import Ledger
 
-/// `POST /v1/accounts/{id}/identities/{identity_id}/relink/preview`: what taking an unlink back would do.
+/// `POST /v1/accounts/{id}/identities/{identity_id}/relink/preview`: the effects of undoing an
+/// unlink.
 struct RelinkPreviewRoute: Route {
     static let method = "POST"
     static let path = "/v1/accounts/{id}/identities/{identity_id}/relink/preview"
@@ -20,7 +21,7 @@ struct RelinkPreviewRoute: Route {
     }
 }
 
-/// `POST /v1/accounts/{id}/identities/{identity_id}/relink`: takes an unlink back, for support, with a
+/// `POST /v1/accounts/{id}/identities/{identity_id}/relink`: undoes an unlink, for support, with a
 /// reason and a case.
 struct RelinkRoute: Route {
     static let method = "POST"
@@ -45,8 +46,8 @@ struct RelinkRoute: Route {
 }
 
 extension RouteCall {
-    /// The command that takes an unlink back, with what the identity's last link disclosed; of an id that is
-    /// none it names nobody, and is refused.
+    /// Returns the command that undoes an unlink, with the disclosures of the identity's last link;
+    /// for an unknown identity it is refused.
     fileprivate func relink(
         _ account: AccountID, _ visit: Visit, reason: String, reference: String, isPreview: Bool
     ) async throws(APIError) -> RelinkProvider {
@@ -65,7 +66,7 @@ extension RouteCall {
     }
 }
 
-/// What taking an unlink back does, or would do.
+/// The effects of undoing an unlink.
 private struct RelinkAnswer: JSONWritable {
     let plan: RelinkProvider.Plan
     /// The `ProviderLinked`; nil for a preview.

@@ -2,13 +2,13 @@ internal import HTTP
 internal import Ledger
 internal import Synchronization
 
-/// One method of one path: reads the request, asks the ledger, writes the answer.
+/// One method of one path: reads the request, calls the ledger, writes the response.
 protocol Route: Sendable {
-    /// The method in capitals.
+    /// The method in upper case.
     static var method: String { get }
-    /// The path without the tenant's prefix, with names in braces.
+    /// The path without the tenant prefix, with parameters in braces.
     static var path: String { get }
-    /// Whether the path exists for each tenant; else it belongs to the service as a whole.
+    /// Whether the path exists for each tenant, and not once for the whole service.
     static var isTenants: Bool { get }
 
     init()
@@ -21,16 +21,16 @@ extension Route {
     static var isTenants: Bool { true }
 }
 
-/// A request on its way through a route, with what was found out about it.
+/// A request in a route, with its context.
 ///
-/// One object, because every function of a route takes it and a copy would count many references.
+/// One object, because every function of a route takes it and a copy would retain many references.
 final class RouteCall: Sendable {
     let services: APIServices
     let request: HTTPRequest
     let name: RequestName
     let tenant: TenantID
     let captures: RouteCaptures
-    /// When the request came.
+    /// The time at which the request arrived.
     let now: Timestamp
     private let hasTurn = Mutex(false)
 
@@ -46,15 +46,15 @@ final class RouteCall: Sendable {
         self.now = now
     }
 
-    /// Takes a turn among the requests of principals, until ``end()``.
+    /// Acquires a permit for a principal's request, held until ``end()``.
     ///
-    /// - Throws: 503 when there is none left.
+    /// - Throws: 503 when none is available.
     func takeTurn() throws(APIError) {
         guard services.audit.turns.take() else { throw .faulted(.overloaded) }
         hasTurn.withLock { $0 = true }
     }
 
-    /// Gives back what the request took; to be called when it is answered.
+    /// Releases the request's permit; to be called when it is answered.
     func end() {
         if hasTurn.withLock({ $0 }) { services.audit.turns.giveBack() }
     }
@@ -64,10 +64,10 @@ final class RouteCall: Sendable {
     /// The provider's name in the path; nil when it breaks the grammar, so no tenant can have it.
     var provider: ProviderName? { captures["provider"].flatMap(ProviderName.init) }
 
-    /// Who asks.
+    /// Returns the caller.
     ///
-    /// - Throws: 401 unless the request carries a good access token for the tenant. Whether the
-    ///   session lives is not known yet: the command or the read that follows checks it.
+    /// - Throws: 401 unless the request carries a valid access token for the tenant. Whether the
+    ///   session is live is not known yet: the command or the read that follows checks it.
     func caller() throws(APIError) -> Caller {
         let token = try BearerToken.read(request.headers)
         guard let claims = services.accessTokens.check(token, for: tenant, at: now) else {
@@ -76,10 +76,10 @@ final class RouteCall: Sendable {
         return claims.caller
     }
 
-    /// What a caller is told whose request breaks a rule: 401 when the caller's session has ended,
-    /// since the access token comes first in the contract's order.
+    /// Returns the error for an invalid request: 401 when the caller's session has ended, since the
+    /// contract checks the access token first.
     ///
-    /// Only a flaw makes it necessary to ask; else the command asks.
+    /// Only an invalid request needs this extra read; otherwise the command checks the session.
     func answer(to flaw: APIError, by caller: Caller) async -> APIError {
         do {
             _ = try await identities(of: caller)
@@ -89,9 +89,9 @@ final class RouteCall: Sendable {
         }
     }
 
-    /// Carries a command out.
+    /// Submits a command.
     ///
-    /// - Throws: the refusal or the fault that it ends as.
+    /// - Throws: the command's refusal or fault.
     func submit(_ intent: Command.Intent) async throws(APIError) -> Reply {
         let command = Command(
             id: services.newID(), tenant: tenant,
@@ -109,7 +109,7 @@ final class RouteCall: Sendable {
         }
     }
 
-    /// The identities of the caller's account, when the caller's session lives.
+    /// Returns the identities of the caller's account if the caller's session is live.
     ///
     /// - Throws: 401 when it has ended.
     func identities(of caller: Caller) async throws(APIError) -> [LinkedIdentity] {

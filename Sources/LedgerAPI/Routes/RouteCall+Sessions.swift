@@ -3,7 +3,7 @@ internal import Ledger
 internal import LedgerWire
 
 extension RouteCall {
-    /// The answer that gives a session's tokens out.
+    /// Returns the answer that issues a session's tokens.
     func session(_ grant: Grant, refreshToken: String, isNewUser: Bool) -> HTTPResponse {
         let tokens = services.accessTokens
         let answer = SessionAnswer(

@@ -1,6 +1,6 @@
 internal import HTTP
 
-/// Every route; each path of a tenant exists twice, bare for `default` and behind `/t/{tenant}`.
+/// Every route; each tenant path exists twice, bare for `default` and behind `/t/{tenant}`.
 enum RouteTable {
     static let routes: [any Route.Type] = [
         SignInRoute.self, RefreshRoute.self, SignOutRoute.self, LinkRoute.self,

@@ -1,12 +1,13 @@
 internal import HTTP
 internal import Ledger
 
-/// `POST /v1/auth/sign-in/{provider}`: opens a session with an ID token, and an account if need be.
+/// `POST /v1/auth/sign-in/{provider}`: opens a session with an ID token, and an account if
+/// necessary.
 struct SignInRoute: Route {
     static let method = "POST"
     static let path = "/v1/auth/sign-in/{provider}"
 
-    /// Nobody has authenticated before the ID token is found good, so nothing before that reaches
+    /// No one is authenticated before the ID token is found valid, so nothing before that reaches
     /// the log.
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let body = try RequestBody(call.request)

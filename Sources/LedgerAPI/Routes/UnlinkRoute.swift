@@ -2,10 +2,10 @@ internal import HTTP
 internal import Ledger
 internal import LedgerWire
 
-/// `DELETE /v1/auth/link/{provider}`: takes an identity off the caller's account.
+/// `DELETE /v1/auth/link/{provider}`: unlinks an identity from the caller's account.
 ///
-/// `?identity_id=` names one where an account has several of the provider. A body means nothing,
-/// but is part of what must be the same when an idempotency key comes again.
+/// `?identity_id=` names one when an account has several of the provider. A body has no meaning,
+/// but is part of the fingerprint of an idempotency key.
 struct UnlinkRoute: Route {
     static let method = "DELETE"
     static let path = "/v1/auth/link/{provider}"

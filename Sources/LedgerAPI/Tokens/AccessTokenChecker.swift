@@ -1,22 +1,23 @@
 internal import Cryptography
 internal import Ledger
 
-/// Reads access tokens that this process does not know yet, with the keys of every process.
+/// Checks access tokens that this process has not cached, with the keys of every process.
 struct AccessTokenChecker: Sendable {
     let issuer: String
     let audience: String
     let keys: KeySet
 
-    /// Why a token is none of ours.
+    /// The reasons to refuse a token.
     enum Failure: Error {
-        /// It could be, of a key that is not among those at hand.
+        /// Its key is not among the known ones; another process may have issued it.
         case unknownKey
         case notOurs
     }
 
-    /// The claims of a token of ours; its tenant and its times are not checked.
+    /// Returns the claims of a token that this ledger issued; its tenant and its times are not
+    /// checked.
     ///
-    /// - Throws: `Failure` unless it is one.
+    /// - Throws: `Failure` for any other token.
     func claims(of token: String) throws(Failure) -> AccessTokenClaims {
         var isKeyUnknown = false
         let verified = CompactJWS.verify(token, allowing: [.es256]) { header in
@@ -40,7 +41,7 @@ struct AccessTokenChecker: Sendable {
             authenticatedAt: authenticatedAt, issuedAt: issuedAt, expiresAt: expiresAt)
     }
 
-    /// Compares byte for byte; `==` also equates canonically equivalent texts.
+    /// Compares byte by byte; `==` also equates canonically equivalent strings.
     private func isExactly(_ value: JSONValue?, _ text: String) -> Bool {
         value?.string?.utf8.elementsEqual(text.utf8) ?? false
     }

@@ -1,25 +1,25 @@
 package import Ledger
 
-/// What a checked access token says; the times are whole seconds since 1970.
+/// The claims of a checked access token; times are whole seconds since 1970.
 package struct AccessTokenClaims: Hashable, Sendable {
-    /// Who asks: `sub` and `sid`.
+    /// The caller: `sub` and `sid`.
     package let caller: Caller
-    /// The tenant that the token is good for: `tid`.
+    /// The tenant that the token is valid for: `tid`.
     package let tenant: TenantID
-    /// When the person proved who they are: `auth_time`; a refresh keeps it.
+    /// The time of authentication: `auth_time`; a refresh keeps it.
     package let authenticatedAt: Int64
-    /// When the token was made: `iat`.
+    /// The time of issue: `iat`.
     package let issuedAt: Int64
-    /// When it stops being good: `exp`.
+    /// The time of expiry: `exp`.
     package let expiresAt: Int64
 
-    /// Whether the token is for this tenant, has begun and has not ended.
+    /// Checks whether the token is for this tenant and valid at this time.
     func areGood(for tenant: TenantID, at now: Timestamp) -> Bool {
         self.tenant == tenant && now.seconds < expiresAt
             && issuedAt <= now.seconds + AccessTokens.leewaySeconds
     }
 
-    /// The claims as JSON, with those that nobody here asks a token for.
+    /// Returns the claims as JSON, including those that are only for other verifiers.
     func payload(issuer: String, audience: String, methods: AuthenticationMethods) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
@@ -40,7 +40,7 @@ package struct AccessTokenClaims: Hashable, Sendable {
             writer.name("auth_time")
             writer.number(authenticatedAt)
             writer.name("amr")
-            // RFC 8176 has no word for a federated sign-in; `fed` is what others use.
+            // RFC 8176 has no value for a federated sign-in; `fed` is what others use.
             writer.texts(methods.words)
         }
         return writer.bytes

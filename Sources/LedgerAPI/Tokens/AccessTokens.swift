@@ -2,20 +2,20 @@ package import Cryptography
 package import Ledger
 internal import Synchronization
 
-/// Makes and checks access tokens: our own JWTs of the type `at+jwt` (RFC 9068), signed with ES256.
+/// Issues and checks access tokens: JWTs of type `at+jwt` (RFC 9068), signed with ES256.
 ///
-/// A token is good for one tenant and for one session, which its use must find alive. Others may
-/// check it by the published keys.
+/// A token is valid for one tenant and one session, which must be live at each use. Others can
+/// check it with the published keys.
 package final class AccessTokens: Sendable {
-    /// How long a token is good, in seconds, unless configured otherwise.
+    /// The default lifetime of a token, in seconds.
     package static let lifetimeSecondsDefault: Int64 = 600
-    /// The longest token that is looked at, in bytes; ours are far below.
+    /// The maximum length of a token that is examined, in bytes; issued ones are far shorter.
     static let bytesMax = 4096
-    /// How far the clocks of two processes may differ, in seconds.
+    /// The permitted clock difference between two processes, in seconds.
     static let leewaySeconds: Int64 = 60
     static let type = "at+jwt"
 
-    /// The keys of a moment, and the tokens that were found good with them.
+    /// A set of keys, and the tokens that were found valid with them.
     private final class Keys: Sendable {
         let currentID: String
         let ids: Set<String>
@@ -39,7 +39,7 @@ package final class AccessTokens: Sendable {
         }
     }
 
-    /// How long a token is good, in seconds.
+    /// The lifetime of a token, in seconds.
     package let lifetimeSeconds: Int64
 
     private let keys: Mutex<Keys>
@@ -47,14 +47,15 @@ package final class AccessTokens: Sendable {
     private let issuer: String
     private let audience: String
 
-    /// Prepares keys.
+    /// Creates the issuer.
     ///
     /// - Parameters:
     ///   - issuer: the tokens' `iss`.
     ///   - audience: the tokens' `aud`.
-    ///   - current: signs new tokens.
-    ///   - former: other keys whose tokens are accepted: they may not have expired, or be next.
-    ///   - lifetimeSeconds: how long a token is good; 1 s to 24 h.
+    ///   - current: the key that signs new tokens.
+    ///   - former: other keys whose tokens are accepted: former keys with unexpired tokens, or the
+    ///     next key.
+    ///   - lifetimeSeconds: the lifetime of a token; 1 s to 24 h.
     package init(
         issuer: String, audience: String, current: TokenSigningKey, former: [TokenSigningKey] = [],
         lifetimeSeconds: Int64 = AccessTokens.lifetimeSecondsDefault
@@ -72,15 +73,15 @@ package final class AccessTokens: Sendable {
     /// The public keys as a JSON Web Key Set (RFC 7517, section 5).
     package var publishedKeys: [UInt8] { keys.withLock(\.self).published }
 
-    /// The name of the key that signs.
+    /// The id of the signing key.
     package var signingKeyID: String { keys.withLock(\.self).currentID }
 
-    /// The names of all keys whose tokens are accepted.
+    /// The ids of all keys whose tokens are accepted.
     package var keyIDs: Set<String> { keys.withLock(\.self).ids }
 
-    /// Signs with another key from now on, and accepts the tokens of exactly these.
+    /// Signs with another key from now on, and accepts tokens of exactly these keys.
     ///
-    /// A token of a key that is no longer among them is refused from then on.
+    /// Tokens of any other key are refused from then on.
     package func use(current: TokenSigningKey, others: [TokenSigningKey]) {
         let before = keys.withLock(\.self)
         let ids = Set(others.map(\.keyID) + [current.keyID])
@@ -90,14 +91,14 @@ package final class AccessTokens: Sendable {
         keys.withLock { $0 = new }
     }
 
-    /// Has something called when a token's key is none of ours; it may bring the key.
+    /// Sets the function that is called when a token's key is unknown; it may add the key.
     ///
-    /// It is called on the thread that asks, which goes on when it comes back.
+    /// It is called on the requesting thread, which continues when it returns.
     package func whenKeyIsUnknown(_ body: @escaping @Sendable () -> Void) {
         onUnknownKey.withLock { $0 = body }
     }
 
-    /// Makes a token for a session; it is known from then on.
+    /// Issues a token for a session and caches it.
     package func issue(for grant: Grant, in tenant: TenantID, at now: Timestamp) -> String {
         let claims = AccessTokenClaims(
             caller: Caller(account: grant.account, session: grant.session), tenant: tenant,
@@ -110,10 +111,11 @@ package final class AccessTokens: Sendable {
         return token
     }
 
-    /// Says who asks; nil unless the token is one of ours, for this tenant and good now.
+    /// Returns the caller; nil unless the token was issued by this ledger for this tenant and is
+    /// valid now.
     ///
     /// The signature of a token that this process has issued or checked is not checked again.
-    /// Whether the session lives is the ledger's to say.
+    /// Whether the session is live is for the ledger to decide.
     package func check(
         _ token: String, for tenant: TenantID, at now: Timestamp
     ) -> AccessTokenClaims? {
@@ -129,7 +131,7 @@ package final class AccessTokens: Sendable {
         return claims
     }
 
-    /// Reads a token that is not known, and looks for new keys when it was signed by a strange one.
+    /// Checks a token that is not cached, and looks for new keys when its key is unknown.
     private func read(_ token: String, _ keys: Keys) -> AccessTokenClaims? {
         do throws(AccessTokenChecker.Failure) {
             return try keys.checker.claims(of: token)

@@ -2,20 +2,21 @@ internal import Cryptography
 internal import Ledger
 internal import Synchronization
 
-/// The access tokens that this process has issued or checked, by their SHA-256.
+/// A cache of the access tokens that this process has issued or checked, by their SHA-256.
 ///
-/// They lie in shards, so that threads seldom meet and no thread holds a lock for long when a table
-/// grows. A shard holds two generations: when the younger is full it becomes the older, and the older
-/// is dropped. A token in use moves to the younger one, so what is dropped has not been used for a
-/// generation. Bad tokens are not kept, so nobody can push good ones out without having as many.
+/// Sharded, so that threads rarely contend and no lock is held long while a table grows. A shard
+/// has two generations: a full younger one becomes the older, and the older is dropped. A token in
+/// use moves to the younger one, so only tokens unused for a generation are dropped. Bad tokens are
+/// not cached, so no client can evict good tokens without having as many.
 final class KnownTokens: Sendable {
-    /// About how many tokens a generation of all shards holds.
+    /// The approximate number of tokens in one generation of all shards.
     ///
-    /// A full shard's table has 4,096 places of some 90 bytes, so both generations take 12 MB at most.
+    /// A full shard's table has 4,096 slots of about 90 bytes, so both generations take at most 12
+    /// MB.
     static let generationCountMax = 49_152
     private static let shardCount = 16
 
-    /// The first half of a token's SHA-256: as hard to hit as a 128-bit key is to guess.
+    /// The first half of a token's SHA-256: as hard to collide with as a 128-bit key is to guess.
     private struct Name: Hashable {
         let high: UInt64
         let low: UInt64
@@ -26,7 +27,7 @@ final class KnownTokens: Sendable {
             low = digest[8..<16].reduce(0) { $0 << 8 | UInt64($1) }
         }
 
-        // A digest's bits are as even as a hash can make them, so half of them are enough.
+        // The bits of a digest are uniformly distributed, so half of them suffice.
         func hash(into hasher: inout Hasher) {
             hasher.combine(low)
         }
@@ -71,19 +72,19 @@ final class KnownTokens: Sendable {
 
     private let shards: [Shard]
 
-    /// Makes an empty set of tokens, of which a generation holds about as many as given.
+    /// Creates an empty cache with about this many tokens in a generation.
     init(generationCountMax: Int = KnownTokens.generationCountMax) {
         let countMax = max(1, generationCountMax / Self.shardCount)
         shards = (0..<Self.shardCount).map { _ in Shard(countMax: countMax) }
     }
 
-    /// What a token says, when it is known.
+    /// Returns the claims of a cached token.
     func claims(of token: String) -> AccessTokenClaims? {
         let name = Name(token)
         return shard(of: name).claims(of: name)
     }
 
-    /// Keeps what a good token says.
+    /// Caches the claims of a valid token.
     func remember(_ claims: AccessTokenClaims, of token: String) {
         let name = Name(token)
         shard(of: name).insert(claims, name)

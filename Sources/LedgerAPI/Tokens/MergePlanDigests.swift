@@ -1,15 +1,29 @@
 package import Cryptography
 package import Ledger
 
-/// Makes and recognises the plan digests that clients get: the plan, when it was shown, and a code that only
-/// the ledger can make.
+/// Issues and recognises plan digests: the plan, when it was shown, and a code that only the ledger
+/// can compute.
 ///
-/// The base64url form of `time(8) || SHA-256 of the plan(32) || code(32)`, where the time is in microseconds
-/// since 1970 and the code is HMAC-SHA256 over `"merge-plan:" || tenant || 0 || survivor || time || plan`.
-/// Nobody can have it before the plan was shown, so an ID token that carries it as its nonce was asked for
-/// by somebody who has seen the plan, and one without a nonce is known to be younger than the plan.
+/// The base64url form of `time(8)
+///
+/// SHA-256 of the plan(32)
+///
+/// code(32)`, where the time is in microseconds since 1970 and the code is HMAC-SHA256 over
+/// `"merge-plan:"
+///
+/// tenant
+///
+/// 0
+///
+/// survivor
+///
+/// time
+///
+/// plan`. It cannot be known before the plan is shown, so an ID token that carries it as its nonce
+/// was requested by a client that has seen the plan, and one without a nonce can be checked to be
+/// newer than the plan.
 package struct MergePlanDigests: Sendable {
-    /// How long a plan can be agreed to, in seconds.
+    /// The lifetime of a plan, in seconds.
     package static let lifetimeSeconds: Int64 = 900
 
     /// A plan that was shown.
@@ -24,12 +38,12 @@ package struct MergePlanDigests: Sendable {
 
     private let key: SymmetricKey
 
-    /// Takes the secret that every process of the ledger shares.
+    /// Uses the secret that all processes of the ledger share.
     package init(key: SymmetricKey) {
         self.key = key
     }
 
-    /// What a client is given for a plan of a survivor's.
+    /// Returns the digest that a client gets for a plan of a survivor's.
     package func issue(
         _ plan: Digest, for survivor: AccountID, in tenant: TenantID, at now: Timestamp
     ) -> String {
@@ -37,8 +51,8 @@ package struct MergePlanDigests: Sendable {
         return Base64URL.encode(signed + code(for: signed, survivor, tenant))
     }
 
-    /// Reads what a client gives back; nil for anything that was not issued for this survivor, and for
-    /// what was issued too long ago.
+    /// Reads a digest from a client; nil unless it was issued for this survivor and has not
+    /// expired.
     package func read(
         _ text: String, for survivor: AccountID, in tenant: TenantID, at now: Timestamp
     ) -> Shown? {

@@ -1,13 +1,25 @@
 package import Cryptography
 package import Ledger
 
-/// Makes refresh tokens, recognises our own, and seals successors.
+/// Issues refresh tokens, recognises them, and seals successors.
 ///
-/// A token is the base64url form of `version(1) || session(16) || random(32) || code(16)`. The code
-/// is the first 128 bits of HMAC-SHA256 over `"refresh:" || tenant || version || session ||
-/// random`: a made-up token is refused at the edge, so nobody can end another person's session by
-/// presenting a wrong token for it. What makes a token unguessable are its random bits, of which
-/// the ledger keeps a digest.
+/// A token is the base64url form of `version(1)
+///
+/// session(16)
+///
+/// random(32)
+///
+/// code(16)`. The code is the first 128 bits of HMAC-SHA256 over `"refresh:"
+///
+/// tenant
+///
+/// version
+///
+/// session
+///
+/// random`: a made-up token is refused without the ledger, so no one can end another person's
+/// session by presenting a wrong token for it. The random bits make a token unguessable; the ledger
+/// stores a digest of them.
 package struct RefreshTokens: Sendable {
     private static let version: UInt8 = 1
     private static let sessionByteCount = 16
@@ -21,12 +33,12 @@ package struct RefreshTokens: Sendable {
 
     private let key: SymmetricKey
 
-    /// Takes the secret that every process of the ledger shares.
+    /// Uses the secret that all processes of the ledger share.
     package init(key: SymmetricKey) {
         self.key = key
     }
 
-    /// Makes a new token for a session.
+    /// Issues a new token for a session.
     package func issue(for session: SessionID, in tenant: TenantID) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.byteCount)
@@ -39,10 +51,9 @@ package struct RefreshTokens: Sendable {
         return Base64URL.encode(bytes)
     }
 
-    /// The session that a token was issued for; nil for anything that was not issued for this
-    /// tenant.
+    /// Returns the session of a token; nil unless it was issued for this tenant.
     ///
-    /// Whether the token is the session's current one is the ledger's to say.
+    /// Whether the token is the session's current one is for the ledger to decide.
     package func session(of token: String, in tenant: TenantID) -> SessionID? {
         guard let bytes = Self.bytes(of: token) else { return nil }
         let signed = bytes.prefix(Self.signedByteCount)
@@ -52,12 +63,12 @@ package struct RefreshTokens: Sendable {
         return SessionID(bits: session.reduce(UInt128(0)) { $0 << 8 | UInt128($1) })
     }
 
-    /// What the ledger keeps of a token; nil for a text that is no token.
+    /// Returns the digest of a token that the ledger stores; nil for a malformed token.
     package static func digest(_ token: String) -> Digest? {
         Digest(SHA256.hash(token))
     }
 
-    /// Seals a token with the one that it succeeds, which is kept nowhere.
+    /// Seals a token with its predecessor, which is stored nowhere.
     package static func seal(
         _ successor: String, with presented: String, in tenant: TenantID
     ) -> [UInt8] {
@@ -67,7 +78,7 @@ package struct RefreshTokens: Sendable {
         return AESGCM.seal(plaintext, key: key, additional: Array(tenant.description.utf8))
     }
 
-    /// Opens what was sealed; nil with any other token.
+    /// Opens a sealed token; nil with any other predecessor.
     package static func open(
         _ sealed: [UInt8], with presented: String, in tenant: TenantID
     ) -> String? {
@@ -77,7 +88,7 @@ package struct RefreshTokens: Sendable {
     }
 
     private static func bytes(of token: String) -> [UInt8]? {
-        // The length is looked at first, so that a long text costs nothing.
+        // The length is checked first, so that a long text costs nothing.
         guard token.utf8.count == (byteCount * 8 + 5) / 6, let bytes = Base64URL.decode(token),
             bytes.count == byteCount, bytes[0] == version
         else { return nil }

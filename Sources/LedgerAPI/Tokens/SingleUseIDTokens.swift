@@ -1,22 +1,27 @@
 package import Cryptography
 internal import Ledger
 
-/// Makes the digests by which ID tokens are known that have opened a session.
+/// Computes the digests that identify ID tokens that have opened a session.
 ///
-/// HMAC-SHA256 over `"spent-id-token:" || tenant || 0 || signed part of the token`, under the secret that every
-/// process of the ledger shares. The signature is left out: of some algorithms anybody can make a second one
-/// that is as good.
+/// HMAC-SHA256 over `"spent-id-token:"
+///
+/// tenant
+///
+/// 0
+///
+/// signed part of the token`, under the secret that all processes of the ledger share. The
+/// signature is excluded, because some algorithms allow anyone to derive a second valid one.
 package struct SingleUseIDTokens: Sendable {
     private static let label = "spent-id-token:"
 
     private let key: SymmetricKey
 
-    /// Takes the secret that every process of the ledger shares.
+    /// Uses the secret that all processes of the ledger share.
     package init(key: SymmetricKey) {
         self.key = key
     }
 
-    /// Names a token that was checked; nil for what can be none.
+    /// Returns the name of a checked token; nil for a malformed one.
     func token(
         _ idToken: String, acceptedUntil expiresAt: Timestamp, in tenant: TenantID
     ) -> SingleUseIDToken? {

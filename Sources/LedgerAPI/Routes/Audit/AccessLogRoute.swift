@@ -2,7 +2,7 @@ internal import Cryptography
 internal import HTTP
 internal import Ledger
 
-/// `GET /v1/access-log`: who looked at what, in order; looking here is written down as well.
+/// `GET /v1/access-log`: the recorded accesses, in order; reading them is recorded as well.
 struct AccessLogRoute: Route {
     static let method = "GET"
     static let path = "/v1/access-log"
@@ -81,14 +81,14 @@ struct AccessLogAnswer: JSONWritable {
 }
 
 extension JSONWriter {
-    /// Writes a member that is a text; nothing when there is none.
+    /// Writes a string member; nothing when it is nil.
     mutating func member(_ name: String, _ text: String?) {
         guard let text else { return }
         self.name(name)
         self.text(text)
     }
 
-    /// Writes where to go on after a page, and whether there is more by now.
+    /// Writes the cursor after a page, and whether more elements follow.
     mutating func cursor<Element>(of page: CursorPage<Element>) {
         member("next", page.cursor.map(String.init))
         name("more")

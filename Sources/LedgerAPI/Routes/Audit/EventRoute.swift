@@ -2,7 +2,7 @@ internal import HTTP
 internal import Ledger
 internal import LedgerWire
 
-/// `GET /v1/events/{event_id}`: one event, with the proof that it is in the log that was signed.
+/// `GET /v1/events/{event_id}`: one event, with the proof that the signed log contains it.
 struct EventRoute: Route {
     static let method = "GET"
     static let path = "/v1/events/{event_id}"
@@ -11,7 +11,7 @@ struct EventRoute: Route {
         let id = call.captures["event_id"].flatMap { EventID($0) }
         let visit = try await call.visit(.readEvent, by: .readers, event: id)
         let parameters = try QueryParameters(call.request, [QueryParameters.disclose])
-        // What can't be an event's id is nobody's.
+        // A malformed id names no event.
         guard let id else { throw .eventNotFound }
         let isDisclosing = try await visit.isDisclosing(parameters)
         try await visit.record(parameters, isDisclosed: isDisclosing)
@@ -28,8 +28,8 @@ struct EventRoute: Route {
         return .json(EventAnswer(event: found, proof: proof))
     }
 
-    /// The proof against the checkpoint that was signed last, or why there is none; a proof that fails
-    /// hides nothing of the event.
+    /// Returns the proof against the latest signed checkpoint, or why there is none; a failed proof
+    /// does not hide the event.
     private static func proof(
         of event: ShownEvent, from proofs: any ProofReader, in tenant: TenantID
     ) async throws(APIError) -> Result<ProvedInclusion, APIError> {

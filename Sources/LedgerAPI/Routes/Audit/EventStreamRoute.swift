@@ -1,12 +1,13 @@
 internal import HTTP
 internal import Ledger
 
-/// `GET /v1/events/stream`: the log in commit order as server-sent events, from any position on, without
-/// an end.
+/// `GET /v1/events/stream`: the log in commit order as endless server-sent events, from any
+/// position.
 ///
-/// The format is that of the HTML standard, section 9.2. The id of an event is its position and its name,
-/// which a client sends back in `Last-Event-ID` after a broken connection, so that it goes on behind it. The
-/// name shows when the log is another one since: after a restore the position means another event, or none.
+/// The format is that of the HTML standard, section 9.2. The id of an event is its position and its
+/// event id, which a client sends back in `Last-Event-ID` after a broken connection to resume
+/// behind it. The event id reveals a replaced log: after a restore, the same position holds another
+/// event, or none.
 struct EventStreamRoute: Route {
     static let method = "GET"
     static let path = "/v1/events/stream"
@@ -32,15 +33,16 @@ struct EventStreamRoute: Route {
             status: 200,
             headers: [
                 ("Content-Type", "text/event-stream"),
-                // Some proxies keep an answer back until it has ended unless they are told.
+                // Some proxies buffer a response to its end unless this field is set.
                 ("X-Accel-Buffering", "no"),
             ]
         ) { await feed.run(into: $0) }
     }
 
-    /// Checks that what a client has seen last is in the log.
+    /// Checks that the last event that a client has seen is in the log.
     ///
-    /// - Throws: 404 when it is not: whoever goes on behind it would miss what is there instead.
+    /// - Throws: 404 when it is not: a client that resumed after it would miss the events that
+    ///   replaced it.
     private static func expect(
         _ seen: StreamPlace, in tenant: TenantID, _ events: any EventReader
     ) async throws(APIError) {

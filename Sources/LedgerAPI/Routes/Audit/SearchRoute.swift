@@ -1,7 +1,7 @@
 internal import HTTP
 internal import Ledger
 
-/// `GET /v1/search`: the accounts, identities and events that something names which somebody holds.
+/// `GET /v1/search`: the accounts, identities and events that match an id, an e-mail or a subject.
 struct SearchRoute: Route {
     static let method = "GET"
     static let path = "/v1/search"
@@ -21,7 +21,7 @@ struct SearchRoute: Route {
         } catch {
             throw .faulted(error)
         }
-        // Only now is it known which accounts are shown; nothing is, before this is written.
+        // Not before: only now is it known which accounts the response shows.
         try await visit.record(found, by: term)
         return .json(bytes: found.json)
     }

@@ -2,8 +2,8 @@ internal import Cryptography
 internal import HTTP
 package import Ledger
 
-/// `POST /v1/account/merge/preview`: what merging the account of another identity into the caller's would
-/// do.
+/// `POST /v1/account/merge/preview`: the effects of merging the account of another identity into
+/// the caller's.
 struct MergePreviewRoute: Route {
     static let method = "POST"
     static let path = "/v1/account/merge/preview"
@@ -21,14 +21,14 @@ struct MergePreviewRoute: Route {
     }
 }
 
-/// `POST /v1/account/merge`: lets the caller's account absorb that of another identity, as it was shown
-/// and agreed to.
+/// `POST /v1/account/merge`: merges the account of another identity into the caller's, by a plan
+/// that the caller agreed to.
 struct MergeRoute: Route {
     static let method = "POST"
     static let path = "/v1/account/merge"
 
-    /// The ID token has to be younger than the plan: it carries the plan's digest as its nonce, and where
-    /// the provider's flow has none, it was made after the plan was shown.
+    /// The ID token must be newer than the plan: it carries the plan's digest as its nonce or, for
+    /// a provider without nonces, was issued after the plan was shown.
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let request = try await MergeRequest(call)
         let text: String
@@ -40,7 +40,7 @@ struct MergeRoute: Route {
         let shown = call.services.mergePlans.read(
             text, for: request.caller.account, in: call.tenant, at: call.now)
         let proof = await request.prove(nonce: text, notBefore: shown?.at)
-        // No plan has the digest zero, so that what was not shown is refused as what has changed.
+        // No plan has the digest zero, so an unknown plan is refused like one that has changed.
         let command = request.command(
             proof, agreed: shown?.plan ?? .zero, idempotency: request.idempotency(path: Self.path))
         let reply = try await call.submit(.mergeAccounts(command))
@@ -49,7 +49,7 @@ struct MergeRoute: Route {
     }
 }
 
-/// What both requests of an account holder have in common.
+/// The parts that both requests of an account holder share.
 struct MergeRequest: Sendable {
     let caller: Caller
     let body: RequestBody
@@ -82,7 +82,7 @@ struct MergeRequest: Sendable {
         tokenDigest = digest
     }
 
-    /// The key that the request came with, for its path.
+    /// Returns the idempotency key of the request, for its path.
     func idempotency(path: String) -> IdempotencyKey? {
         key.flatMap {
             IdempotencyHeader.key(
@@ -91,7 +91,7 @@ struct MergeRequest: Sendable {
         }
     }
 
-    /// Finds out whom the ID token is about, before anything is queued.
+    /// Checks the ID token before the command is queued.
     func prove(nonce: String?, notBefore earliest: Timestamp?) async -> LinkProvider.Credential {
         guard let configured = call.configuration.providers[provider] else { return .unsupported }
         switch await configured.prove(idToken, nonce: nonce, at: call.now) {
@@ -120,8 +120,8 @@ struct MergeRequest: Sendable {
 }
 
 extension RouteCall {
-    /// The answer that shows a plan, with what agrees to it, and whose e-mails are verified: support has no
-    /// other proof of who asks.
+    /// Returns the answer that shows a plan, its digest, and which e-mails are verified, since
+    /// support has no other proof of the requester's identity.
     func shown(_ plan: MergePlan, _ digest: Digest) async -> HTTPResponse {
         let flags = await plan.emailFlags(from: services.audit.searches, in: tenant)
         return .json(

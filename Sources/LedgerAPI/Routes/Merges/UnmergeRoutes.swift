@@ -1,7 +1,7 @@
 internal import HTTP
 internal import Ledger
 
-/// `POST /v1/merges/{event_id}/undo/preview`: what taking a merge back would do.
+/// `POST /v1/merges/{event_id}/undo/preview`: the effects of undoing a merge.
 struct UnmergePreviewRoute: Route {
     static let method = "POST"
     static let path = "/v1/merges/{event_id}/undo/preview"
@@ -18,7 +18,7 @@ struct UnmergePreviewRoute: Route {
     }
 }
 
-/// `POST /v1/merges/{event_id}/undo`: takes a merge back, for support, with a reason and a case.
+/// `POST /v1/merges/{event_id}/undo`: undoes a merge, for support, with a reason and a case.
 struct UnmergeRoute: Route {
     static let method = "POST"
     static let path = "/v1/merges/{event_id}/undo"
@@ -42,7 +42,8 @@ struct UnmergeRoute: Route {
 }
 
 extension RouteCall {
-    /// The command that takes a merge back; of one that is none it names no account, and is refused.
+    /// Returns the command that undoes a merge; for an unknown merge it names no account, and is
+    /// refused.
     fileprivate func unmerge(
         _ merge: EventID?, _ visit: Visit, reason: String, reference: String, isPreview: Bool
     ) async throws(APIError) -> UnmergeAccounts {
