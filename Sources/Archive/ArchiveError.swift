@@ -1,10 +1,10 @@
-/// Why an archive was not written or not read.
+/// The reasons why an archive cannot be written or read.
 package enum ArchiveError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The file can't be opened; in the words of the library.
+    /// The file cannot be opened; with the library's message.
     case notOpened(String)
-    /// The file can't be written to its end.
+    /// The file cannot be written completely.
     case notWritten(String)
-    /// The bytes are no archive of the expected kind, or break off.
+    /// The bytes are not an archive of the expected kind, or are truncated.
     case damaged(String)
 
     package var description: String {

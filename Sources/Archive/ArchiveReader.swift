@@ -1,17 +1,18 @@
 internal import CArchive
 
-/// Reads a tar archive, member by member, in the order in which they lie.
+/// Reads a tar archive, member by member, in order.
 ///
-/// Archives come from strangers. Nothing is decompressed and nothing is written anywhere; a member's
-/// name is a text to compare and never a path. What a member claims to be long is read in pieces.
+/// Archives are untrusted input. Nothing is decompressed and nothing is written anywhere; a
+/// member's name is only compared and never used as a path. A member of any claimed length is read
+/// in chunks.
 @safe package final class ArchiveReader {
     /// A member of an archive.
     package struct Member: Hashable, Sendable {
-        /// The name as it stands there, whatever it is; bytes that are no UTF-8 are replaced.
+        /// The stored name, unchecked; invalid UTF-8 is replaced.
         package let name: String
-        /// How many bytes it claims to have.
+        /// The number of bytes that it claims to have.
         package let byteCount: Int64
-        /// Whether it is a plain file, and no link, directory or device.
+        /// Whether it is a regular file, and not a link, directory or device.
         package let isFile: Bool
     }
 
@@ -19,7 +20,7 @@ internal import CArchive
 
     private let archive: OpaquePointer
 
-    /// Opens a file; whether it is an archive shows when it is read.
+    /// Opens a file; whether it is an archive is found when it is read.
     package init(path: String) throws(ArchiveError) {
         guard let made = unsafe archive_read_new() else { throw .notOpened("no memory") }
         guard
@@ -37,7 +38,7 @@ internal import CArchive
         unsafe archive_read_free(archive)
     }
 
-    /// Goes on to the next member, past what was not read of this one; nil at the end.
+    /// Moves to the next member and skips the rest of this one; nil at the end.
     package func next() throws(ArchiveError) -> Member? {
         var entry: OpaquePointer?
         switch unsafe archive_read_next_header(archive, &entry) {
@@ -55,7 +56,7 @@ internal import CArchive
                 && archive_entry_hardlink(entry) == nil)
     }
 
-    /// The next bytes of the member, some 64 KiB at the most; none at its end.
+    /// Returns the next bytes of the member, at most about 64 KiB; empty at its end.
     package func read() throws(ArchiveError) -> [UInt8] {
         var count = 0
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: ArchiveReader.pieceBytes) {
@@ -71,6 +72,6 @@ internal import CArchive
     }
 }
 
-// A library's handle that one thread uses.
+// A library handle that one thread uses.
 @available(*, unavailable)
 extension ArchiveReader: Sendable {}

@@ -1,16 +1,16 @@
 internal import CArchive
 
-/// Writes a tar archive of plain files, member by member.
+/// Writes a tar archive of regular files, member by member.
 ///
-/// Every member is written as it is added, so memory stays at one. The same members make the same
-/// archive: owners are left out, and times are nil.
+/// Every member is written as it is added, so memory holds only one. The same members make the same
+/// archive: owners are omitted, and times are zero.
 @safe package final class ArchiveWriter {
-    /// The most bytes of a member's name, which is all that the oldest form of tar holds.
+    /// The maximum length of a member's name, in bytes: the limit of the oldest tar format.
     package static let nameBytesMax = 100
 
     private let archive: OpaquePointer
 
-    /// Creates the file, or empties the one that is there.
+    /// Creates the file, or truncates an existing one.
     package init(path: String) throws(ArchiveError) {
         guard let made = unsafe archive_write_new() else {
             throw .notOpened("no memory")
@@ -51,7 +51,7 @@ internal import CArchive
         guard written == bytes.count else { throw failure }
     }
 
-    /// Ends the archive; what is not ended is none.
+    /// Ends the archive; without it the archive is incomplete.
     package func finish() throws(ArchiveError) {
         guard unsafe archive_write_close(archive) == ARCHIVE_OK else { throw failure }
     }
@@ -61,11 +61,11 @@ internal import CArchive
     }
 }
 
-// A library's handle that one thread uses.
+// A library handle that one thread uses.
 @available(*, unavailable)
 extension ArchiveWriter: Sendable {}
 
-/// What the library says about its last failure.
+/// Returns the library's message for its last failure.
 func archiveErrorText(_ archive: OpaquePointer) -> String {
     guard let text = unsafe archive_error_string(archive) else { return "no reason known" }
     return unsafe String(cString: text)

@@ -1,26 +1,26 @@
 internal import Ledger
 
-/// Counts what a bundle discloses, and settles why something is missing.
+/// Counts the disclosures of a bundle, and explains missing ones.
 ///
-/// Each digest of an entry stands for one disclosure about the event's first account. Where it is not
-/// there, an erasure of that account explains it, or the rule that an account's bundle holds nothing
-/// about other accounts; or nothing does.
+/// Each digest of an entry represents one disclosure about the event's first account. A missing one
+/// is explained by an erasure of that account, or by the rule that an account's bundle holds
+/// nothing about other accounts; otherwise it was withheld.
 package struct DisclosureTally: Sendable {
-    /// Disclosures that are missing, and nothing in the bundle explains it.
+    /// Missing disclosures that nothing in the bundle explains.
     package struct Withheld: Hashable, Sendable {
         package let count: Int64
-        /// Where the first of them is missing.
+        /// The position of the first one.
         package let position: Int64
     }
 
     private let scope: BundleHead.Scope
     private let isDisclosed: Bool
-    /// What is missing of each account, and from where on.
+    /// The missing disclosures of each account, with the position of the first one.
     private var missing: [AccountID?: (count: Int64, first: Int64)] = [:]
     private var erased: Set<AccountID> = []
-    /// Disclosures that are there.
+    /// The number of disclosures in the bundle.
     private(set) var shown: Int64 = 0
-    /// Disclosures about other accounts, which are left out of an account's bundle.
+    /// The number of disclosures about other accounts, which an account's bundle omits.
     private(set) var leftOut: Int64 = 0
 
     init(_ head: BundleHead) {
@@ -28,13 +28,13 @@ package struct DisclosureTally: Sendable {
         isDisclosed = head.isDisclosed
     }
 
-    /// Whether an event's disclosures belong into the bundle.
+    /// Checks whether an event's disclosures belong in the bundle.
     func admits(_ recorded: RecordedEvent) -> Bool {
         guard case .account(let account) = scope else { return true }
         return recorded.accounts.first?.id == account
     }
 
-    /// Takes an event of which so many disclosures are there.
+    /// Counts an event with this many disclosures.
     mutating func take(_ recorded: RecordedEvent, shown count: Int) {
         if case .accountErased(let fact) = recorded.event { erased.insert(fact.account) }
         shown += Int64(count)
@@ -49,12 +49,12 @@ package struct DisclosureTally: Sendable {
         missing[owner] = (count: before.count + absent, first: before.first)
     }
 
-    /// Disclosures that were destroyed, as an `AccountErased` in the bundle says.
+    /// The number of destroyed disclosures, as proved by an `AccountErased` in the bundle.
     var redacted: Int64 {
         missing.reduce(0) { sum, entry in sum + (isErased(entry.key) ? entry.value.count : 0) }
     }
 
-    /// What nothing explains; nil when that is none.
+    /// The withheld disclosures; nil when there are none.
     package var withheld: Withheld? {
         let unexplained = missing.filter { !isErased($0.key) }.values
         guard let first = unexplained.map(\.first).min() else { return nil }

@@ -1,21 +1,21 @@
 package import Ledger
 package import TransparencyLog
 
-/// An event as an export takes it out of the ledger.
+/// An event as an export reads it from the ledger.
 package struct ExportedEvent: Sendable {
-    /// A disclosure in the form that its digest is made of, and what it says.
+    /// A disclosure in the form that its digest covers, and its value.
     package typealias OpenDisclosure = (encoded: [UInt8], disclosure: Disclosure)
 
     package let recorded: RecordedEvent
     /// The exact bytes that are stored and hashed.
     package let entry: [UInt8]
-    /// What the event still discloses; empty unless the export may disclose.
+    /// The disclosures that were not destroyed; empty unless the export may disclose.
     package let disclosures: [OpenDisclosure]
-    /// The siblings from the event's leaf to the root of the bundle's checkpoint; nil where the whole
-    /// log goes with it.
+    /// The siblings from the event's leaf to the root of the bundle's checkpoint; nil in a bundle
+    /// of the whole log.
     package let path: [TreeHash]?
 
-    /// Collects what is exported of an event.
+    /// Collects the exported data of an event.
     package init(
         recorded: RecordedEvent, entry: [UInt8], disclosures: [OpenDisclosure],
         path: [TreeHash]?
@@ -27,12 +27,12 @@ package struct ExportedEvent: Sendable {
     }
 }
 
-/// A stretch of an export: what is written at once.
+/// A part of an export, which is written at once.
 package struct ExportedPart: Sendable {
-    /// The most events of a part.
+    /// The maximum number of events of a part.
     package static let eventsMax = 2_000
 
-    /// The notes of the checkpoints whose last entry is in this part, the smallest first.
+    /// The notes of the checkpoints whose last entry is in this part, smallest first.
     package let checkpoints: [String]
     /// Events in the order of their positions.
     package let events: [ExportedEvent]

@@ -1,14 +1,14 @@
-/// What `GET /v1/account` gives.
+/// The answer of `GET /v1/account`.
 public struct AccountAnswer: Codable, Hashable, Sendable {
     /// One identity of the account.
     public struct Identity: Codable, Hashable, Sendable {
-        /// The opaque name of the identity; stays the same over unlink and relink.
+        /// The opaque id of the identity; stable over unlink and relink.
         public let identityID: String
         /// The configured name of its provider.
         public let provider: String
-        /// The e-mail address that the provider told last; left out when there is none.
+        /// The e-mail address that the provider last reported; absent when there is none.
         public let email: String?
-        /// Whether the provider said that it had verified the address; null where nobody knows any more.
+        /// Whether the provider called the address verified; null when unknown.
         public let emailVerified: Bool?
         /// When it was linked, as `YYYY-MM-DDTHH:MM:SS.ffffffZ`.
         public let linkedAt: String

@@ -1,15 +1,15 @@
-/// The body of every answer that is not a success.
+/// The body of every error response.
 public struct ErrorBody: Codable, Hashable, Sendable {
-    /// What went wrong.
+    /// The description of an error.
     public struct Content: Codable, Hashable, Sendable {
-        /// What a program decides by.
+        /// The code that programs act on.
         public let code: ErrorCode
-        /// What a person reads; never holds a secret or personal data.
+        /// The text for people; never holds a secret or personal data.
         public let message: String
-        /// Which part of the request is meant, such as `{"field":"id_token"}`.
+        /// The part of the request that is wrong, such as `{"field":"id_token"}`.
         public let details: [String: String]?
 
-        /// Describes what went wrong.
+        /// Describes an error.
         public init(code: ErrorCode, message: String, details: [String: String]? = nil) {
             self.code = code
             self.message = message
@@ -17,10 +17,10 @@ public struct ErrorBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// What went wrong.
+    /// The error.
     public let error: Content
 
-    /// Wraps what went wrong.
+    /// Wraps an error.
     public init(error: Content) {
         self.error = error
     }

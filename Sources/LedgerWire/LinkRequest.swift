@@ -2,7 +2,7 @@
 public struct LinkRequest: Codable, Hashable, Sendable {
     /// The provider's ID token.
     public let idToken: String
-    /// What the client chose when it asked the provider, raw, also where the token carries its
+    /// The raw nonce that the client generated for the provider, also when the token carries its
     /// hash.
     public let nonce: String?
 
@@ -11,7 +11,7 @@ public struct LinkRequest: Codable, Hashable, Sendable {
         case nonce
     }
 
-    /// Asks for a link.
+    /// Describes a request.
     public init(idToken: String, nonce: String? = nil) {
         self.idToken = idToken
         self.nonce = nonce

@@ -1,8 +1,8 @@
-/// What a link and an unlink give.
+/// The answer to a link or an unlink.
 public struct LinkedProvidersAnswer: Codable, Hashable, Sendable {
     /// The account's providers in linking order.
     public let linkedProviders: [String]
-    /// What a person reads, such as `Google account linked successfully`.
+    /// The text for people, such as `Google account linked successfully`.
     public let message: String
 
     enum CodingKeys: String, CodingKey {
@@ -10,7 +10,7 @@ public struct LinkedProvidersAnswer: Codable, Hashable, Sendable {
         case message
     }
 
-    /// Describes what is linked now.
+    /// Describes the linked providers.
     public init(linkedProviders: [String], message: String) {
         self.linkedProviders = linkedProviders
         self.message = message

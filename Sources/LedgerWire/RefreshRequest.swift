@@ -1,13 +1,13 @@
 /// The body of `POST /v1/auth/refresh`.
 public struct RefreshRequest: Codable, Hashable, Sendable {
-    /// The refresh token that was given out last.
+    /// The latest refresh token.
     public let refreshToken: String
 
     enum CodingKeys: String, CodingKey {
         case refreshToken = "refresh_token"
     }
 
-    /// Asks for new tokens.
+    /// Describes a request.
     public init(refreshToken: String) {
         self.refreshToken = refreshToken
     }

@@ -1,4 +1,4 @@
-/// What a sign-in and a refresh give: tokens, and whose they are.
+/// The answer to a sign-in or a refresh: tokens and their account.
 public struct SessionAnswer: Codable, Hashable, Sendable {
     /// A JWT for the `Authorization` header.
     public let accessToken: String
@@ -6,11 +6,11 @@ public struct SessionAnswer: Codable, Hashable, Sendable {
     public let refreshToken: String
     /// Always `Bearer`.
     public let tokenType: String
-    /// How long the access token is good, in seconds from now.
+    /// The remaining lifetime of the access token, in seconds.
     public let expiresIn: Int64
     /// The stable identifier that an app stores its data under.
     public let userID: String
-    /// Whether this very request opened the account; false for a refresh.
+    /// Whether this request opened the account; false for a refresh.
     public let isNewUser: Bool
     /// The account's providers in linking order.
     public let linkedProviders: [String]

@@ -2,10 +2,10 @@
 public struct SignInRequest: Codable, Hashable, Sendable {
     /// The provider's ID token.
     public let idToken: String
-    /// What the client chose when it asked the provider, raw, also where the token carries its
+    /// The raw nonce that the client generated for the provider, also when the token carries its
     /// hash.
     public let nonce: String?
-    /// Whether an account is opened for an identity that has none; true when it is left out.
+    /// Whether an account is opened for an identity without one; true by default.
     public let createAccount: Bool?
 
     enum CodingKeys: String, CodingKey {
@@ -14,7 +14,7 @@ public struct SignInRequest: Codable, Hashable, Sendable {
         case createAccount = "create_account"
     }
 
-    /// Asks for a session.
+    /// Describes a request.
     public init(idToken: String, nonce: String? = nil, createAccount: Bool? = nil) {
         self.idToken = idToken
         self.nonce = nonce

@@ -1,9 +1,9 @@
-/// The body of `POST /v1/auth/sign-out`; it may be left out.
+/// The body of `POST /v1/auth/sign-out`; optional.
 public struct SignOutRequest: Codable, Hashable, Sendable {
-    /// Whether every session of the account ends; false when it is left out.
+    /// Whether every session of the account ends; false by default.
     public let everywhere: Bool?
 
-    /// Asks for an end.
+    /// Describes a request.
     public init(everywhere: Bool? = nil) {
         self.everywhere = everywhere
     }

@@ -1,4 +1,4 @@
-/// The files of a bundle, in the order in which they lie in it.
+/// The names of a bundle's files, in their order in the bundle.
 package enum BundleFiles {
     package static let head = "bundle.json"
     package static let keys = "keys.txt"
@@ -9,10 +9,10 @@ package enum BundleFiles {
     package static let goProgram = "verify.go"
     package static let manifest = "manifest.json"
 
-    /// The checkpoints of one part.
+    /// Returns the name of the checkpoints of one part.
     package static func checkpoints(_ part: Int) -> String { "checkpoints/\(number(part)).jsonl" }
 
-    /// The entries of one part.
+    /// Returns the name of the entries of one part.
     package static func entries(_ part: Int) -> String { "entries/\(number(part)).jsonl" }
 
     /// Six digits, so that the names sort as the parts do.
@@ -21,12 +21,12 @@ package enum BundleFiles {
         return String(repeating: "0", count: max(0, 6 - digits.count)) + digits
     }
 
-    /// The most bytes of a small file.
+    /// The maximum size of a small file, in bytes.
     static let smallBytesMax = 1 << 20
-    /// The most bytes of the manifest: a hundred bytes for each of two files a part.
+    /// The maximum size of the manifest, in bytes: a hundred for each of two files per part.
     static let manifestBytesMax = 1 << 26
-    /// The most bytes of a line: an entry in base64, its disclosures and its proof.
+    /// The maximum length of a line, in bytes: an entry in base64, its disclosures and its proof.
     static let lineBytesMax = 1 << 20
-    /// The most checkpoints of a part: one for each event.
+    /// The maximum number of checkpoints of a part: one for each event.
     static let checkpointsMax = ExportedPart.eventsMax
 }

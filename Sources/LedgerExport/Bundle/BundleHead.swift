@@ -2,9 +2,9 @@ internal import Cryptography
 package import Ledger
 package import TransparencyLog
 
-/// What a bundle is about; the first file of it.
+/// The description of a bundle; its first file.
 package struct BundleHead: Hashable, Sendable {
-    /// How much of the log a bundle holds.
+    /// The part of the log that a bundle holds.
     package enum Scope: Hashable, Sendable {
         /// Every entry up to the checkpoint.
         case all
@@ -19,15 +19,15 @@ package struct BundleHead: Hashable, Sendable {
 
     package let tenant: TenantID
     package let scope: Scope
-    /// The checkpoint that everything in the bundle is held against.
+    /// The checkpoint against which the whole bundle is verified.
     package let checkpoint: Checkpoint
-    /// Whether personal data that was there is in the bundle.
+    /// Whether the bundle holds the personal data that was not destroyed.
     package let isDisclosed: Bool
-    /// The newest version of each type of event that the release that made the bundle knows; none in
-    /// bundles made before there was a second one.
+    /// The newest version of each type of event that the exporting release knows; empty in bundles
+    /// made before any type had a second version.
     package let versions: [String: Int64]
 
-    /// Says what a bundle is about.
+    /// Describes a bundle.
     package init(tenant: TenantID, scope: Scope, checkpoint: Checkpoint, isDisclosed: Bool) {
         self.tenant = tenant
         self.scope = scope
@@ -36,12 +36,12 @@ package struct BundleHead: Hashable, Sendable {
         versions = Self.knownVersions
     }
 
-    /// Whether its release writes types or versions of events that this one cannot read.
+    /// Whether the exporting release writes types or versions of events that this one cannot read.
     var isOfNewerRelease: Bool {
         versions.contains { type, version in version > Self.knownVersions[type] ?? 0 }
     }
 
-    /// Reads the file; nil when it is none that this program knows.
+    /// Reads the file; nil when its format is unknown.
     init?(parsing bytes: [UInt8]) {
         guard
             let members = JSONValue(parsing: bytes)?.members,
@@ -111,7 +111,7 @@ package struct BundleHead: Hashable, Sendable {
         return line.bytes
     }
 
-    /// What the bundle proves to be complete, and what it does not prove.
+    /// The completeness that the bundle proves, and the limits of the proof.
     package var completeness: String {
         switch scope {
         case .all:

@@ -1,8 +1,8 @@
 internal import Cryptography
 
-/// The last file of a bundle, which says what must be in it.
+/// The last file of a bundle: the list of its files and their digests.
 ///
-/// It tells damage; against a forger it is worth nothing, for nobody signs it.
+/// It detects damage, but not forgery, because it is not signed.
 struct BundleManifest {
     static let format = "account-ledger-manifest@v1"
 
@@ -10,7 +10,7 @@ struct BundleManifest {
     let checkpoints: Int64
     let files: [String: BundleWriter.File]
 
-    /// Reads the file; nil when it is none, or names a file twice.
+    /// Reads the file; nil when it is malformed, or has a duplicate file name.
     init?(parsing bytes: [UInt8]) {
         guard
             let members = JSONValue(parsing: bytes)?.members,

@@ -3,7 +3,7 @@ internal import Cryptography
 internal import Ledger
 package import TransparencyLog
 
-/// An older checkpoint, and what proves that the bundle's continues it.
+/// An older checkpoint, with the proof that the bundle's extends it.
 package struct OlderCheckpoint: Sendable {
     package let note: String
     package let path: [TreeHash]
@@ -15,15 +15,15 @@ package struct OlderCheckpoint: Sendable {
     }
 }
 
-/// Writes a bundle part by part; memory stays at one part.
+/// Writes a bundle part by part; memory holds only one part.
 package final class BundleWriter {
-    /// A file that lies in the bundle.
+    /// A file of the bundle.
     struct File: Hashable {
         let byteCount: Int64
         let sha256: String
     }
 
-    /// The program that lies in every bundle, and verifies it.
+    /// The verification program in every bundle.
     package static let pythonProgram = PackageResources.verify_py
 
     private let archive: ArchiveWriter
@@ -31,17 +31,17 @@ package final class BundleWriter {
     private var files: [(name: String, file: File)] = []
     private var parts = 0
     private var tally: DisclosureTally
-    /// How many events were written.
+    /// The number of events written.
     package private(set) var events: Int64 = 0
-    /// How many checkpoints were written, older ones and those of the parts.
+    /// The number of checkpoints written, older ones and those of the parts.
     package private(set) var checkpoints: Int64 = 0
-    /// Disclosures that are missing, without an erasure in the bundle that says why.
+    /// Missing disclosures that no erasure in the bundle explains.
     package var withheld: DisclosureTally.Withheld? { tally.withheld }
 
-    /// Begins a bundle with the signed checkpoint that `head` states, verbatim, and the verifier
+    /// Starts a bundle with the signed checkpoint that `head` states, verbatim, and the verifier
     /// keys that the ledger states.
     ///
-    /// - Throws: `ArchiveError` when the file can't be written.
+    /// - Throws: `ArchiveError` when the file cannot be written.
     package init(
         path: String, head: BundleHead, note: String, keys: [String], older: [OlderCheckpoint]
     ) throws(ArchiveError) {

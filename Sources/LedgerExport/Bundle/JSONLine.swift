@@ -12,7 +12,7 @@ struct JSONLine {
         literal("\":")
     }
 
-    /// The name of the next member.
+    /// Writes the name of the next member.
     mutating func member(_ name: String) {
         literal(",\"")
         literal(name)
@@ -24,17 +24,17 @@ struct JSONLine {
         literal("}\n")
     }
 
-    /// What is JSON already.
+    /// Writes encoded JSON.
     mutating func literal(_ text: String) {
         bytes.append(contentsOf: text.utf8)
     }
 
-    /// What is JSON already.
+    /// Writes encoded JSON.
     mutating func literal(_ json: [UInt8]) {
         bytes.append(contentsOf: json)
     }
 
-    /// Any text as a JSON string.
+    /// Writes any string as JSON.
     mutating func text(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {
@@ -52,21 +52,21 @@ struct JSONLine {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// ASCII that needs no escapes as a JSON string.
+    /// Writes an ASCII string that needs no escapes as JSON.
     mutating func plain(_ ascii: [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         bytes.append(contentsOf: ascii)
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Bytes as a JSON string in base64.
+    /// Writes bytes as a JSON string in base64.
     mutating func base64(_ content: [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         Base64.append(content, to: &bytes)
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Hashes as a JSON array of base64.
+    /// Writes hashes as a JSON array of base64.
     mutating func hashes(_ path: [TreeHash]) {
         literal("[")
         for (index, hash) in path.enumerated() {

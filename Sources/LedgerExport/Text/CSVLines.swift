@@ -1,32 +1,32 @@
 internal import Ledger
 
-/// Events as rows of a table, RFC 4180, for spreadsheets; not to be verified.
+/// Events as CSV (RFC 4180) for spreadsheets; cannot be verified.
 ///
-/// Every cell is quoted. Where a spreadsheet would find a formula, an apostrophe stands before it: at
-/// the beginning of a cell, and wherever a program that separates cells by semicolons or tabs, or does
-/// not know quotes, would begin another one.
+/// Every cell is quoted. An apostrophe is inserted before anything that a spreadsheet would read as
+/// a formula: at the beginning of a cell, and wherever a program that separates cells by semicolons
+/// or tabs, or ignores quotes, would start another cell.
 package enum CSVLines {
     private static let columns = [
         "position", "recorded_at", "event", "type", "outcome", "actor", "account", "account_seq",
         "other_accounts", "details", "request", "command",
     ]
     private static let disclosedColumns = Disclosure.Name.allCases.map(\.rawValue)
-    /// What a formula begins with, in full width as well.
+    /// The characters that start a formula, including full-width forms.
     private static let formulaBeginnings: Set<Unicode.Scalar> = [
         "=", "+", "-", "@", "\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}",
     ]
-    /// After these another cell may begin.
+    /// The characters after which another cell may start.
     private static let separators: Set<Unicode.Scalar> = [";", "\t", "\n", "\r"]
-    /// These may stand before what a cell begins with.
+    /// The characters that may precede the first one of a cell.
     private static let skipped: Set<Unicode.Scalar> = [" ", "\"", "\u{A0}", "\u{FEFF}"]
 
-    /// The row of the columns' names.
+    /// Returns the row of column names.
     package static func header(isDisclosed: Bool) -> String {
         (columns + (isDisclosed ? disclosedColumns : [])).map(cell).joined(separator: ",")
             + "\r\n"
     }
 
-    /// The row of an event.
+    /// Returns the row of an event.
     package static func row(_ event: ExportedEvent, isDisclosed: Bool) -> String {
         let recorded = event.recorded
         let first = recorded.accounts.first
@@ -56,7 +56,7 @@ package enum CSVLines {
         }
     }
 
-    /// A cell, quoted, that no spreadsheet computes.
+    /// Returns a quoted cell that no spreadsheet evaluates.
     package static func cell(_ text: String) -> String {
         var cell = "\"".unicodeScalars
         var isBeginning = true

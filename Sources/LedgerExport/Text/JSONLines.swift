@@ -3,10 +3,10 @@ internal import TransparencyLog
 
 /// Events as lines of JSON: `{"leaf":...,"disclosures":...,"entry":...}`.
 ///
-/// `entry` is the exact stored text, so that its bytes can be cut out and hashed again; `leaf` is the
-/// unpadded base64url form of the leaf hash, the form of `prev`.
+/// `entry` is the exact stored text, so that its bytes can be extracted and hashed again; `leaf` is
+/// the unpadded base64url form of the leaf hash, the form of `prev`.
 package enum JSONLines {
-    /// The line of an event; `disclosures` is there when the export discloses.
+    /// Returns the line of an event; with `disclosures` when the export discloses.
     package static func line(_ event: ExportedEvent, isDisclosed: Bool) -> [UInt8] {
         var line = JSONLine()
         line.begin("leaf")

@@ -1,8 +1,8 @@
-/// What in a bundle is not as it must be, and where.
+/// A failed check of a bundle, and its location.
 ///
-/// The text names files, positions and checks; it quotes nothing from the bundle.
+/// The text names files, positions and checks, and quotes nothing from the bundle.
 package struct BundleFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The first position that is or may be bad, where one can be told.
+    /// The first position that is or may be bad, if known.
     package let position: Int64?
     package let text: String
 

@@ -1,14 +1,14 @@
-/// What a log says about itself: its name, how many leaves it has, and their root.
+/// A statement of a log: its name, its number of leaves, and their root.
 ///
-/// C2SP tlog-checkpoint, version 1. A checkpoint proves something only after `open`.
+/// C2SP tlog-checkpoint, version 1. A checkpoint proves nothing before `open`.
 package struct Checkpoint: Hashable, Sendable {
-    /// The name of the log, which is the name of the key it signs with.
+    /// The name of the log, which is also the name of its signing key.
     package let origin: NoteKeyName
     /// The number of leaves.
     package let size: Int64
     /// The root over them.
     package let root: TreeHash
-    /// Lines that others may add; ours has none.
+    /// Extension lines; ours has none.
     package let extensions: [String]
 
     /// States a size and a root of a log.
@@ -20,12 +20,12 @@ package struct Checkpoint: Hashable, Sendable {
         extensions = []
     }
 
-    /// Reads the text of a note; nil when it is no checkpoint.
+    /// Reads the text of a note; nil when it is not a checkpoint.
     package init?(text: String) {
         let lines = text.utf8.split(
             separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false
         ).map { String(decoding: $0, as: UTF8.self) }
-        // The last line is what follows the last newline: nothing.
+        // The last line, after the last newline, is empty.
         guard
             lines.count >= 4, lines.last?.isEmpty == true,
             lines.dropLast().allSatisfy({ !$0.isEmpty }),
@@ -41,20 +41,20 @@ package struct Checkpoint: Hashable, Sendable {
         extensions = Array(lines[3...].dropLast())
     }
 
-    /// The text that is signed.
+    /// The text to sign.
     package var text: String {
         "\(origin)\n\(size)\n\(root)\n" + extensions.map { $0 + "\n" }.joined()
     }
 
-    /// The checkpoint as a signed note.
+    /// Returns the checkpoint as a signed note.
     package func signed(by signers: [NoteSigner]) -> SignedNote {
         SignedNote(text, signedBy: signers)
     }
 
-    /// Reads a checkpoint that one of these keys has signed as the log it names.
+    /// Reads a checkpoint that the log's own key, one of these, has signed.
     ///
-    /// Others in the list may have signed too. One of them that is said to have and has not makes
-    /// the whole note worthless.
+    /// Other keys in the list may have signed, too. One wrong signature by a listed key makes the
+    /// whole note invalid.
     package static func open(
         _ note: SignedNote, _ verifiers: [NoteVerifier]
     ) throws(NoteFault) -> Checkpoint {
@@ -68,7 +68,7 @@ package struct Checkpoint: Hashable, Sendable {
 }
 
 extension Int64 {
-    /// Reads ASCII digits without a sign and without a leading zero; nil for any other text.
+    /// Reads ASCII digits without a sign or a leading zero; nil for any other text.
     init?(plainDecimal text: some StringProtocol) {
         let digits = Array(text.utf8)
         guard

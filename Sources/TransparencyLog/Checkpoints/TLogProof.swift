@@ -1,25 +1,26 @@
 internal import Cryptography
 
-/// Shows offline that an entry is in a log: an inclusion proof with the signed checkpoint it leads to.
+/// An offline proof that an entry is in a log: an inclusion proof and the signed checkpoint it
+/// leads to.
 ///
-/// C2SP tlog-proof, version 1; kept in files whose names end in `.tlog-proof`.
+/// C2SP tlog-proof, version 1; stored in files with the extension `.tlog-proof`.
 package struct TLogProof: Hashable, Sendable {
-    /// The most bytes: those of a note, and of more hashes than any tree has levels.
+    /// The maximum size, in bytes: that of a note, and of more hashes than any tree has levels.
     package static let bytesMax = SignedNote.bytesMax + 1 << 16
-    /// No tree of less than 2^63 leaves has a longer path.
+    /// The maximum path length of a tree with less than 2^63 leaves.
     private static let hashesMax = 63
     private static let firstLine = "c2sp.org/tlog-proof@v1"
 
-    /// What an application adds; nothing vouches for it.
+    /// An application's own data, which nothing authenticates.
     package let extra: [UInt8]?
     /// The position of the entry.
     package let position: Int64
-    /// The siblings on the way from the entry to the root.
+    /// The siblings on the path from the entry to the root.
     package let path: [TreeHash]
     /// The signed checkpoint.
     package let note: SignedNote
 
-    /// Joins a proof with the checkpoint that it leads to.
+    /// Combines a proof with its checkpoint.
     package init(_ proof: InclusionProof, _ note: SignedNote) {
         extra = nil
         position = proof.position
@@ -27,7 +28,7 @@ package struct TLogProof: Hashable, Sendable {
         self.note = note
     }
 
-    /// Reads a proof, as it came from anywhere.
+    /// Reads an untrusted proof.
     package init(parsing proof: [UInt8]) throws(NoteFault) {
         guard proof.count <= TLogProof.bytesMax else { throw .tooLong }
         var lines = LineReader(proof)
@@ -48,7 +49,7 @@ package struct TLogProof: Hashable, Sendable {
         }
         var path: [TreeHash] = []
         while true {
-            // A line that is no text is no end of the path.
+            // A line that is not valid text does not end the path.
             guard let line = lines.next() else { throw .malformedProof }
             guard !line.isEmpty else { break }
             guard path.count < TLogProof.hashesMax, let hash = TreeHash(base64: line) else {
@@ -62,14 +63,14 @@ package struct TLogProof: Hashable, Sendable {
         note = try SignedNote(parsing: Array(lines.rest))
     }
 
-    /// The proof as it is kept and sent.
+    /// The proof in its stored format.
     package var description: String {
         let added = extra.map { "extra \(Base64.encode($0))\n" } ?? ""
         return "\(TLogProof.firstLine)\n\(added)index \(position)\n"
             + path.map { "\($0)\n" }.joined() + "\n" + note.description
     }
 
-    /// Returns the checkpoint when one of these keys has signed it and the entry is in its tree.
+    /// Returns the checkpoint if one of these keys has signed it and its tree contains the entry.
     @discardableResult
     package func verify(
         entry: [UInt8], _ verifiers: [NoteVerifier]
@@ -90,15 +91,15 @@ package struct TLogProof: Hashable, Sendable {
     }
 }
 
-/// Why a `.tlog-proof` proves nothing.
+/// The reasons why a `.tlog-proof` is invalid.
 package enum TLogProofFault: Error, Hashable, Sendable {
-    /// Its checkpoint is not to be trusted.
+    /// Its checkpoint is invalid.
     case checkpoint(NoteFault)
     /// Its path does not lead from the entry to the checkpoint's root.
     case inclusion(ProofFault)
 }
 
-/// Takes lines off the front of bytes.
+/// Removes lines from the front of bytes.
 private struct LineReader {
     private(set) var rest: ArraySlice<UInt8>
 
@@ -106,7 +107,8 @@ private struct LineReader {
         rest = bytes[...]
     }
 
-    /// The next line without its newline; nil where no newline follows, or the bytes are no UTF-8.
+    /// Returns the next line without its newline; nil when no newline follows, or for invalid
+    /// UTF-8.
     mutating func next() -> String? {
         guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
         let line = String(validating: rest[..<end], as: UTF8.self)
@@ -116,7 +118,7 @@ private struct LineReader {
 }
 
 extension String {
-    /// What follows a beginning, compared byte by byte; nil when the text begins otherwise.
+    /// Returns the text after a prefix, compared byte by byte; nil without that prefix.
     fileprivate func suffix(after beginning: String) -> String? {
         guard utf8.starts(with: beginning.utf8) else { return nil }
         return String(decoding: utf8.dropFirst(beginning.utf8.count), as: UTF8.self)

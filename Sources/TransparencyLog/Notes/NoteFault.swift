@@ -1,21 +1,21 @@
-/// Why a signed note, or what it carries, is not to be trusted.
+/// The reasons why a signed note, or its content, is invalid.
 package enum NoteFault: Error, Hashable, Sendable {
-    /// More bytes than any note of `SignedNote.signaturesMax` signatures needs.
+    /// It is longer than any note with `SignedNote.signaturesMax` signatures.
     case tooLong
-    /// No valid UTF-8, or a control character other than a newline.
+    /// It is not valid UTF-8, or has a control character other than a newline.
     case notText
-    /// No text that ends in a newline, then an empty line, then signature lines.
+    /// It is not text that ends in a newline, then an empty line, then signature lines.
     case noSignatures
-    /// A line after the empty one is no signature.
+    /// A line after the empty one is not a signature.
     case malformedSignature
-    /// More than `SignedNote.signaturesMax` signatures.
+    /// It has more than `SignedNote.signaturesMax` signatures.
     case tooManySignatures
-    /// A key that is known did not make the signature that bears its name.
+    /// A signature that bears the name of a known key was not made by it.
     case wrongSignature(NoteKeyName)
-    /// None of the keys that are known has signed.
+    /// No known key has signed.
     case noKnownSignature
-    /// The text is no checkpoint.
+    /// The text is not a checkpoint.
     case malformedCheckpoint
-    /// The text around a proof and its checkpoint is no `.tlog-proof`.
+    /// The text around a proof and its checkpoint is not a `.tlog-proof`.
     case malformedProof
 }

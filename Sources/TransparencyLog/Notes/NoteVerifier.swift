@@ -1,18 +1,18 @@
 package import Cryptography
 
-/// A key that checks notes, with its name: what a C2SP verifier key (`vkey`) says.
+/// A named key that verifies notes: the content of a C2SP verifier key (`vkey`).
 package struct NoteVerifier: Sendable {
-    /// The byte that stands for Ed25519 signatures over a note's text.
+    /// The type byte of Ed25519 signatures over a note's text.
     static let ed25519: UInt8 = 0x01
 
     /// The name of the key.
     package let name: NoteKeyName
-    /// What tells keys of one name apart; no secret and no proof of anything.
+    /// The id that distinguishes keys of one name; neither secret nor a proof.
     package let keyID: UInt32
     /// The key.
     package let publicKey: Ed25519PublicKey
 
-    /// Gives a key its name.
+    /// Creates a verifier.
     package init(name: NoteKeyName, publicKey: Ed25519PublicKey) {
         self.name = name
         self.publicKey = publicKey
@@ -24,7 +24,7 @@ package struct NoteVerifier: Sendable {
 
     /// Reads `name+id+key`: eight lower-case hexadecimal digits, then base64 of the type and the key.
     ///
-    /// Nil when it is none, the id is another key's, or the key is none for Ed25519.
+    /// Nil when it is malformed, the id does not match the key, or the key is not an Ed25519 key.
     package init?(_ vkey: String) {
         let parts = vkey.split(separator: "+", maxSplits: 2, omittingEmptySubsequences: false)
         guard
@@ -39,7 +39,7 @@ package struct NoteVerifier: Sendable {
         guard keyID == UInt32(bigEndianBytes: id[...]) else { return nil }
     }
 
-    /// The verifier key as others read it.
+    /// The verifier key in its text format.
     package var vkey: String {
         "\(name)+\(Hex.encode(keyID.bigEndianBytes))+"
             + Base64.encode([NoteVerifier.ed25519] + publicKey.bytes)

@@ -1,20 +1,20 @@
 internal import Cryptography
 
-/// A text with signatures below it: C2SP signed-note, version 1.
+/// A text with signatures: C2SP signed-note, version 1.
 ///
-/// Parsing checks the form only. The text says nothing before `verify` has returned.
+/// Parsing checks only the form. The text proves nothing before `verify` returns.
 package struct SignedNote: Hashable, Sendable {
-    /// The most signatures of a note, and so the most work that a forged one makes.
+    /// The maximum number of signatures of a note, which bounds the work that a forged one causes.
     package static let signaturesMax = 100
-    /// The most bytes of a note: a hundred signatures of a post-quantum kind and their names.
+    /// The maximum size of a note, in bytes: a hundred post-quantum signatures and their names.
     package static let bytesMax = 1 << 20
 
     /// The signed bytes: lines, each with its newline.
     package let text: String
-    /// The signatures in the note's order, those of unknown keys too.
+    /// The signatures in the note's order, including those of unknown keys.
     package let signatures: [NoteSignature]
 
-    /// Signs a text that is fit for a note.
+    /// Signs a text.
     ///
     /// - Precondition: the text ends in a newline and has no other control character.
     package init(_ text: String, signedBy signers: [NoteSigner]) {
@@ -26,12 +26,12 @@ package struct SignedNote: Hashable, Sendable {
         signatures = lines.compactMap { NoteSignature(line: Array($0.utf8.dropLast())[...]) }
     }
 
-    /// Reads a note, as it came from anywhere.
+    /// Reads an untrusted note.
     package init(parsing note: String) throws(NoteFault) {
         try self.init(parsing: Array(note.utf8))
     }
 
-    /// Reads a note, as it came from anywhere.
+    /// Reads an untrusted note.
     package init(parsing note: [UInt8]) throws(NoteFault) {
         guard note.count <= SignedNote.bytesMax else { throw .tooLong }
         guard let whole = String(validating: note, as: UTF8.self), SignedNote.isText(whole) else {
@@ -43,7 +43,7 @@ package struct SignedNote: Hashable, Sendable {
             throw .noSignatures
         }
         text = String(decoding: note[..<end], as: UTF8.self)
-        // One newline ends the text, the next one is the empty line.
+        // One newline ends the text; the next one is the empty line.
         let lines = note[(end + 1)...].dropLast().split(
             separator: SignedNote.newline, maxSplits: SignedNote.signaturesMax,
             omittingEmptySubsequences: false)
@@ -58,8 +58,8 @@ package struct SignedNote: Hashable, Sendable {
 
     /// Returns the keys that have signed, at least one.
     ///
-    /// Signatures of other keys are ignored. One that bears the name and the id of a key in the list
-    /// and does not fit it makes the whole note worthless.
+    /// Signatures of unknown keys are ignored. A wrong signature with the name and id of a listed
+    /// key makes the whole note invalid.
     @discardableResult
     package func verify(_ verifiers: [NoteVerifier]) throws(NoteFault) -> [NoteVerifier] {
         let signed = Array(text.utf8)
@@ -80,7 +80,7 @@ package struct SignedNote: Hashable, Sendable {
         return found
     }
 
-    /// The note as it is kept and sent.
+    /// The note in its stored format.
     package var description: String {
         text + "\n" + signatures.map(\.line).joined()
     }
@@ -91,7 +91,7 @@ package struct SignedNote: Hashable, Sendable {
         text.utf8.allSatisfy { $0 >= 0x20 || $0 == newline }
     }
 
-    /// Where the text ends: after the first of the last two newlines that follow each other.
+    /// Returns the end of the text: after the first of the last two consecutive newlines.
     private static func endOfText(_ note: [UInt8]) -> Int? {
         guard note.count >= 2 else { return nil }
         return (1..<note.count).last { note[$0] == newline && note[$0 - 1] == newline }
@@ -102,14 +102,14 @@ package struct SignedNote: Hashable, Sendable {
 package struct NoteSignature: Hashable, Sendable {
     /// The name of the key.
     package let name: NoteKeyName
-    /// The id of the key among those of its name.
+    /// The id of the key among keys of its name.
     package let keyID: UInt32
-    /// The signature, in the form of the key's kind.
+    /// The signature, in the format of the key's type.
     package let bytes: [UInt8]
 
     private static let start = Array("\u{2014} ".utf8)
 
-    /// Reads a line without its newline; nil when it is no signature.
+    /// Reads a line without its newline; nil when it is not a signature.
     init?(line: ArraySlice<UInt8>) {
         guard line.starts(with: NoteSignature.start) else { return nil }
         let parts = line.dropFirst(NoteSignature.start.count).split(

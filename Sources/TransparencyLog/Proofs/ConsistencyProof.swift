@@ -1,28 +1,28 @@
-/// Shows that a tree continues an older one: that nothing of the older was changed or taken away.
+/// A proof that a tree extends an older one: that no older leaf was changed or removed.
 ///
-/// RFC 6962 section 2.1.2. What a proof claims is worth something after `verify` only.
+/// RFC 6962 section 2.1.2. It proves nothing before `verify`.
 package struct ConsistencyProof: Hashable, Sendable {
     /// The number of leaves of the older tree.
     package let old: Int64
     /// The number of leaves of the tree.
     package let size: Int64
-    /// The subtrees that both roots can be computed of, without the older root itself where that is
+    /// The subtrees from which both roots are computed, without the older root itself when it is
     /// one of them; empty when the older tree has no leaves or as many.
     package let path: [TreeHash]
 
-    /// Takes a proof as it was received.
+    /// Creates an unverified proof.
     package init(old: Int64, size: Int64, path: [TreeHash]) {
         self.old = old
         self.size = size
         self.path = path
     }
 
-    /// The stored hashes that `ProofNodes.path` makes the proof's path of.
+    /// Returns the stored hashes from which `ProofNodes.path` computes the path.
     package static func nodes(old: Int64, size: Int64) throws(ProofFault) -> ProofNodes {
         try .consistency(old: old, size: size)
     }
 
-    /// Returns when the tree with this root continues the one with the older root.
+    /// Returns if the tree with this root extends the one with the older root.
     package func verify(oldRoot: TreeHash, root: TreeHash) throws(ProofFault) {
         guard old >= 0, size >= 0 else { throw .outsideTree }
         guard old <= size else { throw .oldSizeAboveSize }
@@ -40,7 +40,7 @@ package struct ConsistencyProof: Hashable, Sendable {
         try verifyGrowth(oldRoot: oldRoot, root: root)
     }
 
-    /// RFC 9162 section 2.1.4.2.
+    /// Verifies by RFC 9162 section 2.1.4.2.
     private func verifyGrowth(oldRoot: TreeHash, root: TreeHash) throws(ProofFault) {
         var subtrees = path[...]
         if old.nonzeroBitCount == 1 {

@@ -1,27 +1,27 @@
-/// Shows that a leaf is at a position of a tree whose root is known.
+/// A proof that a leaf is at a position of a tree with a known root.
 ///
-/// RFC 6962 section 2.1.1. What a proof claims is worth something after `verify` only.
+/// RFC 6962 section 2.1.1. It proves nothing before `verify`.
 package struct InclusionProof: Hashable, Sendable {
-    /// The place of the leaf, from 0.
+    /// The position of the leaf, from 0.
     package let position: Int64
     /// The number of leaves of the tree.
     package let size: Int64
-    /// The siblings on the way from the leaf to the root.
+    /// The siblings on the path from the leaf to the root.
     package let path: [TreeHash]
 
-    /// Takes a proof as it was received.
+    /// Creates an unverified proof.
     package init(position: Int64, size: Int64, path: [TreeHash]) {
         self.position = position
         self.size = size
         self.path = path
     }
 
-    /// The stored hashes that `ProofNodes.path` makes the proof's path of.
+    /// Returns the stored hashes from which `ProofNodes.path` computes the path.
     package static func nodes(position: Int64, size: Int64) throws(ProofFault) -> ProofNodes {
         try .inclusion(position: position, size: size)
     }
 
-    /// Returns when the leaf is at the position of the tree with this root.
+    /// Returns if the leaf is at the position of the tree with this root.
     package func verify(leaf: TreeHash, root: TreeHash) throws(ProofFault) {
         guard position >= 0, position < size else { throw .outsideTree }
         var climb = Climb(position: position, size: size)
@@ -37,7 +37,7 @@ package struct InclusionProof: Hashable, Sendable {
     }
 }
 
-/// The way from a leaf up to the root, RFC 9162 section 2.1.3.2.
+/// The path from a leaf up to the root, RFC 9162 section 2.1.3.2.
 struct Climb {
     enum Side {
         case left, right
@@ -51,7 +51,7 @@ struct Climb {
         last = size - 1
     }
 
-    /// Leaves out the levels on which the node is a right child.
+    /// Skips the levels on which the node is a right child.
     mutating func skipRightChildren() {
         while node & 1 == 1 {
             ascend()
@@ -62,7 +62,7 @@ struct Climb {
         last == 0
     }
 
-    /// Ascends to the next node that has two children; tells where the other child is.
+    /// Ascends to the next node that has two children, and returns the side of the other child.
     mutating func next() throws(ProofFault) -> Side {
         guard last > 0 else { throw .wrongCount }
         guard node & 1 == 1 || node == last else {

@@ -1,4 +1,4 @@
-/// Why a proof proves nothing.
+/// The reasons why a proof is invalid.
 package enum ProofFault: Error, Hashable, Sendable {
     /// A size or a position that no tree has, or a position at or after the size.
     case outsideTree

@@ -1,9 +1,9 @@
-/// Which stored hashes a proof is made of, so that a store can fetch them all at once.
+/// The stored hashes that a proof needs, so that a store can fetch them at once.
 package struct ProofNodes: Hashable, Sendable {
-    /// The indexes of the hashes in the order of `StoredHashIndex`, none of them twice.
+    /// The indexes of the hashes in the order of `StoredHashIndex`, without duplicates.
     package let indexes: [Int64]
-    /// How many of the indexes make up each hash of the path: a subtree at the right edge is none
-    /// that was ever stored, but consists of several.
+    /// The number of indexes that make up each hash of the path: a subtree at the right edge is not
+    /// stored, but consists of several.
     private let counts: [Int]
 
     private init(_ subtrees: [[Int64]]) {
@@ -11,7 +11,7 @@ package struct ProofNodes: Hashable, Sendable {
         counts = subtrees.map(\.count)
     }
 
-    /// The path of the proof, of the hashes at `indexes` in their order.
+    /// Returns the path of the proof from the hashes at `indexes`, in their order.
     package func path(_ hashes: [TreeHash]) -> [TreeHash] {
         precondition(hashes.count == indexes.count, "one hash for each index")
         var path: [TreeHash] = []
@@ -25,7 +25,8 @@ package struct ProofNodes: Hashable, Sendable {
         return path
     }
 
-    /// What proves that a leaf is in the tree, RFC 6962 section 2.1.1: the siblings from the leaf up.
+    /// Returns the nodes of an inclusion proof, RFC 6962 section 2.1.1: the siblings from the leaf
+    /// up.
     static func inclusion(position: Int64, size: Int64) throws(ProofFault) -> ProofNodes {
         guard position >= 0, position < size, size <= StoredHashIndex.leavesMax else {
             throw .outsideTree
@@ -45,7 +46,7 @@ package struct ProofNodes: Hashable, Sendable {
         return ProofNodes(siblings.reversed())
     }
 
-    /// What proves that a tree continues an older one, RFC 6962 section 2.1.2.
+    /// Returns the nodes of a consistency proof, RFC 6962 section 2.1.2.
     static func consistency(old: Int64, size: Int64) throws(ProofFault) -> ProofNodes {
         guard old >= 0, size >= 0, size <= StoredHashIndex.leavesMax else { throw .outsideTree }
         guard old <= size else { throw .oldSizeAboveSize }
@@ -62,14 +63,14 @@ package struct ProofNodes: Hashable, Sendable {
                 start = split
             }
         }
-        // Whoever checks knows the root of the whole older tree.
+        // The verifier knows the root of the whole older tree.
         if start > 0 {
             subtrees.append(StoredHashIndex.subtrees(from: start, to: end))
         }
         return ProofNodes(subtrees.reversed())
     }
 
-    /// The largest power of two that is less than a number above 1.
+    /// Returns the largest power of two that is less than a number above 1.
     private static func largestPower(below number: Int64) -> Int64 {
         1 << Int64(63 - (number - 1).leadingZeroBitCount)
     }

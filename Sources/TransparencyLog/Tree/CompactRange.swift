@@ -1,4 +1,5 @@
-/// As much of a tree as is needed to add leaves and to know the root: some 60 hashes at most.
+/// The part of a tree that is needed to add leaves and to compute the root: at most about 60
+/// hashes.
 package struct CompactRange: Hashable, Sendable {
     /// The number of leaves.
     package private(set) var size: Int64
@@ -11,9 +12,9 @@ package struct CompactRange: Hashable, Sendable {
         hashes = []
     }
 
-    /// Takes up a tree where its stored hashes at `StoredHashIndex.edge(leaves:)` leave it.
+    /// Restores a tree from its stored hashes at `StoredHashIndex.edge(leaves:)`.
     ///
-    /// Nil when there is another number of hashes than a tree of this size has at its edge.
+    /// Nil when the number of hashes does not match the edge of a tree of this size.
     package init?(size: Int64, hashes: [TreeHash]) {
         guard
             size >= 0, size <= StoredHashIndex.leavesMax, hashes.count == size.nonzeroBitCount
@@ -24,8 +25,8 @@ package struct CompactRange: Hashable, Sendable {
         self.hashes = hashes
     }
 
-    /// Adds a leaf and returns the hashes that are now known, in stored order: the leaf, then every
-    /// subtree that it completes.
+    /// Adds a leaf and returns the hashes that are complete now, in stored order: the leaf, then
+    /// every subtree that it completes.
     @discardableResult
     package mutating func append(_ leaf: TreeHash) -> [TreeHash] {
         var completed: [TreeHash] = []
@@ -33,7 +34,7 @@ package struct CompactRange: Hashable, Sendable {
         return completed
     }
 
-    /// Adds a leaf and appends the hashes that are now known, in stored order, to others.
+    /// Adds a leaf and appends the hashes that are complete now, in stored order.
     package mutating func append(_ leaf: TreeHash, completing completed: inout [TreeHash]) {
         precondition(size < StoredHashIndex.leavesMax, "at most 2^61 leaves")
         var hash = leaf
@@ -53,7 +54,8 @@ package struct CompactRange: Hashable, Sendable {
 }
 
 extension TreeHash {
-    /// The root over complete subtrees from the left, each smaller than the one before; nil for none.
+    /// Returns the root over complete subtrees from the left, each smaller than the one before; nil
+    /// for none.
     static func joined(_ subtrees: ArraySlice<TreeHash>) -> TreeHash? {
         guard var hash = subtrees.last else { return nil }
         for left in subtrees.dropLast().reversed() {

@@ -1,12 +1,13 @@
-/// Where the hashes of a growing tree lie when each is written once, as soon as it is known.
+/// The indexes of a growing tree's hashes when each is stored once, as soon as it is complete.
 ///
-/// Every complete subtree's hash follows the last of its leaves: leaf 0, leaf 1, the node over both,
-/// leaf 2, and so on. It is the order of `StoredHashIndex` in Go's `golang.org/x/mod/sumdb/tlog`.
+/// Every complete subtree's hash follows the last of its leaves: leaf 0, leaf 1, the node over
+/// both, leaf 2, and so on. This is the order of `StoredHashIndex` in Go's
+/// `golang.org/x/mod/sumdb/tlog`.
 package enum StoredHashIndex {
-    /// The most leaves that a tree may have for its indexes to be computed.
+    /// The maximum number of leaves for which indexes can be computed.
     package static let leavesMax: Int64 = 1 << 61
 
-    /// The index of the hash of a complete subtree.
+    /// Returns the index of the hash of a complete subtree.
     ///
     /// Level 0 is that of leaves, level 1 that of the nodes over two leaves, and so on. The number
     /// counts the subtrees of a level from the left, from 0.
@@ -18,20 +19,20 @@ package enum StoredHashIndex {
         return count(leaves: lastLeaf) + Int64(level)
     }
 
-    /// The number of hashes that a tree of so many leaves has stored.
+    /// Returns the number of hashes that a tree with this many leaves has stored.
     package static func count(leaves: Int64) -> Int64 {
         precondition(leaves >= 0 && leaves <= leavesMax, "at most 2^61 leaves")
         return 2 * leaves - Int64(leaves.nonzeroBitCount)
     }
 
-    /// The indexes of the largest complete subtrees that a tree consists of, from the left.
+    /// Returns the indexes of the largest complete subtrees that make up a tree, from the left.
     package static func edge(leaves: Int64) -> [Int64] {
         subtrees(from: 0, to: leaves)
     }
 
-    /// The indexes of the largest complete subtrees of a stretch of leaves, from the left.
+    /// Returns the indexes of the largest complete subtrees of a range of leaves, from the left.
     ///
-    /// The stretch begins where RFC 6962 splits a tree, so each next subtree is aligned to its size.
+    /// The range begins where RFC 6962 splits a tree, so each next subtree is aligned to its size.
     static func subtrees(from start: Int64, to end: Int64) -> [Int64] {
         var indexes: [Int64] = []
         var next = start

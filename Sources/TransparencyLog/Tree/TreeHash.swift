@@ -1,9 +1,9 @@
 internal import Cryptography
 
-/// The hash of a node of a Merkle tree: SHA-256 as RFC 6962 section 2.1 applies it.
+/// The hash of a node of a Merkle tree: SHA-256 as applied by RFC 6962 section 2.1.
 ///
-/// Leaves and inner nodes are hashed with different first bytes, so that none can pass for the
-/// other. Its description is standard base64, which is how checkpoints and proofs write it.
+/// Leaves and inner nodes are hashed with different first bytes, so that neither can be taken for
+/// the other. The description is standard base64, as in checkpoints and proofs.
 package struct TreeHash: Hashable, Sendable, CustomStringConvertible {
     /// The number of bytes of every hash.
     package static let byteCount = SHA256.byteCount
@@ -22,7 +22,7 @@ package struct TreeHash: Hashable, Sendable, CustomStringConvertible {
         self.init(digest: bytes)
     }
 
-    /// Wraps 32 bytes of a longer run; nil when there are not as many from the offset on.
+    /// Wraps 32 bytes at an offset; nil when fewer remain.
     package init?(_ bytes: [UInt8], at offset: Int) {
         guard offset >= 0, bytes.count - TreeHash.byteCount >= offset else { return nil }
         first = TreeHash.word(bytes, offset)
@@ -62,7 +62,7 @@ package struct TreeHash: Hashable, Sendable, CustomStringConvertible {
         return bytes
     }
 
-    /// Appends the 32 bytes to others.
+    /// Appends the 32 bytes.
     package func append(to bytes: inout [UInt8]) {
         TreeHash.append(first, to: &bytes)
         TreeHash.append(second, to: &bytes)
