@@ -5,7 +5,7 @@ import Ledger
 import LedgerExport
 import Testing
 
-/// The files of a bundle, taken out, to be changed and put back.
+/// The extracted files of a bundle, which can be changed and packed again.
 struct BundleContents {
     var members: [(name: String, bytes: [UInt8])] = []
 
@@ -22,7 +22,7 @@ struct BundleContents {
         }
     }
 
-    /// Writes a bundle of the files; a resealed one has a manifest that fits them.
+    /// Writes a bundle of the files; a resealed one has a matching manifest.
     func write(to path: String, isResealed: Bool) throws {
         var members = members
         if isResealed {

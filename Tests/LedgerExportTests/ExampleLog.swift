@@ -5,7 +5,7 @@ import Ledger
 import LedgerExport
 import TransparencyLog
 
-/// A log of some accounts that sign in and link, with its checkpoints: as small as can be, and whole.
+/// A minimal, complete log of some accounts that sign in and link, with its checkpoints.
 struct ExampleLog {
     static let accounts = (1...5).map { AccountID(bits: UInt128(0x0190) << 112 | UInt128($0)) }
     static let origin = "ledger.example/default"
@@ -64,7 +64,7 @@ struct ExampleLog {
             [account])
     }
 
-    /// Somebody without the account's key forges an event, which therefore discloses nothing.
+    /// Appends a forged event without the account's key, which therefore discloses nothing.
     mutating func appendForgery(about account: AccountID) {
         append(
             .signedOut(
@@ -72,7 +72,7 @@ struct ExampleLog {
             [account], isDisclosing: false)
     }
 
-    /// What is left of an event's disclosures, in a bundle of an account or of all.
+    /// Returns the remaining disclosures of an event, in a bundle of an account or of all.
     func disclosures(
         of event: ExportedEvent, in account: AccountID?, size: Int
     ) -> [ExportedEvent.OpenDisclosure] {
@@ -87,7 +87,7 @@ struct ExampleLog {
         return isErased || account != nil && owner != account ? [] : event.disclosures
     }
 
-    /// The checkpoint of so many entries.
+    /// Returns the checkpoint of a size.
     func checkpoint(_ size: Int) -> Checkpoint {
         Checkpoint(
             origin: signer.verifier.name, size: Int64(size),
@@ -144,13 +144,13 @@ struct ExampleLog {
     }
 }
 
-/// A bundle of an example log in a file of its own, gone with the value.
+/// A bundle of an example log in a temporary file, deleted with the value.
 final class ExampleBundle {
     let path: String
     let log: ExampleLog
     let size: Int
 
-    /// Writes the whole log up to a size, with a checkpoint every so many entries.
+    /// Writes the whole log up to a size, with a checkpoint at regular intervals.
     init(
         _ log: ExampleLog, size: Int, account: AccountID? = nil, isDisclosed: Bool = false,
         every: Int = 7, partEvents: Int = 20, signedAs: Checkpoint? = nil
@@ -200,14 +200,15 @@ final class ExampleBundle {
         ).run()
     }
 
-    /// Verifies it with the program that lies in it, as an auditor would; the last line of its output.
+    /// Verifies the bundle with its own program, as an auditor would; returns the last line of its
+    /// output.
     func verifyWithPython(_ vkey: String? = nil, _ options: String = "") throws -> String {
         let output = try pythonOutput(vkey, options)
         let last = output.text.split(separator: "\n").last.map(String.init) ?? ""
         return output.status == 0 || last.hasPrefix("DOES NOT HOLD") ? last : output.text
     }
 
-    /// All that the program in the bundle says.
+    /// Returns all output of the program in the bundle.
     func pythonOutput(
         _ vkey: String? = nil, _ options: String = ""
     ) throws -> (status: Int32, text: String) {
@@ -224,7 +225,7 @@ final class ExampleBundle {
     }
 }
 
-/// Runs commands as a person would type them.
+/// Runs commands as typed in a shell.
 enum Shell {
     static func run(_ script: String, in directory: String? = nil) throws -> (
         status: Int32, output: String

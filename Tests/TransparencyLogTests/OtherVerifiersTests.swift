@@ -4,18 +4,18 @@ import Foundation
 import Testing
 import TransparencyLog
 
-/// What verifiers that are not ours say about our trees, proofs and notes.
+/// Independent verifiers, applied to our trees, proofs and notes.
 ///
-/// `tools/test` installs them. Without them these tests fail: nothing may be skipped that shows that
-/// others can check what we prove.
+/// `tools/test` installs them. Without them these tests fail, because they show that others can
+/// check our proofs.
 @Suite struct OtherVerifiersTests {
     private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     private static let package = tests.deletingLastPathComponent().deletingLastPathComponent()
 
-    /// The sizes where trees are special.
+    /// The sizes at which trees have special shapes.
     private static let sizes =
         Array(1...34) + [63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 1_024, 1_025, 2_000]
-    /// How many sizes up to 2,000 are drawn besides.
+    /// The number of additional random sizes up to 2,000.
     private static let randomSizes = 16
 
     @Test func `rekor-verifier accepts our proofs and no others`() throws {
@@ -40,7 +40,7 @@ import TransparencyLog
         let answer = try run(
             go, ["run", program.path, claims.path],
             [
-                // Debian's modules lie in a tree of the old kind. Nothing is fetched.
+                // Debian installs modules in a GOPATH tree. Nothing is downloaded.
                 "GO111MODULE": "off", "GOPATH": "/usr/share/gocode", "GOPROXY": "off",
                 "GOCACHE": Self.package.appendingPathComponent(".local/go-cache").path,
             ])
@@ -49,7 +49,7 @@ import TransparencyLog
             "seed \(claims.seed)")
     }
 
-    /// Runs a program to its end and returns the lines of its output, sorted.
+    /// Runs a program and returns the lines of its output, sorted.
     private func run(
         _ program: URL, _ arguments: [String], _ environment: [String: String]
     ) throws -> [String] {
@@ -60,17 +60,16 @@ import TransparencyLog
     }
 }
 
-/// Claims about trees, right ones and wrong ones, in a file that others can read.
+/// Valid and invalid claims about trees, in a file for other programs.
 private final class ClaimsFile {
     let path: String
     private var lines: [String] = []
     private var kinds: [String: Int] = [:]
 
-    /// Proofs of each kind and tree: all of them in a tree of no more leaves.
+    /// The maximum number of proofs of each kind and tree: all of them in a tree of no more leaves.
     private static let proofsMax = 34
 
-    /// What the trees and the positions are drawn from; a test that fails prints it, and
-    /// LEDGER_TREE_SEED repeats it.
+    /// The seed of trees and positions; a failing test prints it, and LEDGER_TREE_SEED repeats it.
     let seed: UInt64
     private var generator: Draws
 
@@ -97,7 +96,7 @@ private final class ClaimsFile {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// How many claims there are of some kinds, as the verifiers print it.
+    /// Returns the number of claims of some kinds, in the verifiers' format.
     func counts(of wanted: Set<String>) -> [String] {
         kinds.filter { kind, _ in wanted.contains { kind.hasPrefix($0 + " ") } }
             .map { "\($0) \($1)" }.sorted()
@@ -118,7 +117,7 @@ private final class ClaimsFile {
         add("note", isValid: false, tree.note(signer, isChanged: true))
     }
 
-    /// The first, the last and others in between; all when they are few.
+    /// Returns the first, the last and some in between; all when they are few.
     private func draw(_ range: Range<Int>) -> [Int] {
         guard range.count > Self.proofsMax else { return Array(range) }
         return [range.lowerBound, range.upperBound - 1]
@@ -131,7 +130,7 @@ private final class ClaimsFile {
     }
 }
 
-/// Random numbers that are the same for the same seed (SplitMix64).
+/// Random numbers that are reproducible by their seed (SplitMix64).
 private struct Draws: RandomNumberGenerator {
     private var state: UInt64
 
@@ -203,7 +202,8 @@ private struct TreeClaims {
             + "\"note\":\"\(text.replacing("\n", with: "\\n"))\""
     }
 
-    /// The path of a proof, or one with a hash changed; without hashes the root is changed instead.
+    /// Returns the path of a proof, or one with a hash changed; without hashes the root is changed
+    /// instead.
     private func path(
         _ nodes: ProofNodes, _ isChanged: Bool, _ root: inout TreeHash
     ) -> String {

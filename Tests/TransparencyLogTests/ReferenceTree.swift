@@ -1,10 +1,10 @@
 import Cryptography
 import TransparencyLog
 
-/// The tree as RFC 6962 section 2.1 defines it, without any cleverness: what all else is held against.
+/// The tree as defined by RFC 6962 section 2.1, unoptimised: the reference for all other code.
 struct ReferenceTree {
     let leaves: [TreeHash]
-    /// The roots of the stretches that the definition comes upon, by their first leaf and their end.
+    /// The roots of the ranges that the definition visits, by their bounds.
     private let roots: [Range<Int>: TreeHash]
 
     init(_ leaves: [TreeHash]) {
@@ -28,7 +28,7 @@ struct ReferenceTree {
         self.roots = roots
     }
 
-    /// The leaves of a tree whose entries are their positions.
+    /// Returns a leaf of a tree whose entries are their positions.
     static func leaf(_ position: Int) -> TreeHash {
         .leaf(Array("entry \(position)".utf8))
     }
@@ -41,17 +41,17 @@ struct ReferenceTree {
         roots[0..<size] ?? .emptyRoot
     }
 
-    /// Section 2.1.1.
+    /// Returns the path of section 2.1.1.
     func inclusion(_ position: Int, _ size: Int) -> [TreeHash] {
         inclusion(position, 0..<size)
     }
 
-    /// Section 2.1.2.
+    /// Returns the path of section 2.1.2.
     func consistency(_ old: Int, _ size: Int) -> [TreeHash] {
         consistency(old, 0..<size, isWhole: true)
     }
 
-    /// The hashes as they are stored, of the whole tree.
+    /// Returns the stored hashes of the whole tree.
     func stored() -> [TreeHash] {
         var range = CompactRange()
         var stored: [TreeHash] = []
@@ -85,7 +85,7 @@ struct ReferenceTree {
             : consistency(old, right, isWhole: false) + [root(left)]
     }
 
-    /// The largest power of two less than a number of at least two; 0 for smaller ones.
+    /// Returns the largest power of two less than a number of at least two; 0 for smaller ones.
     private static func half(_ count: Int) -> Int {
         guard count > 1 else { return 0 }
         var half = 1

@@ -4,9 +4,9 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
-/// The page of the docs that lists the members of answers.
+/// The docs page that lists the members of answers.
 struct AnswerPageTests {
-    /// Members that a table tells by one row, whatever is in them.
+    /// Members that the tables list in one row, whatever they contain.
     private static let whole: Set<String> = [
         "events", "details", "checkpoint", "old_checkpoint", "before", "after", "added_links",
         "removed_links", "opened_sessions", "ended_sessions",
@@ -16,7 +16,7 @@ struct AnswerPageTests {
     /// A section of the page.
     private struct Section {
         var members: Set<String> = []
-        /// Those that are left out now and then.
+        /// Members that may be absent.
         var optional: Set<String> = []
     }
 
@@ -59,7 +59,7 @@ struct AnswerPageTests {
         }
     }
 
-    /// The places of a value's members, such as `links[].provider`.
+    /// Returns the paths of a value's members, such as `links[].provider`.
     private func members(of value: JSONValue, at place: String) -> Set<String> {
         if Self.whole.contains(place) || place.hasSuffix("].details") { return [place] }
         if let members = value.members {

@@ -4,9 +4,9 @@ import LedgerTestSupport
 import Synchronization
 import Testing
 
-/// Slow reads of principals take no room from people who sign in.
+/// Slow reads of principals take no capacity from people who sign in.
 struct AuditTurnTests {
-    /// A reader whose first sixteen answers wait until they are let go.
+    /// A reader whose first sixteen answers wait until they are released.
     private final class HeldEvents: EventReader {
         private struct State {
             var isOpen = false
@@ -73,11 +73,11 @@ struct AuditTurnTests {
         }
         #expect(service.audit.access.accesses().count == 16, "what is refused shows nothing")
         #expect(try await service.account(person.accessToken).status == 200)
-        // Who has no key learns of no crowd.
+        // Without a key, a request does not learn that the limit is reached.
         #expect(try await service.send("GET", slow, token: "alk_").summary == "401 INVALID_API_KEY")
         events.letGo()
         #expect(try await held.value == Array(repeating: 200, count: 16))
-        // Every way out gives the turn back.
+        // Every way out releases the permit.
         for path in [slow, "/v1/events?bogus=1", "/v1/accounts/x", "/v1/events/x"] {
             for role in Role.allCases {
                 for _ in 0..<10 {

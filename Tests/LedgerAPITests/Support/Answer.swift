@@ -1,7 +1,7 @@
 import Cryptography
 import HTTP
 
-/// An answer with its body read.
+/// An answer with its parsed body.
 struct Answer {
     let status: Int
     let headers: [(name: String, value: String)]

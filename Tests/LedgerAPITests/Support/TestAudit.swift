@@ -5,13 +5,13 @@ import LedgerTestSupport
 import Testing
 import TransparencyLog
 
-/// What auditors work with, in memory, and keys for them.
+/// The auditors' services in memory, and keys for them.
 struct TestAudit {
     let access: InMemoryAccess
     let proofs: InMemoryProofs
     let verifier: NoteVerifier
     private let events: any EventReader
-    /// How many streams a tenant may have open at once.
+    /// The maximum number of open streams of a tenant.
     static let streamsMax = 2
 
     private let streams: EventStreams
@@ -41,7 +41,7 @@ struct TestAudit {
             searches: InMemorySearch(ledger), conflicts: ledger, streams: streams, turns: turns)
     }
 
-    /// Makes a key and gives its text.
+    /// Creates a key and returns its text.
     func key(
         _ role: Role, tenant: TenantID = .default, expiresAt: Timestamp? = nil
     ) throws -> String {
@@ -50,7 +50,7 @@ struct TestAudit {
         return key.text
     }
 
-    /// Ends a key of the tenant `default`.
+    /// Revokes a key of the tenant `default`.
     func revoke(_ text: String, role: Role) throws {
         let key = try #require(APIKey(text))
         access.add(try stored(key, role, revokedAt: clock.now))

@@ -4,7 +4,7 @@ import LedgerAPI
 import Synchronization
 import Testing
 
-/// An identity provider with a real key, whose key set can be away.
+/// An identity provider with a real key, whose key set can be unavailable.
 final class TestProvider: Sendable {
     let name: String
     let issuer: String

@@ -25,7 +25,7 @@ struct Person {
 extension TestService {
     func provider(_ name: String) -> TestProvider { name == "apple" ? apple : google }
 
-    /// A fresh, good ID token; two of one subject differ.
+    /// Returns a fresh, valid ID token; two of one subject differ.
     func idToken(
         _ provider: String, _ subject: String, claims: [String: String?] = [:]
     ) -> String {

@@ -6,11 +6,11 @@ import LedgerTestSupport
 import Synchronization
 import Testing
 
-/// The whole contract in one process: the real routes on the real model, with memory for a disk.
+/// The whole contract in one process: the real routes on the real model, stored in memory.
 struct TestService {
-    /// What a test may set before the service starts.
+    /// Settings that a test may change before the service starts.
     struct Options {
-        /// What plan digests are made with.
+        /// The key of plan digests.
         var planKey = SymmetricKey.generate()
         var tenants: [TenantID] = [.default]
         var nonce: IDTokenPolicy.NonceMode = .raw
@@ -18,13 +18,13 @@ struct TestService {
         var displayName: String?
         var severalPerProvider = false
         var singleUseIDTokens: [TenantID] = []
-        /// What spent ID tokens are known by.
+        /// The key of the digests of spent ID tokens.
         var spendingKey = SymmetricKey.generate()
         var providers: [TestProvider]?
         var proxies = ""
         var origins = ""
         var isReady = true
-        /// Instead of those of the ledger.
+        /// Replaces the ledger's own.
         var events: (any EventReader)?
     }
 
@@ -41,7 +41,7 @@ struct TestService {
     private let options: Options
     private let configured: Configurations
 
-    /// Starts a service on an empty ledger; `change` sets what differs from the usual.
+    /// Starts a service on an empty ledger; `change` adjusts the defaults.
     init(_ change: (inout Options) -> Void = { _ in }) throws {
         var options = Options()
         change(&options)
@@ -55,7 +55,7 @@ struct TestService {
             signingKey: .generate(), refreshTokens: RefreshTokens(key: .generate()))
     }
 
-    /// Another process, or the same one later: the same ledger, keys and clock, with other
+    /// Returns another process, or a restarted one: the same ledger, keys and clock, with other
     /// providers.
     func restarted(providers: [TestProvider]? = nil) throws -> TestService {
         var options = options
@@ -109,7 +109,7 @@ struct TestService {
                 }))
     }
 
-    /// Sends a request; a body is declared as JSON unless the test has typed it.
+    /// Sends a request; a body is declared as JSON unless the test sets a type.
     func send(
         _ method: String, _ target: String, _ body: String? = nil, token: String? = nil,
         headers: [(name: String, value: String)] = [], isTyped: Bool = false
@@ -119,7 +119,7 @@ struct TestService {
                 method, target, body, token: token, headers: headers, isTyped: isTyped))
     }
 
-    /// Sends a request and gives the answer as the server gets it.
+    /// Sends a request and returns the server's response.
     func respond(
         _ method: String, _ target: String, _ body: String? = nil, token: String? = nil,
         headers: [(name: String, value: String)] = [], isTyped: Bool = false
@@ -135,7 +135,7 @@ struct TestService {
     }
 }
 
-/// The rules that the ledger goes by.
+/// The rules of the ledger.
 final class Configurations: Sendable {
     private let values = Mutex<[TenantID: TenantConfiguration]>([:])
 
@@ -148,7 +148,7 @@ final class Configurations: Sendable {
     }
 }
 
-/// Keeps what it hears.
+/// Records the requests that it observes.
 final class RecordingObserver: RequestObserver {
     private let heard = Mutex<[RequestObservation]>([])
 

@@ -2,7 +2,7 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
-/// Subjects are bytes: what looks the same to a reader is not the same to a provider.
+/// Subjects are bytes: texts that look the same to a reader differ to a provider.
 @Suite struct SubjectIdentityTests {
     private static let composed = subject("google", "caf\u{E9}")
     private static let decomposed = subject("google", "cafe\u{301}")

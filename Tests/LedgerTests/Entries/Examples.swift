@@ -2,7 +2,7 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
-/// One event of every kind and version, with fixed ids: what the golden files hold.
+/// One event of every type and version, with fixed ids: the content of the golden files.
 enum Examples {
     private static func id<Kind>(_ number: UInt128) -> EntityID<Kind> {
         EntityID(bits: 0x0190_A1B2_C3D4_7000_8000_0000_0000_0000 | number)
@@ -19,7 +19,7 @@ enum Examples {
         let name: Event.Name
         let version: Int
 
-        /// As its golden file is called.
+        /// The name of its golden file.
         var testDescription: String { "\(name.rawValue).v\(version)" }
     }
 
@@ -113,7 +113,7 @@ enum Examples {
             linkedAt: Timestamp(seconds: 1_789_000_000), position: LogPosition(position))
     }
 
-    /// Who causes an event of a kind.
+    /// Returns the actor of an event type.
     private static func actor(_ name: Event.Name, isSystem: Bool) -> Actor {
         switch name {
         case .accountErased, .legalHoldSet, .legalHoldLifted:

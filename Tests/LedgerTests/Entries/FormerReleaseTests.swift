@@ -3,7 +3,8 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
-/// A log that the release before event versions (commit 02482e8) has written, and what it came to there.
+/// A log that the release before event versions (commit 02482e8) has written, with the state it had
+/// there.
 @Suite struct FormerReleaseTests {
     private static func lines(_ name: String) throws -> [String] {
         let file = try #require(

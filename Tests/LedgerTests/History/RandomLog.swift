@@ -1,16 +1,16 @@
 import Ledger
 import LedgerTestSupport
 
-/// The log of a random history, with merges and undoings, and what the whole of it says at each position.
+/// The log of a random history with merges and undone merges, and its state at each position.
 struct RandomLog {
     struct Step {
         let recorded: RecordedEvent
         let leaf: Digest
-        /// The names of what it discloses.
+        /// The names of its disclosures.
         let disclosed: [Disclosure.Name]
         /// After the event.
         let state: LedgerState
-        /// Which account absorbed which, after the event; an erasure changes nothing of that.
+        /// The absorbers by account, after the event; an erasure does not change them.
         let absorbing: [AccountID: AccountID]
     }
 
@@ -51,15 +51,15 @@ struct RandomLog {
         self.steps = steps
     }
 
-    /// What the log says before any of its events.
+    /// The state before any events.
     static let nothing = LedgerState(tenant: .default)
 
-    /// What the log says before an event.
+    /// Returns the state before an event.
     func state(before index: Int) -> LedgerState {
         index == 0 ? Self.nothing : steps[index - 1].state
     }
 
-    /// The account that stands for an account as of a step.
+    /// Returns the survivor of an account as of a step.
     func survivor(of account: AccountID, at index: Int) -> AccountID {
         var last = account
         while let next = steps[index].absorbing[last] { last = next }

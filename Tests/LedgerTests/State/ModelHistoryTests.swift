@@ -2,7 +2,7 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
-/// Random histories through the pure model: what must hold at every position of every one of them.
+/// Random histories through the pure model: invariants at every position of every history.
 @Suite struct ModelHistoryTests {
     static let seeds = Array(UInt64(1)...40)
 
@@ -43,7 +43,7 @@ import Testing
         #expect(replayed.nextPosition.value > 100, "the history is long enough to mean something")
     }
 
-    /// Takes some unlink back, or tries to.
+    /// Tries to undo an unlink.
     private func relink(
         in state: LedgerState, _ log: [Recording], _ generator: inout SeededGenerator
     ) -> Command {
@@ -67,7 +67,7 @@ import Testing
         #expect(state.accounts[plan.account]?.linkedProviders == plan.linkedProviders)
     }
 
-    /// Whether an account that lives and stands by itself stands for an absorbed one.
+    /// Checks whether an active survivor absorbed another account.
     private func standsAtTheEnd(of account: Account, in state: LedgerState) -> Bool {
         var last = account
         for _ in 0..<MergeAccounts.familyMax {
