@@ -85,6 +85,23 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "provider_id = 'thief'", "linked_at = linked_at - interval '1 day'", "mac = NULL",
+    ])
+    func `an identity that somebody changed is not linked again`(change: String) async throws {
+        try await MergeFixture.with(isProtected: true) { fixture in
+            var story = fixture.story()
+            let identity = try await fixture.identityID("ada-g")
+            _ = try await story.unlink(fixture.ada, "google").get()
+            try await fixture.database.asRuntime.execute(
+                "UPDATE identities SET \(change) WHERE identity_id = '\(identity)'")
+            await #expect(throws: LedgerFault.internalFailure) {
+                _ = try await fixture.relink(identity, to: fixture.ada)
+            }
+            #expect(fixture.sequencer.reportedFaults.contains { $0.contains("identities.mac") })
+        }
+    }
+
     @Test func `an erasure takes what relinking disclosed along`() async throws {
         try await MergeFixture.with { fixture in
             var story = fixture.story()

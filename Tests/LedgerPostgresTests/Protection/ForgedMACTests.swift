@@ -101,6 +101,13 @@ import TransparencyLog
                 }
             }
             #expect(Set(fixture.receiver.positions) == Set(0..<scene.position))
+            let taken = try await scene.database.asSuperuser.texts(
+                """
+                SELECT 'cursor' FROM webhook_cursors WHERE next_position > \(scene.position)
+                UNION ALL
+                SELECT 'delivery' FROM webhook_deliveries WHERE position >= \(scene.position)
+                """)
+            #expect(taken.isEmpty, "it is not even taken in")
         }
     }
 
@@ -195,6 +202,37 @@ import TransparencyLog
                 #expect(round.signed[tenant("acme")] == 1)
             }
             #expect(try await scene.sealing.checkpoints().last?.size == scene.position)
+            let store = scene.sealing.store()
+            let standing = try await store.standing(of: .default)
+            #expect(
+                standing.hashCount == StoredHashIndex.count(leaves: scene.position),
+                "it is not even hashed")
+            // Hashed by somebody else, it is found by who reads it once more before signing.
+            let reread = try await store.reread(
+                scene.position - 1..<scene.position + 1, of: .default)
+            #expect(throws: SealingRefusal.self) { try reread.expectAuthentic() }
+            await store.close()
+        }
+    }
+
+    @Test func `verify names an event of which nothing but the code is wrong`() async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database, isProtected: true) { ledger in
+                _ = try await ledger.signIn(subject("apple", "ada"))
+                try await database.asSuperuser.execute(
+                    """
+                    ALTER EVENT TRIGGER ledger_guard_ddl DISABLE;
+                    ALTER TABLE events DISABLE TRIGGER USER;
+                    UPDATE events SET mac = (SELECT mac FROM events WHERE position = 1)
+                    WHERE position = 2
+                    """)
+                let verifier = Verifier(
+                    url: database.runtimeURL, keyring: SequencerFixture.keyring)
+                let report = try await verifier.run()
+                await verifier.close()
+                #expect(report.findings.map(\.text) == [Self.fault], "\(report.findings)")
+                #expect(report.findings.first?.position == LogPosition(2))
+            }
         }
     }
 

@@ -124,6 +124,19 @@ import Testing
         }
     }
 
+    @Test(arguments: ["provider_id = 'thief'", "linked_at = linked_at - interval '1 day'"])
+    func `an identity that a merge left behind, and somebody changed, is not given back`(
+        change: String
+    ) async throws {
+        try await MergeFixture.with(isProtected: true) { fixture in
+            let merge = try await fixture.merge()
+            try await fixture.database.asRuntime.execute(
+                "UPDATE identities SET \(change) WHERE provider_id = 'bob-g'")
+            await #expect(throws: LedgerFault.internalFailure) { try await fixture.undo(merge) }
+            try await Self.expectFound(.identities, fixture.database)
+        }
+    }
+
     @Test func `a survivor that somebody changed is found`() async throws {
         try await MergeFixture.with(isProtected: true) { fixture in
             let merge = try await fixture.merge()
@@ -225,13 +238,14 @@ import Testing
         _ names: [String], _ database: ScratchDatabase, _ fixture: SequencerFixture
     ) async throws -> [String: LedgerFault?] {
         let letGo = DispatchSemaphore(value: 0)
-        defer { letGo.signal() }
         let holder = Postgres.Session(url: database.superuserURL, applicationName: "holder")
         async let held: Void = holder.run { connection in
             try connection.execute("BEGIN; SELECT FROM ledger_head FOR UPDATE")
             letGo.wait()
             try connection.execute("COMMIT")
         }
+        // Declared behind it, so that it is let go before it is waited for.
+        defer { letGo.signal() }
         try await eventually("the head is locked") {
             try await database.asSuperuser.texts(
                 "SELECT state FROM pg_stat_activity WHERE application_name = 'holder'"
