@@ -3,6 +3,7 @@ import Postgres
 
 /// The events of a batch and the heads that they move.
 enum EventWrites {
+    /// Counts, since a trigger or a rule of somebody's own could swallow events of which the head tells.
     private static let insertEvents = RowsStatement(
         "insert_events",
         [
@@ -13,9 +14,12 @@ enum EventWrites {
         ]
     ) { rows in
         """
-        INSERT INTO events (tenant_id, position, event_id, type, schema_version, recorded_at,
-            account_id, account_seq, command_id, request_id, actor, entry, mac)
-        SELECT * FROM \(rows)
+        WITH written AS (
+            INSERT INTO events (tenant_id, position, event_id, type, schema_version, recorded_at,
+                account_id, account_seq, command_id, request_id, actor, entry, mac)
+            SELECT * FROM \(rows)
+            RETURNING 1)
+        SELECT ledger_expect(count(*), $14::bigint, 'events') FROM written
         """
     }
 
@@ -59,7 +63,7 @@ enum EventWrites {
                 .optionalUUIDs(events.map { $0.request?.bits }),
                 .texts(events.map { $0.actor.columnText }), .byteses(recordings.map { $0.entry }),
                 .byteses(moved.flatMap(\.codes)),
-            ])
+            ], [.int8(Int64(events.count))])
         return [insert, try move(moved)]
     }
 
