@@ -30,13 +30,13 @@ package struct SequencerFixture: Sendable {
         return policy
     }
 
-    /// Runs a sequencer while the body runs, and opens the ledger of the tenant `default`; one that is
-    /// protected by MACs on demand, as those that `serve` opens are.
+    /// Runs a sequencer while the body runs, and opens the ledger of the tenant `default` unless told
+    /// otherwise; one that is protected by MACs on demand, as those that `serve` opens are.
     ///
     /// - Throws: what the body throws.
     package static func with<Value: Sendable>(
         _ database: ScratchDatabase, policy: TenantPolicy = roomyPolicy, queueLimit: Int = 4096,
-        batchLimit: Int = 256, isProtected: Bool = false,
+        batchLimit: Int = 256, isProtected: Bool = false, opensLedger: Bool = true,
         _ body: (SequencerFixture) async throws -> Value
     ) async throws -> Value {
         let faults = FaultList()
@@ -52,7 +52,7 @@ package struct SequencerFixture: Sendable {
             sequencer: sequencer, database: database, faults: faults, isProtected: isProtected)
         let running = Task { await sequencer.run() }
         do {
-            try await fixture.open(.default)
+            if opensLedger { try await fixture.open(.default) }
             let value = try await body(fixture)
             sequencer.close()
             await running.value

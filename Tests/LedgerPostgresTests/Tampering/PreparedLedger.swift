@@ -7,7 +7,7 @@ import TransparencyLog
 
 @testable import LedgerPostgres
 
-/// A ledger in which everything happened once, of which each tampering gets a copy of its own.
+/// A protected ledger in which everything happened once, of which each tampering gets a copy of its own.
 ///
 ///      0 LedgerOpened
 ///      1 AccountOpened, 2 ProviderLinked apple, 3 SignedIn, 4 ProviderLinked google        Ada
@@ -18,8 +18,8 @@ import TransparencyLog
 ///     18 AccountsMerged, Dave's into Carol's; 19 LegalHoldSet on Bob; 20 to 22 Eve signs in
 ///     23 to 25 Frank signs in
 ///
-/// Checkpoints are of the sizes 5, 12, 20 and 23. Before Eve, every table was kept as it was. The tenant
-/// `acme` has one account.
+/// Checkpoints are of the sizes 5, 12, 20 and 23. Before Eve, every table was kept as it was, and after 8
+/// those of identities and sessions; then Bob refreshed his session. The tenant `acme` has one account.
 struct PreparedLedger {
     let database: ScratchDatabase
     /// The copy that is tampered with, and its sealer's directory.
@@ -28,6 +28,8 @@ struct PreparedLedger {
     let ada: Guest
     let bob: Guest
     let carol: Guest
+    /// Everybody of `default`, in the order of their sessions.
+    let guests: [Guest]
 
     static let acme = tenant("acme")
 
@@ -36,9 +38,9 @@ struct PreparedLedger {
         try await ScratchDatabase.with { database in
             try await SealingFixture.with(database) { sealing in
                 try await SealingFixture.with(database) { copied in
-                    let ledger = try await SequencerFixture.with(database) { sequencer in
-                        try await tellStory(sequencer, sealing, copied)
-                    }
+                    let ledger = try await SequencerFixture.with(
+                        database, isProtected: true
+                    ) { try await tellStory($0, sealing, copied) }
                     try await ledger.makeTemplate()
                     do {
                         try await body(ledger)
@@ -62,8 +64,10 @@ struct PreparedLedger {
         try await sealing.sealOnce()
         let bob = try await story.signIn("facebook", "bob", email: "bob@example.com")
         try await story.link(bob, "apple", "ada")
+        try await sealing.lift(keepEarly("identities") + ";" + keepEarly("sessions"))
+        try await refresh(bob, in: &story, database)
         try await story.unlink(ada, "google")
-        _ = try await story.signIn("apple", "ada", email: "ada@example.com")
+        let again = try await story.signIn("apple", "ada", email: "ada@example.com")
         try await story.signOut(ada)
         try await sealing.sealOnce()
         let carol = try await story.signIn("google", "carol", email: "carol@example.com")
@@ -76,30 +80,56 @@ struct PreparedLedger {
         var other = Story(sequencer.sequencer, tenant: acme, seed: 2)
         _ = try await other.signIn("apple", "zoe", email: "zoe@example.com")
         try await sealing.sealOnce()
-        try await addPrincipals(to: database)
+        try await addPrincipals(sealing)
         try await database.fold()
         try await sealing.lift(SealingFixture.backUp)
-        _ = try await story.signIn("google", "eve", email: "eve@example.com")
+        let eve = try await story.signIn("google", "eve", email: "eve@example.com")
         try await sealing.sealOnce()
-        _ = try await story.signIn("google", "frank", email: "frank@example.com")
+        let frank = try await story.signIn("google", "frank", email: "frank@example.com")
         try await database.fold()
         return PreparedLedger(
             database: database, copied: copied, sealing: sealing, ada: ada, bob: bob,
-            carol: carol)
+            carol: carol, guests: [ada, bob, again, carol, dave, eve, frank])
+    }
+
+    /// Keeps a table as it is.
+    private static func keepEarly(_ table: String) -> String {
+        "CREATE TABLE kept_early_\(table) AS TABLE \(table)"
+    }
+
+    /// Exchanges somebody's refresh token, which no event tells of.
+    private static func refresh(
+        _ guest: Guest, in story: inout Story, _ database: ScratchDatabase
+    ) async throws {
+        let session = guest.caller.session
+        let current = try await database.rows(
+            "encode(refresh_current, 'hex')]) FROM sessions WHERE session_id = '\(session)'")
+        guard let presented = current.first.flatMap({ Hex.decode($0) }).flatMap({ Digest($0) })
+        else { throw Unexpected(what: "no refresh token") }
+        let intent = RefreshSession(
+            session: session, presented: presented,
+            successor: digest(Array(repeating: 7, count: 32)), sealedSuccessor: [7])
+        _ = try await story.submit(.refreshSession(intent)).get()
     }
 
     /// Two API keys, of which one is revoked, in three lines of the access log, and a webhook.
-    private static func addPrincipals(to database: ScratchDatabase) async throws {
-        try await database.asOwner.with { connection in
+    private static func addPrincipals(_ sealing: SealingFixture) async throws {
+        let owner = sealing.database.asOwner
+        try await owner.with { connection in
             let store = APIKeyStore(on: connection)
             let now = Timestamp(seconds: 1_790_000_000)
             for number in UInt8(1)...2 {
                 let key = StoredAPIKey(
                     id: APIKeyID(bits: UInt128(number)), role: .auditor,
-                    secretDigest: digest(Array(repeating: number, count: 32)), label: "a test",
+                    secretDigest: digest(Array(repeating: number, count: 32)),
+                    label: number == 2 ? "revoked" : "a test",
                     createdAt: now, expiresAt: nil, revokedAt: nil)
                 try store.add(key, to: .default, code: SequencerFixture.macKey)
             }
+        }
+        try await sealing.lift(keepEarly("api_keys"))
+        try await owner.with { connection in
+            let store = APIKeyStore(on: connection)
             _ = try store.revoke(APIKeyID(bits: 2), of: .default)
             try connection.execute(
                 """

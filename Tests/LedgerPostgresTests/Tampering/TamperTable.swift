@@ -1,29 +1,33 @@
 import Foundation
 
-/// The rows of the table of tamperings in `docs/append-only.md`.
+/// The tables of tamperings in `docs/append-only.md`.
 struct TamperTable {
     static let heading = "## Who notices what"
 
     private static let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appending(path: "../../../docs/append-only.md").standardizedFileURL
 
-    /// The cells of each row, by the first.
+    /// The cells of each row, by the name of the tampering, which is the second.
     let rows: [String: [String]]
-    /// The first cells, in their order.
+    /// The names, in their order.
     let names: [String]
+    /// The names in the table of what nobody notices, in their order.
+    let unnoticed: [String]
 
     init() throws {
         let lines = try String(contentsOf: Self.page, encoding: .utf8)
             .split(separator: "\n", omittingEmptySubsequences: false)
         let section = lines.drop { $0 != Self.heading }.dropFirst().prefix { !$0.hasPrefix("## ") }
-        let table = section.drop { !$0.hasPrefix("| Tampering |") }.dropFirst(2).prefix {
-            $0.hasPrefix("|")
-        }.map { line in
+        let table = Self.table("| Review | Tampering |", in: section).filter { $0.count > 1 }
+        names = table.map { $0[1] }
+        rows = Dictionary(table.map { ($0[1], $0) }) { first, _ in first }
+        unnoticed = Self.table("| Nobody notices |", in: section).compactMap(\.first)
+    }
+
+    /// The cells of the rows of a table, by how its head begins.
+    private static func table(_ head: String, in lines: ArraySlice<Substring>) -> [[String]] {
+        lines.drop { !$0.hasPrefix(head) }.dropFirst(2).prefix { $0.hasPrefix("|") }.map { line in
             line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-        }
-        names = table.compactMap(\.first)
-        rows = Dictionary(table.compactMap { cells in cells.first.map { ($0, cells) } }) {
-            first, _ in first
         }
     }
 

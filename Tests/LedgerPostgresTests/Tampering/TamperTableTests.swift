@@ -9,15 +9,18 @@ import Testing
         #expect(table.names == Tampering.all.map(\.name), "the rows are other ones")
         try await PreparedLedger.with { ledger in
             try await ledger.copy()
-            let level = try await Witnesses.level(of: ledger)
-            let untouched = try await Witnesses(of: ledger, guardedAt: level)
-            #expect(untouched.cells(at: nil) == ["no", "no", "no", "-"], "\(untouched)")
+            let untouched = try await Witnesses(of: ledger)
+            #expect(untouched.areSilent, "\(untouched)")
+            var unnoticed: [String] = []
             for tampering in Tampering.all {
                 try await ledger.copy()
                 do {
                     try await tampering.act(ledger)
-                    let witnesses = try await Witnesses(of: ledger, guardedAt: level)
-                    let row = [tampering.name] + witnesses.cells(at: tampering.position)
+                    let witnesses = try await Witnesses(of: ledger)
+                    if witnesses.areSilent { unnoticed.append(tampering.name) }
+                    let row =
+                        [tampering.review.map { "\($0)" } ?? "-", tampering.name]
+                        + witnesses.cells(at: tampering.position)
                     if table.rows[tampering.name] != row {
                         Issue.record("the row has to be\n\(TamperTable.line(row))\n\(witnesses)")
                     }
@@ -25,6 +28,11 @@ import Testing
                     Issue.record("\(tampering.name): \(error)")
                 }
             }
+            #expect(table.unnoticed == unnoticed, "the rows of what nobody notices are other ones")
         }
+    }
+
+    @Test func `every case of the security review has its row`() {
+        #expect(Tampering.all.compactMap(\.review).sorted() == Array(1...38))
     }
 }

@@ -32,19 +32,22 @@ extension Tampering {
 
     static let ofTheLog = [
         Tampering(
-            "an entry is edited", at: 10,
+            "an entry is edited", review: 1, at: 10,
             sql: """
                 UPDATE events SET entry = convert_to(replace(convert_from(entry, 'UTF8'),
                     '"provider":"apple"', '"provider":"zpple"'), 'UTF8') WHERE position = 10
                 """),
         Tampering(
-            "an entry is rewritten with all that follows from it, but not its hashes", at: 11,
+            "an entry is rewritten with all that follows from it, but not its hashes", review: 2,
+            at: 11,
             sql: rewritten),
-        Tampering("the same, and all hashes", at: 11) { ledger in
+        Tampering("the same, and all hashes", review: 3, at: 11) { ledger in
             try await ledger.copied.lift(rewritten)
             try await ledger.copied.lift(try await ledger.rehashed().nodes)
         },
-        Tampering("the same, and all checkpoints are signed again by another key", at: 11) {
+        Tampering(
+            "the same, and all checkpoints are signed again by another key", review: 4, at: 11
+        ) {
             ledger in
             try await ledger.copied.lift(rewritten)
             let hashes = try await ledger.rehashed()
@@ -54,20 +57,26 @@ extension Tampering {
             "the same, and hashes, checkpoints and their keys are gone", at: 11,
             sql: rewritten + ";" + unsealed),
         Tampering(
-            "an event in the middle is gone", at: 10,
+            "an event's code is another one's", at: 10,
+            sql: """
+                UPDATE events SET mac = (SELECT mac FROM events WHERE position = 9)
+                WHERE position = 10
+                """),
+        Tampering(
+            "an event in the middle is gone", review: 5, at: 10,
             sql: "DELETE FROM events WHERE position = 10"),
         Tampering(
-            "two events change places", at: 10,
+            "two events change places", review: 6, at: 10,
             sql: """
                 UPDATE events e SET entry = o.entry FROM events o
                 WHERE (e.position, o.position) IN ((10, 14), (14, 10))
                     AND e.tenant_id = o.tenant_id
                 """),
         Tampering(
-            "the tail is cut off", at: 21,
+            "the tail is cut off", review: 7, at: 21,
             sql: "DELETE FROM events WHERE position >= 21 AND tenant_id = 'default'"),
         Tampering(
-            "the tail is cut off, and the head is set back", at: 21,
+            "the tail is cut off, and the head is set back", review: 8, at: 21,
             sql: """
                 DELETE FROM events WHERE position >= 21 AND tenant_id = 'default';
                 UPDATE ledger_head SET next_position = 21 WHERE tenant_id = 'default'
@@ -90,8 +99,9 @@ extension Tampering {
                 FROM events e WHERE e.position = 22 AND h.tenant_id = e.tenant_id
                 """),
         Tampering(
-            "the whole database is set back to a copy", at: 20, sql: SealingFixture.goBack),
-        Tampering("a tenant is gone") { ledger in
+            "the whole database is set back to a copy", review: 25, at: 20,
+            sql: SealingFixture.goBack),
+        Tampering("a tenant is gone", review: 26) { ledger in
             try await ledger.copied.lift(
                 """
                 DO $each$ DECLARE place text; BEGIN
@@ -104,7 +114,10 @@ extension Tampering {
                 """)
         },
         Tampering(
-            "the head's clock is in 2099", at: 25,
+            "the head is moved on", at: 26,
+            sql: "UPDATE ledger_head SET next_position = 27 WHERE tenant_id = 'default'"),
+        Tampering(
+            "the head's clock is in 2099", review: 21, at: 25,
             sql:
                 "UPDATE ledger_head SET last_recorded_at = '2099-01-01' WHERE tenant_id = 'default'"
         ),
@@ -112,22 +125,22 @@ extension Tampering {
 
     static let ofSeals = [
         Tampering(
-            "a stored hash is edited", at: 0,
+            "a stored hash is edited", review: 22, at: 0,
             sql: """
                 UPDATE merkle_nodes SET hashes = set_byte(hashes, 3, get_byte(hashes, 3) # 1)
                 WHERE first_index = 0 AND tenant_id = 'default'
                 """),
         Tampering(
-            "a checkpoint is made up", at: 39,
+            "a checkpoint is made up", review: 23, at: 39,
             sql: """
                 INSERT INTO checkpoints SELECT tenant_id, origin, 40, root, note, signed_at
                 FROM checkpoints WHERE size = 23
                 """),
         Tampering(
-            "the row of the newest checkpoint is gone",
+            "the row of the newest checkpoint is gone", review: 27,
             sql: "DELETE FROM checkpoints WHERE size = 23"),
         Tampering(
-            "hashes, checkpoints and their keys are gone", at: 0, sql: unsealed),
+            "hashes, checkpoints and their keys are gone", review: 24, at: 0, sql: unsealed),
     ]
 }
 

@@ -3,16 +3,16 @@ extension Tampering {
 
     static let ofState = [
         Tampering(
-            "an identity is moved to another account", at: 2,
+            "an identity is moved to another account", review: 13, at: 2,
             sql: "UPDATE identities SET account_id = \(bob) WHERE provider_id = 'ada'"),
         Tampering(
-            "an identity is moved to another account, its read model with it", at: 2,
+            "an identity is moved to another account, its read model with it", review: 14, at: 2,
             sql: """
                 UPDATE identities SET account_id = \(bob) WHERE provider_id = 'ada';
                 UPDATE user_providers SET user_id = \(bob) WHERE provider_id = 'ada'
                 """),
         Tampering(
-            "an identity has another subject", at: 2,
+            "an identity has another subject", review: 15, at: 2,
             sql: "UPDATE identities SET provider_id = 'thief' WHERE provider_id = 'ada'"),
         Tampering(
             "an identity is made up",
@@ -25,10 +25,10 @@ extension Tampering {
             "an identity's row is put back as it was before an unlink", at: 4,
             sql: "UPDATE identities SET account_id = last_account_id WHERE provider_id = 'ada-g'"),
         Tampering(
-            "a session belongs to another account", at: 22,
+            "a session belongs to another account", review: 19, at: 22,
             sql: "UPDATE sessions SET account_id = \(bob) WHERE opened_position = 22"),
         Tampering(
-            "an ended session is alive again", at: 11,
+            "an ended session is alive again", review: 20, at: 11,
             sql: "UPDATE sessions SET ended_position = NULL WHERE ended_position = 11"),
         Tampering(
             "a legal hold is taken off an account", at: 19,
@@ -36,6 +36,16 @@ extension Tampering {
         Tampering(
             "an absorbed account stands by itself again", at: 18,
             sql: "UPDATE accounts SET merged_into = NULL WHERE merged_into IS NOT NULL"),
+        Tampering(
+            "an account stands for another one", at: 19,
+            sql: """
+                UPDATE accounts a SET merged_into = c.account_id FROM accounts c
+                WHERE a.opened_position = 5 AND c.opened_position = 12
+                    AND a.tenant_id = c.tenant_id
+                """),
+        Tampering(
+            "an account has come further than its events", at: 22,
+            sql: "UPDATE accounts SET next_seq = next_seq + 1 WHERE opened_position = 20"),
         Tampering(
             "what a merge did is edited", at: 18, sql: "UPDATE merges SET moved = '{}'"),
         Tampering(

@@ -7,7 +7,8 @@ import TransparencyLog
 
 /// What everybody says of a ledger who could notice something.
 struct Witnesses: CustomStringConvertible {
-    private enum Verdict: String {
+    /// What a cell of the table says.
+    enum Verdict: String {
         case yes
         /// Only against what the sealer keeps outside of the database.
         case directory
@@ -15,35 +16,61 @@ struct Witnesses: CustomStringConvertible {
         case audit
         /// Only by `seal --once`, which looks for every log that its directory knows.
         case once = "`seal --once`"
-        /// Said, and not counted as a finding.
-        case printed
+        /// Only what comes by the row is refused.
+        case row
+        /// Everything that appends to the tenant is refused.
+        case tenant
+        /// Other tenants are refused, too.
+        case all
+        /// Refused as if the database were away.
+        case unavailable = "503"
+        /// Only a rebuild of the read models does.
+        case rebuild = "`rebuild`"
+        /// Only a page of events, or the event stream, does.
+        case pages
+        /// Only a webhook does.
+        case webhooks
+        /// Only who has the log's keys from elsewhere.
+        case key = "`--vkey`"
         case no
     }
 
     private let verify: Verdict
     private let withoutKeys: Verdict
     private let sealer: Verdict
+    private let bundle: Verdict
+    private let commands: Verdict
+    private let readers: Verdict
+    private let projector: Verdict
+    private let isGuarded: Bool
     private let findings: [VerificationFinding]
-    private let refusals: [String]
+    private let complaints: [String]
 
-    init(of ledger: PreparedLedger, guardedAt level: AppendOnlyLevel) async throws {
-        let isGuarded = try await Self.level(of: ledger) == level
-        let records = try Self.records(ledger.copied)
-        async let keyed = Self.verify(ledger, SequencerFixture.keyring, records)
-        async let plain = Self.verify(ledger, nil, records)
+    /// Asks everybody, those last who write.
+    init(of ledger: PreparedLedger) async throws {
+        isGuarded = try await Self.level(of: ledger) >= .triggers
+        let trust = try Self.trust(in: ledger.copied)
+        async let keyed = Self.verify(ledger, SequencerFixture.keyring, trust)
+        async let plain = Self.verify(ledger, nil, trust)
         let (withKeys, without) = try await (keyed, plain)
         findings = withKeys.findings
-        verify = withKeys.verdict == .no && !isGuarded ? .printed : withKeys.verdict
-        withoutKeys = without.verdict == .no && !isGuarded ? .printed : without.verdict
+        verify = isGuarded ? withKeys.verdict : .yes
+        withoutKeys = isGuarded ? without.verdict : .yes
+        bundle = try await Self.bundle(of: ledger, trust)
+        readers = try await Self.readers(of: ledger)
         let round = try await ledger.copied.sealOnce()
-        refusals = (round.refusals.values.map(\.description) + round.faults.values).sorted()
+        let refusals = (round.refusals.values.map(\.description) + round.faults.values).sorted()
         if !refusals.isEmpty {
             sealer = .yes
-        } else if Set(records.keys).isSubset(of: round.logs.map(\.tenant)) {
+        } else if Set(trust.records.keys).isSubset(of: round.logs.map(\.tenant)) {
             sealer = try await ledger.copied.audit() == nil ? .no : .audit
         } else {
             sealer = .once
         }
+        let served = try await Self.commands(to: ledger)
+        commands = served.verdict
+        complaints = refusals + served.faults
+        projector = try await Self.projector(of: ledger)
     }
 
     /// What `verify` prints of the guards.
@@ -53,11 +80,9 @@ struct Witnesses: CustomStringConvertible {
 
     /// What `verify` finds by itself, or else held against what `LEDGER_SEALER_STATE` tells it.
     private static func verify(
-        _ ledger: PreparedLedger, _ keyring: WrappingKeyring?, _ records: [TenantID: Checkpoint]
+        _ ledger: PreparedLedger, _ keyring: WrappingKeyring?, _ trust: SealTrust
     ) async throws -> (verdict: Verdict, findings: [VerificationFinding]) {
-        for (verdict, records) in [(Verdict.yes, [:]), (.directory, records)] {
-            var trust = SealTrust()
-            trust.records = records
+        for (verdict, trust) in [(Verdict.yes, SealTrust()), (.directory, trust)] {
             let verifier = Verifier(
                 url: ledger.database.superuserURL, keyring: keyring, trust: trust)
             let report = try await verifier.run()
@@ -67,28 +92,36 @@ struct Witnesses: CustomStringConvertible {
         return (.no, [])
     }
 
-    private static func records(_ sealing: SealingFixture) throws -> [TenantID: Checkpoint] {
-        var records: [TenantID: Checkpoint] = [:]
+    /// What the sealer's directory says of each log, as `LEDGER_SEALER_STATE` brings it.
+    private static func trust(in sealing: SealingFixture) throws -> SealTrust {
+        var trust = SealTrust()
         for tenant in try sealing.record.signedTenants() {
-            records[tenant] = try sealing.record.lastSigned(of: tenant)?.checkpoint
+            trust.records[tenant] = try sealing.record.lastSigned(of: tenant)?.checkpoint
+            trust.recordKeys[tenant] =
+                try sealing.record.standing(of: tenant, mayBegin: false).verifiers
         }
-        return records
+        return trust
     }
 
-    /// Every cell of a row but the first.
+    /// Every cell of a row but the first two.
     func cells(at position: Int64?) -> [String] {
-        [
-            verify.rawValue, withoutKeys.rawValue, sealer.rawValue,
-            findings.isEmpty ? "-" : place(at: position),
-        ]
+        verdicts.map(\.rawValue) + [place(at: position)]
+    }
+
+    /// Whether nobody notices anything.
+    var areSilent: Bool { verdicts.allSatisfy { $0 == .no } }
+
+    private var verdicts: [Verdict] {
+        [verify, withoutKeys, sealer, bundle, commands, projector, readers]
     }
 
     var description: String {
-        (findings.map(\.description) + refusals).joined(separator: "\n")
+        (findings.map(\.description) + complaints).joined(separator: "\n")
     }
 
     /// Where it is found: at its position best, and there by what was signed.
     private func place(at position: Int64?) -> String {
+        guard isGuarded else { return "the guards" }
         let exact = findings.filter { $0.position?.value == position && position != nil }
         if let best = exact.first(where: { $0.check == .checkpoints }) ?? exact.first {
             return "`\(best.check.rawValue)`: its position"
@@ -98,7 +131,7 @@ struct Witnesses: CustomStringConvertible {
         {
             return "`\(between.check.rawValue)`: between two checkpoints"
         }
-        guard let first = findings.first else { return "-" }
+        guard let first = findings.first else { return areSilent ? "nobody" : "-" }
         let place =
             first.position != nil
             ? "another position" : first.text.contains("row") ? "the row" : "the tenant"

@@ -9,6 +9,9 @@ import Postgres
 /// the fold wants it. Discloses nothing, because the keys of accounts are not in the database.
 struct Forger {
     private(set) var state: LedgerState
+    /// Whether the head is moved behind what was forged.
+    var movesHead = true
+    private let identitiesBefore: [IdentityID: Identity]
     /// The subjects of identities that the database does not know.
     private var subjects: [IdentityID: String] = [:]
     private var statements: [String] = []
@@ -25,10 +28,12 @@ struct Forger {
             return try (0..<rows.rowCount).map { try rows.bytes($0, 0) }
         }
         await session.close()
-        state = LedgerState(tenant: .default)
+        var state = LedgerState(tenant: .default)
         for entry in entries {
             try state.apply(EntryEncoding.decode(entry), leaf: leafHash(entry))
         }
+        self.state = state
+        identitiesBefore = state.identities
     }
 
     /// The statements that write what was forged, in one transaction.
@@ -106,7 +111,8 @@ extension Forger {
                 WHERE tenant_id = 'default' AND account_id = '\(account.id)'
                 """
         }
-        let identities = state.identities.values.map { identity in
+        let changed = state.identities.values.filter { identitiesBefore[$0.id] != $0 }
+        let identities = changed.map { identity in
             let account = identity.account.map { "'\($0)'" } ?? "NULL"
             let last =
                 "'\(identity.lastAccount)', '\(identity.linkedAt)', \(identity.linkedPosition)"
@@ -138,7 +144,7 @@ extension Forger {
                 last_recorded_at = '\(state.lastRecordedAt)', mac = NULL
             WHERE tenant_id = 'default'
             """
-        return accounts + identities + sessions + [head]
+        return accounts + identities + sessions + (movesHead ? [head] : [])
     }
 
     private static func insert(_ recorded: RecordedEvent, _ entry: [UInt8]) -> String {
