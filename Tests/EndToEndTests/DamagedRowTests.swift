@@ -138,13 +138,14 @@ import Testing
         defer { letGo.signal() }
         try await eventually("the heads to be locked") {
             try await deployment.asSuperuser(
-                "SELECT state FROM pg_stat_activity WHERE application_name = 'holder'"
-            ).contains("idle in transaction") ? true : nil
+                """
+                SELECT state FROM pg_stat_activity
+                WHERE datname = current_database() AND application_name = 'holder'
+                """
+            ) == ["idle in transaction"] ? true : nil
         }
         async let first = signIn(Person("bob", "/t/acme"), deployment, server)
-        try await eventually("a batch to wait") {
-            try await isWaiting(deployment) ? true : nil
-        }
+        try await eventually("a batch to wait") { try await isWaiting(deployment) ? true : nil }
         async let answers = withThrowingTaskGroup(of: (Int, String).self) { group in
             for (index, person) in people.enumerated() {
                 group.addTask { (index, try await signIn(person, deployment, server)) }

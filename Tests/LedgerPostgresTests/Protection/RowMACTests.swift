@@ -248,7 +248,10 @@ import Testing
         defer { letGo.signal() }
         try await eventually("the head is locked") {
             try await database.asSuperuser.texts(
-                "SELECT state FROM pg_stat_activity WHERE application_name = 'holder'"
+                """
+                SELECT state FROM pg_stat_activity
+                WHERE datname = current_database() AND application_name = 'holder'
+                """
             ) == ["idle in transaction"]
         }
         let first = Task { try await fixture.signIn(subject("apple", "bob")) }
