@@ -1,4 +1,4 @@
-/// How long to leave an unreachable server alone: twice as long each time, up to a limit.
+/// The delay before an unreachable server is tried again: doubles with each failure, up to a limit.
 struct Backoff {
     static let first = Duration.milliseconds(50)
     static let longest = Duration.seconds(2)
@@ -7,13 +7,13 @@ struct Backoff {
     private var resumesAt: ContinuousClock.Instant?
     private(set) var reason: PostgresError?
 
-    /// Whether the server may be tried at this moment.
+    /// Checks whether the server may be tried at this moment.
     func permits(_ now: ContinuousClock.Instant) -> Bool {
         guard let resumesAt else { return true }
         return now >= resumesAt
     }
 
-    /// Notes a failure at this moment.
+    /// Records a failure at this moment.
     mutating func failed(_ reason: PostgresError, at now: ContinuousClock.Instant) {
         self.reason = reason
         resumesAt = now + next

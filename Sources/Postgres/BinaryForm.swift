@@ -22,7 +22,7 @@ extension UnsafeRawBufferPointer {
     func timestamp() throws(PostgresError) -> Int64 {
         let value = unsafe try integer(Int64.self)
         let (result, overflow) = value.addingReportingOverflow(timestampEpochMicroseconds)
-        // The least value stands for minus infinity; the greatest, for infinity, overflows.
+        // The least value represents minus infinity; the greatest, for infinity, overflows.
         guard !overflow, value != .min else {
             throw .unexpectedResult("a timestamp is out of range")
         }

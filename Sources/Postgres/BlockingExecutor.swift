@@ -1,13 +1,13 @@
 import Dispatch
 
-/// A serial executor on a dispatch queue of its own, for actors that own blocking calls.
+/// A serial executor on its own dispatch queue, for actors that make blocking calls.
 ///
-/// Keeps those calls off the cooperative pool, whose few threads must never wait for a socket. A task
-/// that works with such an actor all the time can prefer its executor, and changes no threads then.
+/// Keeps those calls off the cooperative pool, whose few threads must never wait for a socket. A
+/// task that mostly calls such an actor can prefer its executor and then does not switch threads.
 package final class BlockingExecutor: SerialExecutor, TaskExecutor, Sendable {
     private let queue: DispatchQueue
 
-    /// Makes the queue; the label shows in debuggers.
+    /// Creates the queue; the label appears in debuggers.
     package init(label: String) {
         queue = DispatchQueue(label: label)
     }

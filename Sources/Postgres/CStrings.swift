@@ -1,4 +1,4 @@
-/// C strings in one array that ends in a null pointer; owns and frees them.
+/// An array of C strings terminated by a null pointer; owns and frees them.
 @safe final class CStrings {
     private var pointers: [UnsafePointer<CChar>?]
 
@@ -17,7 +17,7 @@
         for index in unsafe pointers.indices { unsafe pointers[index]?.deallocate() }
     }
 
-    /// Lends the array; it lives as long as the body runs.
+    /// Passes the array to a body; it is valid only while the body runs.
     func withPointers<Value>(
         _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Value
     ) -> Value {

@@ -1,13 +1,13 @@
 internal import CLibPQ
 
 extension Connection {
-    /// Streams a `COPY ... TO STDOUT`, lending each row of data to the body as it comes.
+    /// Streams a `COPY ... TO STDOUT`, passing each row of data to the body as it arrives.
     ///
     /// Memory stays at one row. The statement deadline bounds each wait for more data, not the
-    /// whole. An error that the body throws closes the connection, since a copy cannot be left half
-    /// read.
+    /// whole copy. An error that the body throws closes the connection, since a copy cannot be left
+    /// half read.
     ///
-    /// - Throws: what the body throws, else as `execute` does.
+    /// - Throws: the body's error; otherwise as `execute`.
     package func copyOut(_ sql: String, _ onChunk: (Span<UInt8>) throws -> Void) throws {
         let handle = try sendScript(sql)
         var first: ServerError?
@@ -26,12 +26,12 @@ extension Connection {
         if let first { throw PostgresError.server(first) }
     }
 
-    /// Bytes of a copy that are handed over at once.
+    /// The number of bytes of a copy that are sent at once.
     private static let copyPieceBytes = 256 * 1024
 
     /// Sends rows through a `COPY ... FROM STDIN (FORMAT binary)`.
     ///
-    /// - Throws: `.server` when the server refuses the statement or a row: then none was written.
+    /// - Throws: `.server` when the server refuses the statement or a row; no row is written then.
     ///   `.unexpectedResult`, before anything is sent, for a value that Postgres cannot store.
     ///   `.connectionLost` and `.timedOut` close the connection.
     package func copyIn(_ sql: String, _ rows: inout CopyRows) throws(PostgresError) {
@@ -48,7 +48,7 @@ extension Connection {
                 case PGRES_FATAL_ERROR:
                     let error = try refusal(from: result, handle: handle)
                     first = first ?? error
-                default: throw confused("no COPY FROM STDIN")
+                default: throw confused("not a COPY FROM STDIN")
                 }
             }
             if let first { throw .server(first) }

@@ -1,9 +1,9 @@
 extension Connection {
-    /// Streams the rows of a `COPY ... TO STDOUT (FORMAT binary)`, lending each to the body.
+    /// Streams the rows of a `COPY ... TO STDOUT (FORMAT binary)`, passing each to the body.
     ///
-    /// Memory stays at one row, and no value is made that the body does not ask for.
+    /// Memory stays at one row, and only the values that the body asks for are decoded.
     ///
-    /// - Throws: as ``copyOut(_:_:)``, or `.unexpectedResult` for what is no row.
+    /// - Throws: as ``copyOut(_:_:)``, or `.unexpectedResult` for malformed data.
     package func copyRows(_ sql: String, _ body: (CopyRow) throws -> Void) throws {
         let row = CopyRow()
         var place = 0
@@ -12,7 +12,7 @@ extension Connection {
                 var start = 0
                 if place == 0 {
                     start = try unsafe Self.headerLength(bytes)
-                    // The header may come with the first row or in a message of its own.
+                    // The header may precede the first row or be a message of its own.
                     if start == bytes.count { place += 1; return }
                 }
                 place += 1

@@ -6,25 +6,25 @@ extension Connection {
         "keepalives": "1", "keepalives_idle": "5", "keepalives_interval": "2",
         "keepalives_count": "3",
         // Milliseconds until unacknowledged data ends the connection: a server that vanished is
-        // noticed in seconds, not in the quarter of an hour that TCP takes by itself.
+        // noticed within seconds instead of TCP's default of a quarter of an hour.
         "tcp_user_timeout": "5000",
     ]
 
-    /// libpq's setting for what a server of several has to be.
+    /// The libpq setting for the role that a server must have.
     private static let wantedServer = "target_session_attrs"
 
-    /// Connects to one of the servers that the URL names, and takes the time for it from `patience`.
+    /// Connects to one of the servers in the URL, and deducts the time this takes from `patience`.
     ///
-    /// libpq tries the next host or address when one refuses, but not when one is silent: such as the
-    /// machine of a primary that is gone, while the next host has taken over. So each is tried by itself,
-    /// with an equal share of the time that is left. Of several hosts the primary is taken, of several addresses
-    /// of one name the primary if there is one, unless the URL says otherwise.
+    /// libpq tries the next host or address when one refuses, but not when one is silent, such as
+    /// the machine of a failed primary after another host has taken over. Each is therefore tried
+    /// separately, with an equal share of the remaining time. Unless the URL says otherwise, the
+    /// primary is chosen among several hosts, and preferred among several addresses of one name.
     static func open(
         url: String, applicationName: String, within patience: inout Duration,
         lookingUpBy lookUp: (String) throws(PostgresError) -> [String] = HostName.addresses
     ) throws(PostgresError) -> ConnectionHandle {
-        // What libpq cannot parse is refused here, because its own message would quote the
-        // password.
+        // A URL that libpq cannot parse is refused here, because libpq's own message would quote
+        // the password.
         guard !url.utf8.contains(0), let given = ConnectionHandle.parse(url),
             !ServerAddress.isMisread(given)
         else { throw .connectionFailed("the connection URL cannot be parsed") }
@@ -38,18 +38,18 @@ extension Connection {
         if !areHosts { servers = try alone.each(addressesOf: lookUp) }
         var prefersStandby: Bool?
         switch given[Self.wantedServer] {
-        // As each server is tried by itself, libpq can't prefer one.
+        // libpq cannot prefer a server, since each is tried separately.
         case "prefer-standby":
             settings[Self.wantedServer] = "any"
             prefersStandby = true
         case nil where areHosts:
             settings[Self.wantedServer] = "primary"
-        // They may all be of one standby.
+        // All of the addresses may belong to one standby.
         case nil where servers.count > 1:
             prefersStandby = false
         default: break
         }
-        // What the second best is prepared in, when the last of the others is silent.
+        // Time to prepare the second choice when the last of the others is silent.
         let reserve = prefersStandby == nil ? .zero : patience / 4
         patience -= reserve
         defer { patience += reserve }
@@ -57,7 +57,7 @@ extension Connection {
         do throws(PostgresError) {
             return try first(of: servers, within: &patience) {
                 server, patience throws(PostgresError) in
-                // A name is looked up when it is its turn, since that may take long.
+                // A name is looked up only when it is tried, since a lookup may take long.
                 let addresses = try server.each(addressesOf: lookUp)
                 return try first(of: addresses, within: &patience) {
                     address, patience throws(PostgresError) in
@@ -65,7 +65,7 @@ extension Connection {
                         settings.merging(address.settings) { $1 }, within: &patience)
                     if let prefersStandby, handle.isStandby != prefersStandby {
                         secondBest = secondBest ?? handle
-                        throw .connectionFailed("a server that is not preferred")
+                        throw .connectionFailed("the server is not the preferred one")
                     }
                     return handle
                 }
@@ -76,7 +76,7 @@ extension Connection {
         }
     }
 
-    /// Tries one after another, each with an equal share of the time that is left.
+    /// Tries the candidates in order, each with an equal share of the remaining time.
     private static func first<Candidate>(
         of candidates: [Candidate], within patience: inout Duration,
         _ attempt: (Candidate, inout Duration) throws(PostgresError) -> ConnectionHandle

@@ -1,12 +1,12 @@
 internal import CLibPQ
 
 extension Connection {
-    /// Calls in one pipeline at the most.
+    /// The maximum number of calls in one pipeline.
     package static let pipelineCallsMax = 4_096
 
-    /// Executes one statement, preparing it in the same trip when this connection has not yet.
+    /// Executes one statement, preparing it in the same round trip if needed.
     ///
-    /// - Throws: as `pipeline` does.
+    /// - Throws: as `pipeline`.
     package func query(
         _ statement: Statement, _ parameters: [Parameter] = []
     ) throws(PostgresError) -> QueryResult {
@@ -17,11 +17,11 @@ extension Connection {
 
     /// Sends all calls and one sync in one round trip, and returns their results in order.
     ///
-    /// Statements that are not prepared yet are prepared in the same trip. Outside of a transaction
-    /// the calls are one, unless one of them opens it. Once a call fails the server skips the rest,
-    /// a COMMIT included; the connection stays usable, and a transaction that was open stays open
-    /// as a failed one, to be ended by `rollBack()`. Put COMMIT last: then no error but
-    /// `connectionLost` and `timedOut` leaves a doubt about it.
+    /// Statements that are not prepared yet are prepared in the same round trip. Outside a
+    /// transaction the calls are one, unless one of them opens it. Once a call fails, the server
+    /// skips the rest, including a COMMIT; the connection stays usable, and a transaction that was
+    /// open remains open as a failed one, to be ended by `rollBack()`. Put COMMIT last: its outcome
+    /// is then in doubt only after `connectionLost` and `timedOut`.
     ///
     /// - Throws: `.server` with the first refusal and the index of its call; also, with code
     ///   `25P02`, when the server answers COMMIT by rolling back. `.unexpectedResult` before
@@ -35,13 +35,14 @@ extension Connection {
         return try collect(steps, of: calls, handle: handle, until: deadline)
     }
 
-    /// As ``pipeline(_:)``, but the server begins with the first calls while the others are made.
+    /// As ``pipeline(_:)``, but the server starts the first calls while the others are being
+    /// created.
     ///
-    /// For a transaction that is open: when making the others throws, the first ones have been
-    /// executed, and the transaction has to be rolled back.
+    /// For an open transaction: if `others` throws, the first calls have been executed, and the
+    /// transaction must be rolled back.
     ///
-    /// - Returns: the results of the first calls and then of the others.
-    /// - Throws: as ``pipeline(_:)``, and what `others` throws.
+    /// - Returns: the results of the first calls, followed by those of the others.
+    /// - Throws: as ``pipeline(_:)``, and any error that `others` throws.
     package func pipeline(
         _ first: [Call], then others: () throws -> [Call]
     ) throws -> [QueryResult] {
@@ -63,7 +64,7 @@ extension Connection {
         return try collect(steps, of: calls, handle: handle, until: deadline)
     }
 
-    /// Encodes calls and queues them behind so many others of the same pipeline.
+    /// Encodes calls and queues them after `count` others of the same pipeline.
     private func queue(
         _ calls: [Call], after count: Int = 0, handle: ConnectionHandle
     ) throws(PostgresError) -> [PipelineStep] {
@@ -81,9 +82,9 @@ extension Connection {
         isInPipelineMode = true
     }
 
-    /// Queues all calls, each after its preparation when there is none that fits.
+    /// Queues all calls, each after its preparation if no prepared form fits.
     ///
-    /// Everything that can be refused is refused before the first call is queued.
+    /// Calls that must be refused are refused before the first one is queued.
     private func send(
         _ calls: [Call], after count: Int, handle: ConnectionHandle
     ) throws(PostgresError) -> [PipelineStep] {
@@ -121,7 +122,7 @@ extension Connection {
         return steps
     }
 
-    /// Takes results until the sync comes back; only then is the connection ready for more.
+    /// Reads results until the sync returns; only then is the connection ready for more.
     private func collect(
         _ steps: [PipelineStep], of calls: [Call], handle: ConnectionHandle,
         until deadline: ContinuousClock.Instant
@@ -133,7 +134,7 @@ extension Connection {
         while true {
             try awaitResult(handle, until: deadline)
             guard let result = handle.nextResult() else {
-                // A null ends one step; more of them than steps would never end.
+                // A null result ends one step; more nulls than steps would loop forever.
                 guard handle.status == CONNECTION_OK else { throw lost(handle) }
                 position += 1
                 guard position <= steps.count + 1 else { throw confused("results out of step") }
@@ -154,7 +155,7 @@ extension Connection {
                 case .execute(let index, _)?:
                     first = first ?? Self.brokenCommit(calls[index], result, at: index)
                     results.append(result)
-                case nil: throw confused("a result without its call")
+                case nil: throw confused("a result without a call")
                 }
             case PGRES_PIPELINE_ABORTED: break
             case PGRES_FATAL_ERROR:
@@ -166,10 +167,10 @@ extension Connection {
         }
     }
 
-    /// Whether a commit is still there after a failover is not known then, as after a lost connection.
+    /// The commit may be lost in a failover, as after a lost connection: its outcome is unknown.
     private static let unconfirmed = "the wait for a standby to confirm a commit was cancelled"
 
-    /// The server answers COMMIT in a failed transaction with a rollback that looks like a success.
+    /// The server answers COMMIT in a failed transaction with a rollback that looks like success.
     private static func brokenCommit(
         _ call: Call, _ result: QueryResult, at index: Int
     ) -> ServerError? {
@@ -185,8 +186,8 @@ extension Connection {
         }
     }
 
-    /// Lets a statement be prepared anew when the server no longer has it, or no longer accepts its
-    /// plan.
+    /// Discards a statement's prepared form when the server no longer has it, or no longer accepts
+    /// its plan.
     private func forgetPlan(of statement: Statement, after state: SQLState) {
         switch state {
         case .invalidStatementName: prepared.forgetAll()
@@ -196,7 +197,7 @@ extension Connection {
     }
 }
 
-/// One thing the server answers in a pipeline.
+/// One expected reply of the server in a pipeline.
 private enum PipelineStep {
     case prepare(call: Int, serverName: String)
     case execute(call: Int, serverName: String)

@@ -1,17 +1,17 @@
 extension Connection {
-    /// Connections that are held beside this one to see whether any two share a process.
+    /// The number of additional connections opened to see whether any two share a server process.
     private static let othersCount = 4
 
-    /// Refuses a pooler that gives each transaction another connection to the server, as PgBouncer does with
+    /// Refuses a pooler that assigns a server connection per transaction, such as PgBouncer with
     /// `pool_mode = transaction`.
     ///
-    /// What a connection sets for itself, such as whether commits are durable, would be set for whoever comes
-    /// next. Costs one query where nothing but a relay of bytes is in between: a pooler makes up the process
-    /// id that it tells a client, and the server tells its own. Where they differ, it may not change between
-    /// two transactions, nor be that of another connection that is open; several, because there may be several
-    /// poolers.
+    /// Through such a pooler, settings of one connection, such as whether commits are durable,
+    /// would apply to other clients. Costs one query where only a relay of bytes is in between: a
+    /// pooler invents the process id that it reports to a client, and the server reports its own.
+    /// Where the two differ, the server's id must neither change between two transactions nor equal
+    /// that of another open connection; several are opened, because there may be several poolers.
     ///
-    /// - Throws: `.connectionFailed` for such a pooler; else as `execute` does.
+    /// - Throws: `.connectionFailed` for such a pooler; otherwise as `execute`.
     package func refuseSharedSessions(url: String) throws {
         try refuseSharedSessions {
             try Connection(url: url, applicationName: "account-ledger pooler check")
@@ -39,15 +39,17 @@ extension Connection {
         others.forEach { $0.close() }
     }
 
-    /// The process that serves a transaction, as the server itself says; without a prepared statement, which
-    /// a pooler may keep for somebody else. (Unqualified: a test plays poolers with a function in its place.)
+    /// The process that serves a transaction, as reported by the server itself.
+    ///
+    /// Without a prepared statement, which a pooler may keep for another client. (Unqualified: a
+    /// test simulates poolers with a function of this name.)
     private func servingProcessID() throws -> Int32 {
         var digits: [UInt8] = []
         try copyOut("COPY (SELECT pg_backend_pid()) TO STDOUT") { chunk in
             for index in chunk.indices { digits.append(chunk[index]) }
         }
         guard let id = Int32(String(decoding: digits.dropLast(), as: UTF8.self)) else {
-            throw PostgresError.unexpectedResult("a process id that is no number")
+            throw PostgresError.unexpectedResult("a process id that is not a number")
         }
         return id
     }

@@ -1,10 +1,10 @@
 internal import CLibPQ
 
 extension Connection {
-    /// Runs a script of one or more statements and throws its results away.
+    /// Runs a script of one or more statements and discards its results.
     ///
-    /// Without a transaction of its own the script is one: at the first error the server undoes and
-    /// skips everything. For migrations, SET and the like; takes no parameters. COPY closes the
+    /// A script that opens no transaction is one: at the first error the server undoes and skips
+    /// everything. For migrations, SET and similar; takes no parameters. COPY closes the
     /// connection.
     ///
     /// - Throws: `.server` with the first refusal. `.unexpectedResult` for a script with U+0000.
@@ -27,7 +27,7 @@ extension Connection {
         if let first { throw .server(first) }
     }
 
-    /// Leaves pipeline mode and queues a script in the simple protocol.
+    /// Leaves pipeline mode and queues a script in the simple query protocol.
     func sendScript(_ script: String) throws(PostgresError) -> ConnectionHandle {
         let handle = try openHandle()
         guard !script.utf8.contains(0) else {

@@ -1,12 +1,13 @@
 extension Connection {
-    /// What every connection begins with, whatever the server's configuration or the login's settings are.
+    /// The initial settings of every connection, independent of the server's configuration and the
+    /// login's settings.
     ///
-    /// A commit that was answered survives a crash, and goes on doing so when the configuration is changed
-    /// under a connection: stronger levels stay as they are. Transactions see what was committed before each
-    /// statement. Statements have the limits that a session sets, and the names in them are those of `public`:
-    /// a schema of the login's name and temporary tables would come before it. The server looks every two
-    /// seconds whether somebody still waits for a statement: one that waits for a lock would keep its
-    /// connection for as long, and every attempt after it would take another.
+    /// A commit that was confirmed survives a crash, even when the configuration changes during a
+    /// connection; stronger levels are kept. Transactions see what was committed before each
+    /// statement. Statements have the limits that a session sets, and unqualified names are those
+    /// of `public`: a schema named after the login and temporary tables would precede it. The
+    /// server checks every two seconds that the client is still connected: otherwise a statement
+    /// waiting for a lock would occupy its connection for as long, and each retry another one.
     static let firstSettings = """
         SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')
             WHEN 'off' THEN 'on' WHEN 'local' THEN 'on' ELSE current_setting('synchronous_commit') END, false);

@@ -1,13 +1,13 @@
 extension Connection {
     /// Runs a body inside a transaction: commits when it returns, rolls back when it throws.
     ///
-    /// A rollback that fails closes the connection, which has the same effect.
+    /// A failed rollback closes the connection, which has the same effect.
     ///
     /// - Parameters:
-    ///   - begin: The statement that opens it, to ask for an isolation level.
-    ///   - body: What is done inside.
-    /// - Returns: What the body returned.
-    /// - Throws: What the body threw, as it is. An error of the commit is `.server` (certainly not
+    ///   - begin: The statement that opens the transaction, for example to request an isolation level.
+    ///   - body: The work inside the transaction.
+    /// - Returns: The result of the body.
+    /// - Throws: The body's error, unchanged. An error of the commit is `.server` (certainly not
     ///   committed), `.connectionLost` or `.timedOut` (unknown).
     package func transaction<Value>(
         _ begin: Statement = .begin, _ body: () throws -> Value
@@ -32,8 +32,7 @@ extension Connection {
         return value
     }
 
-    /// Ends whatever transaction is open without committing it; closes the connection if that
-    /// fails.
+    /// Ends any open transaction without committing it; closes the connection if that fails.
     package func rollBack() {
         guard isInTransaction else { return }
         do {

@@ -1,25 +1,26 @@
 internal import CLibPQ
 
 extension Connection {
-    /// How long one wait on an encrypted socket lasts, since a record may lie read but undelivered.
+    /// The longest single wait on an encrypted socket, since a record may be read but not yet
+    /// delivered.
     private static let encryptedWaitMax = Duration.milliseconds(100)
-    /// How often an encrypted socket is read after a wait, to drain a record of 16 KiB.
+    /// The number of reads of an encrypted socket after a wait, to drain a record of 16 KiB.
     private static let encryptedReads = 3
 
-    /// The moment at which a call that starts now is given up.
+    /// The time at which a call that starts now is abandoned.
     var callDeadline: ContinuousClock.Instant {
         let own = ContinuousClock.now + statementDeadline
         return deadline.map { min($0, own) } ?? own
     }
 
-    /// Writes what is queued and reads what has come, until the next result can be had at once.
+    /// Writes queued data and reads incoming data until the next result is available.
     func awaitResult(
         _ handle: ConnectionHandle, until deadline: ContinuousClock.Instant
     ) throws(PostgresError) {
         while handle.isBusy {
             try exchange(handle, until: deadline)
-            // Stops at a result, which may be the server's last words: reading on would find the
-            // end of the connection, and libpq would forget them.
+            // Stops at a result, which may be the server's last message: further reading would find
+            // the end of the connection, and libpq would discard the message.
             drainRecord(handle) { handle.isBusy }
         }
     }
@@ -42,8 +43,7 @@ extension Connection {
         guard handle.consumeInput() else { throw lost(handle) }
     }
 
-    /// Reads what the encryption layer still holds of a record, since the socket will not tell of
-    /// it.
+    /// Reads the rest of a record from the encryption layer, since the socket does not signal it.
     ///
     /// A failure here is left to the next exchange.
     func drainRecord(_ handle: ConnectionHandle, while condition: () -> Bool) {
@@ -53,24 +53,24 @@ extension Connection {
         }
     }
 
-    /// Closes a broken connection and says what libpq knows about it.
+    /// Closes a broken connection and returns libpq's description of the failure.
     func lost(_ handle: ConnectionHandle) -> PostgresError {
         let reason = handle.message
         close()
         return .connectionLost(reason)
     }
 
-    /// Closes a connection whose answers make no sense any more.
+    /// Closes a connection after an unexpected reply.
     func confused(_ reason: String) -> PostgresError {
         close()
         return .connectionLost(reason)
     }
 
-    /// Turns a failed result into its error; what ends the connection also closes it.
+    /// Converts a failed result to its error; closes the connection if the error ended it.
     func refusal(
         from result: QueryResult, callIndex: Int? = nil, handle: ConnectionHandle
     ) throws(PostgresError) -> ServerError {
-        // Without a code it is libpq that speaks, not the server.
+        // An error without a code comes from libpq, not from the server.
         guard let code = result.errorField(.state) else { throw lost(handle) }
         let state = SQLState(rawValue: code)
         let severity = result.errorField(.severity) ?? "ERROR"

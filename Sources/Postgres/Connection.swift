@@ -1,17 +1,18 @@
 internal import CLibPQ
 
-/// One connection to Postgres; closes it when it goes.
+/// One connection to Postgres, closed on deinitialization.
 ///
-/// Each call blocks the calling thread until it is done or its deadline has passed. Underneath,
-/// libpq runs in non-blocking mode with `poll(2)`, so a frozen server cannot hold the caller, and a
-/// large pipeline cannot deadlock: it is read while it is written.
+/// Each call blocks the calling thread until it completes or its deadline passes. Underneath, libpq
+/// runs in non-blocking mode with `poll(2)`: a frozen server cannot hold the caller, and a large
+/// pipeline cannot deadlock, because it is read while it is written.
 package final class Connection {
-    /// How long one call may take, all its round trips included; a migration may raise it.
+    /// The time limit of one call, including all its round trips; a migration may raise it.
     ///
-    /// Closing is all that happens here when it passes: the server may go on with the statement until it
-    /// notices. With a shorter `statement_timeout` it says itself how the statement ended.
+    /// When it passes, the connection is only closed: the server may continue the statement until
+    /// it notices. With a shorter `statement_timeout` the server itself reports how the statement
+    /// ended.
     package var statementDeadline: Duration
-    /// When a call is given up at the latest, whenever it began.
+    /// The time at which any call is abandoned, regardless of its start.
     var deadline: ContinuousClock.Instant?
 
     private var handle: ConnectionHandle?
@@ -21,11 +22,11 @@ package final class Connection {
     /// Whether the server has refused to write anything in a transaction, as a standby does.
     var hasRefusedWrites = false
 
-    /// Connects, waiting no longer than the connect timeout for all hosts of the URL together.
+    /// Connects within the connect timeout, which covers all hosts of the URL together.
     ///
-    /// Looking up host names is the system's business and is not under the timeout.
+    /// The system's lookup of host names is not covered by the timeout.
     ///
-    /// - Throws: `.connectionFailed`; its text never holds the URL or the password.
+    /// - Throws: `.connectionFailed`; its text never contains the URL or the password.
     package init(
         url: String, applicationName: String, connectTimeout: Duration = .seconds(5),
         statementDeadline: Duration = .seconds(10)
@@ -42,17 +43,17 @@ package final class Connection {
         }
     }
 
-    /// Closes the connection and abandons what was in flight.
+    /// Closes the connection and abandons any call in flight.
     ///
     /// Closing twice is harmless.
     package func close() {
         handle = nil
     }
 
-    /// Whether the connection can take another call, as far as is known without asking the server.
+    /// Whether the connection accepts another call, to the best of this side's knowledge.
     package var isUsable: Bool { handle?.status == CONNECTION_OK }
 
-    /// Whether a transaction is open, a failed one included.
+    /// Whether a transaction is open, including a failed one.
     package var isInTransaction: Bool {
         guard let handle else { return false }
         return handle.transactionStatus != PQTRANS_IDLE
@@ -61,19 +62,20 @@ package final class Connection {
     /// The server's version as a number: 150020 is 15.20; 0 once the connection is closed.
     package var serverVersion: Int { Int(handle?.serverVersion ?? 0) }
 
-    /// The process id of the server's backend, by which an operator ends it; 0 once closed.
+    /// The process id of the server's backend, with which an operator can end it; 0 once closed.
     package var backendProcessID: Int32 { handle?.backendProcessID ?? 0 }
 
-    /// Whether the server is still there, found out without sending anything.
+    /// Checks whether the server is still there without sending anything.
     ///
-    /// An idle connection that the server has ended is readable; reading it tells. To be asked
-    /// between calls only.
+    /// An idle connection that the server has ended is readable, and reading reveals the end. Call
+    /// it between calls only.
     package func isAlive() -> Bool {
         guard let handle, isUsable else { return false }
         for _ in 0..<16 {
             guard SocketEvents.isReadable(handle.socket) else { return true }
             guard handle.consumeInput() else { break }
-            // Lets libpq take in notices and changed settings, which are no sign of death.
+            // Lets libpq process notices and changed settings, which do not mean that the
+            // connection has ended.
             _ = handle.isBusy
             guard handle.status == CONNECTION_OK else { break }
         }
@@ -81,7 +83,7 @@ package final class Connection {
         return false
     }
 
-    /// The handle, or the error of a connection that is closed.
+    /// Returns the handle, or throws if the connection is closed.
     func openHandle() throws(PostgresError) -> ConnectionHandle {
         guard let handle else { throw .connectionLost("the connection was closed earlier") }
         return handle

@@ -1,15 +1,15 @@
 internal import CLibPQ
 
-/// The libpq handle of one connection; owns it and closes it when it goes.
+/// The libpq handle of one connection; owns it and closes it on deinitialization.
 ///
-/// The only place that touches the pointer. Each method is one libpq call and decides nothing.
+/// Only this class touches the pointer. Each method is one libpq call and decides nothing.
 @safe final class ConnectionHandle {
     private let pointer: OpaquePointer
-    /// Whether the server has warned that a commit may not have reached the standby that it waits for:
-    /// somebody has cancelled the wait, and it answers as if it had.
+    /// Whether the server has warned that a commit may not have reached its synchronous standby:
+    /// the wait was cancelled, and the server replied as if it had completed.
     private(set) var hasUnconfirmedCommit = false
 
-    /// Begins to connect without waiting; nil when memory has run out.
+    /// Starts to connect without waiting; nil when out of memory.
     init?(settings: [String: String]) {
         let keywords = CStrings(Array(settings.keys))
         let values = CStrings(Array(settings.values))
@@ -23,11 +23,11 @@ internal import CLibPQ
     }
 
     deinit {
-        // Says good-bye to the server if it can do so without waiting.
+        // Sends the server a termination message if that needs no waiting.
         unsafe PQfinish(pointer)
     }
 
-    /// What a URL or a list of settings says, as libpq reads it; nil for what it cannot parse.
+    /// Parses a URL or a list of settings as libpq does; nil if it is invalid.
     static func parse(_ url: String) -> [String: String]? {
         guard let options = unsafe PQconninfoParse(url, nil) else { return nil }
         defer { unsafe PQconninfoFree(options) }
@@ -42,21 +42,21 @@ internal import CLibPQ
         return given
     }
 
-    // MARK: What is known
+    // MARK: State
 
     var status: ConnStatusType { unsafe PQstatus(pointer) }
     var transactionStatus: PGTransactionStatusType { unsafe PQtransactionStatus(pointer) }
     var socket: Int32 { unsafe PQsocket(pointer) }
     var isEncrypted: Bool { unsafe PQsslInUse(pointer) != 0 }
     var serverVersion: Int32 { unsafe PQserverVersion(pointer) }
-    /// Whether the server takes no writes because it follows another.
+    /// Whether the server accepts no writes because it is a standby.
     var isStandby: Bool {
         unsafe PQparameterStatus(pointer, "in_hot_standby").map { unsafe String(cString: $0) }
             == "on"
     }
     var backendProcessID: Int32 { unsafe PQbackendPID(pointer) }
 
-    /// What libpq says about the connection, on one line.
+    /// libpq's last error message, on one line.
     var message: String {
         guard let text = unsafe PQerrorMessage(pointer) else { return "no reason given" }
         let lines = unsafe String(cString: text).split(whereSeparator: \.isNewline)
@@ -72,13 +72,14 @@ internal import CLibPQ
 
     func pollConnecting() -> PostgresPollingStatusType { unsafe PQconnectPoll(pointer) }
 
-    /// Drops notices but one, which libpq would print to standard error, and makes sending never wait.
+    /// Drops all notices but one, which libpq would print to standard error, and makes sending
+    /// non-blocking.
     func becomeNonBlocking() -> Bool {
-        // Not retained: libpq hands out notices in calls of this object's methods only.
+        // Not retained: libpq delivers notices only within calls of this object's methods.
         unsafe PQsetNoticeReceiver(
             pointer,
             { handle, notice in
-                // The text is in the server's language, the function's name is not.
+                // The text is in the server's language; the function's name is not.
                 guard let handle = unsafe handle,
                     let function = unsafe PQresultErrorField(
                         notice, ConnectionHandle.sourceFunction),
@@ -103,14 +104,14 @@ internal import CLibPQ
         }
     }
 
-    /// Executes what is prepared under a name; parameters and results are in binary.
+    /// Executes the statement prepared under a name; parameters and results are in binary.
     func sendExecute(_ name: String, call index: Int, of calls: borrowing EncodedCalls) -> Bool {
         unsafe calls.withParameters(ofCall: index) { count, values, lengths, formats in
             unsafe PQsendQueryPrepared(pointer, name, count, values, lengths, formats, 1) == 1
         }
     }
 
-    /// Queues a piece of a copy; what the socket does not take at once is kept until flushed.
+    /// Queues part of a copy; bytes that the socket does not accept at once are kept until flushed.
     func sendCopy(_ bytes: UnsafeRawBufferPointer) -> Bool {
         unsafe PQputCopyData(
             pointer, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count))
@@ -121,10 +122,10 @@ internal import CLibPQ
 
     // MARK: Receiving
 
-    /// Writes what is queued as far as the socket takes it: 0 all, 1 not yet all, -1 failed.
+    /// Writes queued data as far as the socket accepts it: 0 all written, 1 some left, -1 failed.
     func flush() -> Int32 { unsafe PQflush(pointer) }
     func consumeInput() -> Bool { unsafe PQconsumeInput(pointer) == 1 }
-    /// Whether asking for the next result would wait.
+    /// Whether a call for the next result would wait.
     var isBusy: Bool { unsafe PQisBusy(pointer) != 0 }
 
     func nextResult() -> QueryResult? {
@@ -132,7 +133,7 @@ internal import CLibPQ
         return unsafe QueryResult(result)
     }
 
-    /// What a copy has to give at this moment.
+    /// The result of one read of a copy.
     enum CopyChunk {
         case row(CopiedRow)
         case notYet
@@ -145,7 +146,7 @@ internal import CLibPQ
         let length = unsafe PQgetCopyData(pointer, &row, 1)
         switch length {
         case 0: return .notYet
-        // The end, or an error that the next result tells.
+        // The end, or an error that the next result reports.
         case -1: return .end
         default:
             guard length > 0, let row = unsafe row else { return .failed }

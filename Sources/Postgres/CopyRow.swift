@@ -1,18 +1,18 @@
-/// One row of a `COPY ... (FORMAT binary)`, lent for the time of one call.
+/// One row of a `COPY ... (FORMAT binary)`, valid for the duration of one call.
 ///
-/// Columns are read by index, from 0. Which types they have is for the statement to know: a copy
-/// does not tell, so only the length of a value is checked.
+/// Columns are read by index, from 0. Their types are known from the statement only: a copy does
+/// not transmit them, so only the length of a value is checked.
 @safe package final class CopyRow {
-    /// Where each field's bytes begin, and how many there are; -1 for null.
+    /// The offset and length of each field's bytes; -1 for null.
     private var fields: [(start: Int, count: Int)] = []
     private var bytes = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
 
     init() {}
 
-    /// How many columns the row has.
+    /// The number of columns in the row.
     package var columnCount: Int { fields.count }
 
-    /// Takes a row over for the time of the body.
+    /// Exposes a row for the duration of the body.
     func lend(
         _ row: UnsafeRawBufferPointer, fieldsFrom start: Int, count: Int,
         _ body: (CopyRow) throws -> Void
@@ -31,7 +31,7 @@
             place += max(0, length)
         }
         guard place == row.count else {
-            throw PostgresError.unexpectedResult("a copied row does not end")
+            throw PostgresError.unexpectedResult("a copied row has surplus bytes")
         }
         try body(self)
     }
@@ -63,7 +63,7 @@
         return unsafe try self.field(field).text()
     }
 
-    /// Lends a value's bytes; nothing for null.
+    /// Passes a value's bytes to a body; nil for null.
     func withField(_ column: Int, _ body: (UnsafeRawBufferPointer?) -> Void) {
         let field = fields[column]
         unsafe body(field.count < 0 ? nil : unsafe self.field(field))

@@ -1,26 +1,26 @@
 /// Rows in the binary form of COPY, encoded as they are added.
 ///
-/// For many rows this costs a fraction of arrays that a statement unnests: nothing is collected
-/// column by column, and the server writes whole pages.
+/// For many rows this costs a fraction of arrays that a statement unnests: nothing is collected by
+/// column, and the server writes whole pages.
 package struct CopyRows: ~Copyable {
-    /// Bytes of one row's columns that are text or arrays at the most.
+    /// The maximum number of bytes of a row's text and array columns.
     private static let fieldBytesMax = 256 * 1024 * 1024
 
     private var buffer = WireBuffer()
     private var isRefused = false
 
-    /// How many rows were added.
+    /// The number of rows added.
     package private(set) var count = 0
 
-    /// Begins without rows.
+    /// Creates an empty set of rows.
     package init() {
         beginCopy()
     }
 
-    /// How many bytes the rows take.
+    /// The size of the rows in bytes.
     package var byteCount: Int { buffer.count }
 
-    /// Forgets the rows, to be filled again.
+    /// Removes the rows, so that the memory can be reused.
     package mutating func removeAll() {
         buffer.clear(keeping: 4 * 1024 * 1024)
         count = 0
@@ -28,14 +28,14 @@ package struct CopyRows: ~Copyable {
         beginCopy()
     }
 
-    /// The signature, no flags, no extension.
+    /// Appends the signature, no flags and no extension.
     private mutating func beginCopy() {
         buffer.append([0x50, 0x47, 0x43, 0x4F, 0x50, 0x59, 0x0A, 0xFF, 0x0D, 0x0A, 0x00])
         buffer.append(Int32(0))
         buffer.append(Int32(0))
     }
 
-    /// Begins a row; exactly so many values must follow.
+    /// Begins a row; exactly this many values must follow.
     package mutating func row(columns: Int16) {
         buffer.append(columns)
         count += 1
@@ -104,9 +104,9 @@ package struct CopyRows: ~Copyable {
         null()
     }
 
-    /// Lends the bytes with the trailer that ends a copy; the rows stay.
+    /// Passes the bytes, with the trailer that ends a copy, to a body; the rows are kept.
     ///
-    /// - Throws: `.unexpectedResult` when a value was added that Postgres cannot store.
+    /// - Throws: `.unexpectedResult` if a value was added that Postgres cannot store.
     mutating func withBytes(
         _ body: (UnsafeRawBufferPointer) throws(PostgresError) -> Void
     ) throws(PostgresError) {

@@ -1,14 +1,14 @@
 /// The parameters of a whole pipeline, encoded before anything is sent.
 ///
-/// Encoding first means that a value which cannot be sent leaves the connection untouched.
+/// They are encoded first so that a value which cannot be sent leaves the connection untouched.
 @safe struct EncodedCalls: ~Copyable {
-    /// What Postgres takes in one statement at the most.
+    /// The maximum number of parameters of one statement in Postgres.
     static let parametersMax = 65_535
-    /// Bytes of one parameter at the most; the server refuses anything near 1 GiB.
+    /// The maximum size of one parameter; the server refuses values near 1 GiB.
     static let parameterBytesMax = 256 * 1024 * 1024
-    /// Bytes of all parameters of one pipeline at the most.
+    /// The maximum size of all parameters of one pipeline.
     static let pipelineBytesMax = 1024 * 1024 * 1024
-    /// Memory that is kept for the next pipeline.
+    /// The maximum memory kept for the next pipeline.
     private static let keptBytesMax = 4 * 1024 * 1024
 
     private var buffer = WireBuffer()
@@ -69,7 +69,8 @@
         types[firsts[index]..<firsts[index + 1]]
     }
 
-    /// Lends the arrays that libpq wants for one call; they live as long as the body runs.
+    /// Passes the arrays that libpq needs for one call to a body; they are valid only while it
+    /// runs.
     func withParameters<Value>(
         ofCall index: Int,
         _ body: (

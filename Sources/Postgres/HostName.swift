@@ -1,10 +1,10 @@
 import Glibc
 
-/// A server's name, as the system's resolver knows it.
+/// The lookup of a server's name in the system's resolver.
 enum HostName {
-    /// The numeric addresses of a name, in the order in which they are best tried (RFC 6724); at least one.
+    /// Returns the numeric addresses of a name in order of preference (RFC 6724); at least one.
     ///
-    /// - Throws: `.connectionFailed` for a name that nobody knows.
+    /// - Throws: `.connectionFailed` for an unknown name.
     static func addresses(of name: String) throws(PostgresError) -> [String] {
         var hints = unsafe addrinfo()
         unsafe hints.ai_family = AF_UNSPEC

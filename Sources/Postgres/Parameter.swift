@@ -1,9 +1,9 @@
-/// A value for a `$n`, sent in binary with its type named, so that the server never has to guess.
+/// A value for a `$n`, sent in binary with an explicit type, so that the server never has to guess.
 ///
 /// Timestamps are microseconds since 1970-01-01 UTC (`timestamptz`). Arrays have one dimension; the
 /// `optional` cases hold nulls. A text with U+0000 is refused before anything is sent.
 package enum Parameter: Sendable, Hashable {
-    /// A null of whatever type the statement wants there.
+    /// A null of the type that the statement expects there.
     case null
     /// A `boolean`.
     case bool(Bool)
@@ -11,7 +11,7 @@ package enum Parameter: Sendable, Hashable {
     case int4(Int32)
     /// A `bigint`.
     case int8(Int64)
-    /// A `text`; cast it in SQL where another type is wanted, such as `$1::jsonb`.
+    /// A `text`; cast it in SQL where another type is expected, such as `$1::jsonb`.
     case text(String)
     /// A `bytea`.
     case bytes([UInt8])
@@ -22,7 +22,7 @@ package enum Parameter: Sendable, Hashable {
 
     /// A `boolean[]`.
     case bools([Bool])
-    /// A `boolean[]` with nulls.
+    /// A `boolean[]` that may hold nulls.
     case optionalBools([Bool?])
     /// An `integer[]`.
     case int4s([Int32])

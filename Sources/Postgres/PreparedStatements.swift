@@ -1,11 +1,11 @@
-/// What one connection has prepared: for each statement a server-side name per set of parameter
+/// The prepared statements of one connection: a server-side name per statement and set of parameter
 /// types.
 ///
-/// Parameters carry their types, and a null carries none. A call reuses a prepared form when each
+/// Parameters carry their types; a null carries none. A call reuses a prepared form if each
 /// parameter that is not null has the type it was prepared with; otherwise another form is
-/// prepared, so that a value is never read as a type it was not written as.
+/// prepared, so that a value is never read as a different type than it was written as.
 struct PreparedStatements {
-    /// Forms of all statements on one connection at the most.
+    /// The maximum number of forms of all statements on one connection.
     static let formsMax = 2_000
 
     /// One prepared form.
@@ -20,14 +20,14 @@ struct PreparedStatements {
     private var count = 0
     private var made = 0
 
-    /// The server-side name that fits the call, or nil when it must be prepared first.
+    /// Returns the server-side name that fits the call, or nil if it must be prepared first.
     func serverName(
         for statement: Statement, types: ArraySlice<UInt32>
     ) throws(PostgresError) -> String? {
         guard let known = forms[statement.name] else { return nil }
         for form in known {
             guard form.sql == statement.sql else {
-                throw .unexpectedResult("the name \(statement.name) stands for two statements")
+                throw .unexpectedResult("two statements have the name \(statement.name)")
             }
             if Self.fits(types, form.types) { return form.serverName }
         }
@@ -44,7 +44,7 @@ struct PreparedStatements {
         return true
     }
 
-    /// Notes that a form is on its way, under a server-side name that was never used before.
+    /// Records that a form is being prepared, under a server-side name that was never used before.
     mutating func add(
         _ statement: Statement, types: ArraySlice<UInt32>
     ) throws(PostgresError) -> String {
@@ -56,26 +56,26 @@ struct PreparedStatements {
         }
         made += 1
         count += 1
-        // The number leads, because the server looks at the first 63 bytes only.
+        // The number comes first, because the server uses only the first 63 bytes.
         let name = "p\(made)_\(statement.name)"
         forms[statement.name, default: []].append(
             Form(sql: statement.sql, serverName: name, types: Array(types)))
         return name
     }
 
-    /// Notes that the server has prepared what was sent last under this statement's name.
+    /// Records that the server has prepared the form last sent under this statement's name.
     mutating func confirm(_ statement: Statement, serverName: String) {
         guard let index = forms[statement.name]?.firstIndex(where: { $0.serverName == serverName })
         else { return }
         forms[statement.name]?[index].isReady = true
     }
 
-    /// Forgets forms that the server never confirmed, so that they are prepared again.
+    /// Removes forms that the server never confirmed, so that they are prepared again.
     mutating func dropUnconfirmed(of statement: Statement) {
         drop(of: statement) { !$0.isReady }
     }
 
-    /// Forgets every form of a statement whose plan the server no longer accepts.
+    /// Removes all forms of a statement whose plan the server no longer accepts.
     mutating func forget(_ statement: Statement) {
         drop(of: statement) { _ in true }
     }
@@ -87,7 +87,7 @@ struct PreparedStatements {
         forms[statement.name] = kept.isEmpty ? nil : kept
     }
 
-    /// Forgets everything, after the server did.
+    /// Removes all forms after the server has discarded them.
     mutating func forgetAll() {
         forms.removeAll()
         count = 0

@@ -27,7 +27,7 @@ extension QueryResult {
         }
     }
 
-    /// Reads an array's header, then each element: its length and its bytes.
+    /// Reads an array's header, then the length and bytes of each element.
     private func array<Element>(
         _ row: Int, _ column: Int, of element: UInt32,
         _ decode: (UnsafeRawBufferPointer) throws(PostgresError) -> Element
@@ -42,9 +42,9 @@ extension QueryResult {
         guard dimensions == 1 else { throw mismatch(column, wanted: "array of one dimension") }
         let length = Int(unsafe try Self.int4(from: &rest))
         _ = unsafe try Self.int4(from: &rest)
-        // Each element takes four bytes at least, so a length cannot promise more than is there.
+        // Each element takes at least four bytes, so a length cannot exceed the data.
         guard length >= 0, unsafe length <= rest.count / 4 else {
-            throw .unexpectedResult("an array is cut short")
+            throw .unexpectedResult("an array ends early")
         }
         var elements: [Element] = []
         elements.reserveCapacity(length)
@@ -52,7 +52,7 @@ extension QueryResult {
             let size = Int(unsafe try Self.int4(from: &rest))
             guard size >= 0 else { throw unexpectedNull(row, column) }
             guard unsafe size <= rest.count else {
-                throw .unexpectedResult("an array is cut short")
+                throw .unexpectedResult("an array ends early")
             }
             unsafe elements.append(try decode(UnsafeRawBufferPointer(rebasing: rest.prefix(size))))
             unsafe rest = rest.dropFirst(size)
@@ -63,7 +63,7 @@ extension QueryResult {
     private static func int4(
         from rest: inout Slice<UnsafeRawBufferPointer>
     ) throws(PostgresError) -> Int32 {
-        guard unsafe rest.count >= 4 else { throw .unexpectedResult("an array is cut short") }
+        guard unsafe rest.count >= 4 else { throw .unexpectedResult("an array ends early") }
         let value = unsafe try UnsafeRawBufferPointer(rebasing: rest.prefix(4)).integer(Int32.self)
         unsafe rest = rest.dropFirst(4)
         return value

@@ -1,10 +1,10 @@
 internal import CLibPQ
 
 extension QueryResult {
-    /// Makes a result of one row and one binary value, as if a server had sent it.
+    /// Creates a result of one row and one binary value, as if a server had sent it.
     ///
-    /// For tests of the decoding, since no real server sends damaged values. Nil when libpq has no
-    /// memory for it.
+    /// For tests of the decoding, since a real server sends no damaged values. Nil when libpq is
+    /// out of memory.
     package convenience init?(received value: [UInt8], type: UInt32) {
         guard let result = unsafe PQmakeEmptyPGresult(nil, PGRES_TUPLES_OK) else { return nil }
         let isMade = unsafe "value".withCString { name in

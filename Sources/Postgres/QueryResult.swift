@@ -1,19 +1,19 @@
 internal import CLibPQ
 
-/// The rows that one statement returned; owns the PGresult and clears it when it goes.
+/// The rows returned by one statement; owns the PGresult and clears it on deinitialization.
 ///
 /// Columns are read by index, from 0, as the Swift type that matches theirs. Reading a null without
-/// the `optional` twin, another type, or a row or column that is not there throws
-/// `.unexpectedResult`; no value is ever quoted in it.
+/// the `optional` variant, another type, or a row or column that does not exist throws
+/// `.unexpectedResult`, which never quotes a value.
 @safe package final class QueryResult {
     private let result: OpaquePointer
 
-    /// How many rows came back.
+    /// The number of rows returned.
     package let rowCount: Int
-    /// How many columns each row has.
+    /// The number of columns of each row.
     package let columnCount: Int
 
-    /// Takes over a result; whoever made it must not clear it.
+    /// Takes ownership of a result; the caller must not clear it.
     init(_ result: OpaquePointer) {
         unsafe self.result = unsafe result
         rowCount = Int(unsafe PQntuples(result))
@@ -24,13 +24,14 @@ internal import CLibPQ
         unsafe PQclear(result)
     }
 
-    /// How many rows an INSERT, UPDATE, DELETE, MERGE or SELECT touched; 0 for other commands.
+    /// The number of rows that an INSERT, UPDATE, DELETE, MERGE or SELECT touched; 0 for other
+    /// commands.
     package var rowsAffected: Int {
         guard let count = unsafe PQcmdTuples(result) else { return 0 }
         return Int(unsafe String(cString: count)) ?? 0
     }
 
-    /// What the server says it did, such as `INSERT 0 3` or `COMMIT`.
+    /// The server's command tag, such as `INSERT 0 3` or `COMMIT`.
     package var commandTag: String {
         guard let tag = unsafe PQcmdStatus(result) else { return "" }
         return unsafe String(cString: tag)
@@ -44,7 +45,7 @@ internal import CLibPQ
 
     var status: ExecStatusType { unsafe PQresultStatus(result) }
 
-    /// A part of an error; only parts that hold no values of rows can be asked for.
+    /// A field of an error; fields that contain values of rows are not available.
     enum ErrorField {
         case state, severity, message, constraint, table
 
@@ -69,7 +70,7 @@ internal import CLibPQ
         unsafe PQftype(result, Int32(column))
     }
 
-    /// The binary form of a value, nil when it is null; valid as long as this object is.
+    /// Returns the binary form of a value, nil for null; valid as long as this object.
     func value(_ row: Int, _ column: Int) throws(PostgresError) -> UnsafeRawBufferPointer? {
         try check(row, column)
         guard unsafe PQgetisnull(result, Int32(row), Int32(column)) == 0 else { return nil }
@@ -86,7 +87,7 @@ internal import CLibPQ
     }
 
     func mismatch(_ column: Int, wanted: String) -> PostgresError {
-        .unexpectedResult("column \(column) of type \(type(of: column)) is no \(wanted)")
+        .unexpectedResult("column \(column) of type \(type(of: column)) is not \(wanted)")
     }
 
     func unexpectedNull(_ row: Int, _ column: Int) -> PostgresError {
@@ -94,6 +95,6 @@ internal import CLibPQ
     }
 }
 
-// A PGresult is only ever touched by the thread that owns its connection.
+// A PGresult is only touched by the thread that owns its connection.
 @available(*, unavailable)
 extension QueryResult: Sendable {}

@@ -1,11 +1,11 @@
-/// Quotes a name so that it stands for exactly itself in SQL.
+/// Quotes a name so that SQL reads it exactly as given.
 ///
-/// A name with U+0000 cannot be sent at all: `execute` refuses the script that holds it.
+/// A name with U+0000 cannot be sent: `execute` refuses the script that contains it.
 package func quoteIdentifier(_ name: String) -> String {
     "\"" + doubling("\"", in: name) + "\""
 }
 
-/// Quotes a text as a string constant, right whatever `standard_conforming_strings` says.
+/// Quotes a text as a string constant, correct for any `standard_conforming_strings`.
 ///
 /// For scripts that take no parameters, such as DDL; everything else passes a `Parameter`.
 package func quoteLiteral(_ text: String) -> String {
@@ -14,7 +14,7 @@ package func quoteLiteral(_ text: String) -> String {
     return " E" + doubling("\\", in: quoted)
 }
 
-/// Works on scalars: a quote that is followed by a combining mark is a quote to the server too.
+/// Works on scalars: a quote followed by a combining mark is still a quote to the server.
 private func doubling(_ mark: Unicode.Scalar, in text: String) -> String {
     var result = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {

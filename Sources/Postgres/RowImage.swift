@@ -1,12 +1,12 @@
-/// A secret that is drawn for one comparison, so that nobody can make rows whose hashes collide.
+/// A random secret for one comparison, so that rows with colliding hashes cannot be crafted.
 package struct RowHashKey: Sendable {
     fileprivate let high = UInt64.random(in: 0...(.max))
     fileprivate let low = UInt64.random(in: 0...(.max))
 
-    /// Draws a key.
+    /// Generates a key.
     package init() {}
 
-    /// The keyed hash of some bytes.
+    /// Returns the keyed hash of some bytes.
     func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hasher = Hasher()
         hasher.combine(high)
@@ -16,20 +16,21 @@ package struct RowHashKey: Sendable {
     }
 }
 
-/// A row, or some columns of it, in the form in which Postgres sends it: made of the values that
-/// are expected, or of a row that was copied, and hashed to compare the two.
+/// A row, or some of its columns, in the binary form of Postgres.
+///
+/// Built from expected values or from a copied row, and hashed to compare the two.
 package struct RowImage: Hashable {
     private var bytes: [UInt8] = []
 
-    /// An image without columns.
+    /// Creates an image without columns.
     package init() {}
 
-    /// Begins anew; the memory is kept.
+    /// Removes all columns; the memory is kept.
     package mutating func clear() {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// The keyed hash of all columns so far.
+    /// Returns the keyed hash of all columns added.
     package func hash(_ key: RowHashKey) -> UInt64 {
         unsafe bytes.withUnsafeBytes { unsafe key.hash($0) }
     }
@@ -131,20 +132,20 @@ package struct RowImage: Hashable {
     }
 }
 
-/// The keyed hash of a text, the digest that ``RowImage/addDigest(of:_:_:)`` makes of it.
+/// Returns the keyed hash of a text, equal to the digest of ``RowImage/addDigest(of:_:_:)``.
 package func rowDigest(of text: String, _ key: RowHashKey) -> UInt64 {
     var text = text
     return text.withUTF8 { unsafe key.hash(UnsafeRawBufferPointer($0)) }
 }
 
-/// Rows without their order: how many there are, and the sum of their hashes.
+/// A set of rows regardless of order: their number and the sum of their hashes.
 ///
-/// Two that are equal hold the same rows, but for one chance in 2^64.
+/// Two equal values hold the same rows, except with a probability of 2^-64.
 package struct RowMultiset: Hashable, Sendable {
     package private(set) var count: Int64 = 0
     private var sum: UInt64 = 0
 
-    /// No rows.
+    /// Creates a set without rows.
     package init() {}
 
     /// Adds a row by its hash.

@@ -25,25 +25,26 @@ package func ~= (pattern: SQLState, error: any Error) -> Bool {
 }
 
 extension SQLState {
-    /// Something the server cannot do, also a cached plan whose result type changed: `0A000`.
+    /// A feature that the server does not support, or a cached plan whose result type changed:
+    /// `0A000`.
     package static let featureNotSupported = Self(rawValue: "0A000")
-    /// Data that must not be as they are: `22000`.
+    /// Invalid data: `22000`.
     package static let dataException = Self(rawValue: "22000")
-    /// A value does not have the form its type wants: `22P02`.
+    /// A value that is malformed for its type: `22P02`.
     package static let invalidTextRepresentation = Self(rawValue: "22P02")
     /// A division by zero: `22012`.
     package static let divisionByZero = Self(rawValue: "22012")
-    /// A second row under a unique key: `23505`.
+    /// A duplicate value of a unique key: `23505`.
     package static let uniqueViolation = Self(rawValue: "23505")
     /// A write in a read-only transaction, also on a standby: `25006`.
     package static let readOnlyTransaction = Self(rawValue: "25006")
     /// A statement after an error in the same transaction: `25P02`.
     package static let inFailedTransaction = Self(rawValue: "25P02")
-    /// A transaction that sat idle beyond its limit; it ends the connection: `25P03`.
+    /// A transaction that was idle beyond its limit, which ends the connection: `25P03`.
     package static let idleInTransactionTimeout = Self(rawValue: "25P03")
     /// A prepared statement that does not exist: `26000`.
     package static let invalidStatementName = Self(rawValue: "26000")
-    /// A right that the role does not have: `42501`.
+    /// A privilege that the role does not have: `42501`.
     package static let insufficientPrivilege = Self(rawValue: "42501")
     /// A statement that does not parse: `42601`.
     package static let syntaxError = Self(rawValue: "42601")
@@ -57,12 +58,12 @@ extension SQLState {
     package static let duplicateTable = Self(rawValue: "42P07")
     /// A table that does not exist: `42P01`.
     package static let undefinedTable = Self(rawValue: "42P01")
-    /// An object that is not in the state the statement needs: `55000`.
+    /// An object that is not in the state that the statement requires: `55000`.
     package static let objectNotInPrerequisiteState = Self(rawValue: "55000")
-    /// A lock that was not to be had in time: `55P03`.
+    /// A lock that could not be acquired in time: `55P03`.
     package static let lockNotAvailable = Self(rawValue: "55P03")
     /// A statement that was cancelled, also by `statement_timeout`: `57014`.
     package static let queryCanceled = Self(rawValue: "57014")
-    /// An exception that SQL raised itself: `P0001`.
+    /// An exception raised by SQL itself: `P0001`.
     package static let raiseException = Self(rawValue: "P0001")
 }

@@ -1,22 +1,22 @@
-/// What the server said when it refused a statement.
+/// A server's report on a statement that it refused.
 ///
-/// Carries the primary message only: DETAIL and CONTEXT quote the values of rows, and are never
-/// read. Messages of class 22 (malformed values) are cut before the value that they quote.
+/// Contains the primary message only: DETAIL and CONTEXT quote the values of rows and are never
+/// read. Messages of class 22 (malformed values) are cut before the quoted value.
 package struct ServerError: Sendable, Hashable, CustomStringConvertible {
     /// The condition's code.
     package let state: SQLState
-    /// The severity in English, `ERROR` as a rule; `FATAL` and `PANIC` never arrive here.
+    /// The severity in English, usually `ERROR`; `FATAL` and `PANIC` end the connection instead.
     package let severity: String
     /// The primary message, in the language of the server.
     package let message: String
-    /// The constraint that was violated, when there is one.
+    /// The constraint that was violated, if any.
     package let constraint: String?
-    /// The table that the condition is about, when the server names one.
+    /// The table concerned, if the server names one.
     package let table: String?
-    /// Which call of a pipeline failed, or nil when the failure came at its end or outside of one.
+    /// The index of the failed call in a pipeline; nil for a failure at its end or outside one.
     package let callIndex: Int?
 
-    /// States what a server said; messages are kept as they are given here.
+    /// Creates an error; messages are kept as given.
     package init(
         state: SQLState, severity: String, message: String, constraint: String? = nil,
         table: String? = nil, callIndex: Int? = nil

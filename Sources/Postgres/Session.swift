@@ -1,9 +1,9 @@
-/// An actor that owns one connection on a thread of its own, and replaces it when it is lost.
+/// An actor that owns one connection on a thread of its own and replaces it when it is lost.
 ///
-/// Connects when it is first used. A connection that the server ended while idle is replaced before
-/// the next call, which does not notice; one that is lost during a call fails that call, and the
-/// next one connects anew. While the server cannot be reached, calls fail at once with the last
-/// reason, and the server is tried again after 50 milliseconds, then twice as long, up to 2
+/// Connects on first use. A connection that the server ended while idle is replaced before the next
+/// call, which does not notice; one that is lost during a call fails that call, and the next call
+/// reconnects. While the server is unreachable, calls fail at once with the last reason, and the
+/// server is tried again after 50 milliseconds, then after twice as long each time, up to 2
 /// seconds.
 package actor Session {
     private nonisolated let executor: BlockingExecutor
@@ -16,19 +16,19 @@ package actor Session {
     private var connection: Connection?
     private var backoff = Backoff()
 
-    /// For tasks that do little but call this session: they stay on its thread then.
+    /// An executor for tasks that mostly call this session: they stay on its thread.
     package nonisolated var taskExecutor: any TaskExecutor { executor }
 
-    /// The executor that all calls run on, one after another.
+    /// The serial executor of all calls.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe executor.asUnownedSerialExecutor()
     }
 
-    /// Describes the connection to make; nothing is connected yet.
+    /// Configures the session; does not connect yet.
     ///
-    /// `runDeadline` is how long one ``run(_:)`` may take with all its calls, connecting and preparing
-    /// included; looking up host names is not under it. `onConnect` prepares each new connection, for
-    /// example by SET; when it throws, the connection is closed and counts as failed.
+    /// `runDeadline` limits one ``run(_:)`` with all its calls, including connecting and preparing
+    /// but not the lookup of host names. `onConnect` prepares each new connection, for example with
+    /// SET; if it throws, the connection is closed and counts as failed.
     package init(
         url: String, applicationName: String, connectTimeout: Duration = .seconds(5),
         statementDeadline: Duration = .seconds(10), runDeadline: Duration? = nil,
@@ -43,11 +43,11 @@ package actor Session {
         self.onConnect = onConnect
     }
 
-    /// Lends the connection to a body, which runs on this session's thread and is never run twice.
+    /// Passes the connection to a body, which runs on this session's thread and is never run twice.
     ///
     /// A transaction that the body leaves open is rolled back.
     ///
-    /// - Throws: `.connectionFailed` without running the body; else what the body throws.
+    /// - Throws: `.connectionFailed` without running the body; otherwise the body's error.
     package func run<Value: Sendable>(
         _ body: @Sendable (Connection) throws -> Value
     ) throws -> Value {
@@ -60,8 +60,8 @@ package actor Session {
 
     /// As ``run(_:)``, but a transaction that the body leaves open stays open for the next call.
     ///
-    /// For one caller that has the session to itself. A body that goes on with a transaction has to
-    /// see whether it is still open: a connection that was lost in between has been replaced.
+    /// For a single caller with exclusive use of the session. A body that continues a transaction
+    /// must check that it is still open: a connection that was lost in between has been replaced.
     ///
     /// - Throws: as ``run(_:)``, after rolling back.
     package func step<Value: Sendable>(
@@ -79,7 +79,7 @@ package actor Session {
         }
     }
 
-    /// Closes the connection; the next call makes a new one.
+    /// Closes the connection; the next call opens a new one.
     package func close() {
         connection?.close()
         connection = nil
@@ -108,7 +108,7 @@ package actor Session {
         }
     }
 
-    /// Only errors of this module are known to hold no secrets.
+    /// Only errors of this module are known to contain no secrets.
     private static func reason(_ error: any Error) -> String {
         switch error as? PostgresError {
         case .connectionFailed(let reason)?: reason
@@ -122,9 +122,9 @@ package actor Session {
         replaceIfLost(used)
     }
 
-    /// Has the next call connect anew when this connection is lost, or leads where nothing can be written.
+    /// Makes the next call reconnect if this connection is lost or its server takes no writes.
     ///
-    /// The latter may be a standby, or a primary of yesterday: where the URL leads now has to be asked again.
+    /// That server may be a standby or a former primary: the URL must be resolved again.
     private func replaceIfLost(_ used: Connection) {
         if used.hasRefusedWrites {
             backoff.failed(.connectionFailed("the server takes no writes"), at: .now)

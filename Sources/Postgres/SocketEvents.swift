@@ -1,6 +1,6 @@
 import Glibc
 
-/// What a socket is waited for.
+/// The events to wait for on a socket.
 struct SocketEvents: OptionSet {
     let rawValue: Int16
 
@@ -9,8 +9,8 @@ struct SocketEvents: OptionSet {
 
     /// Waits until the socket is ready or broken; false when the deadline has passed.
     ///
-    /// A deadline that has passed already is no wait at all, even if the socket is ready: a server
-    /// that sends a little now and then cannot hold the caller. A signal does not end the wait.
+    /// After the deadline there is no wait, even if the socket is ready: a server that sends a
+    /// little at a time cannot hold the caller. A signal does not end the wait.
     static func wait(
         for events: Self, on socket: Int32, until deadline: ContinuousClock.Instant
     ) -> Bool {
@@ -21,12 +21,12 @@ struct SocketEvents: OptionSet {
         }
     }
 
-    /// Whether the socket has something to read, or is broken, right now.
+    /// Checks whether the socket is readable or broken at this moment.
     static func isReadable(_ socket: Int32) -> Bool {
         poll(socket, for: .read, milliseconds: 0) ?? false
     }
 
-    /// Polls once; nil when a signal came in between.
+    /// Polls once; nil if a signal interrupted the poll.
     private static func poll(_ socket: Int32, for events: Self, milliseconds: Int32) -> Bool? {
         // poll(2) would ignore a negative descriptor and sleep; such a connection is broken.
         guard socket >= 0 else { return true }

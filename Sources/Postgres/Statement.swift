@@ -1,11 +1,11 @@
-/// A SQL statement with a name, prepared once on each connection when it is first used.
+/// A named SQL statement, prepared on each connection at its first use.
 package struct Statement: Sendable, Hashable {
-    /// Names the statement; one name stands for one text on a connection.
+    /// The name, unique on a connection for its text.
     package let name: String
-    /// The text, with numbered placeholders for its parameters.
+    /// The SQL text with numbered placeholders.
     package let sql: String
 
-    /// Names a statement.
+    /// Creates a named statement.
     package init(_ name: String, _ sql: String) {
         self.name = name
         self.sql = sql
@@ -13,17 +13,17 @@ package struct Statement: Sendable, Hashable {
 
     /// Opens a transaction at the server's default isolation level.
     package static let begin = Statement("begin", "BEGIN")
-    /// Commits; a connection throws when the server answers it with a rollback.
+    /// Commits; a connection throws if the server answers with a rollback.
     package static let commit = Statement("commit", "COMMIT")
-    /// Rolls back; allowed where no transaction is open.
+    /// Rolls back; allowed without an open transaction.
     package static let rollback = Statement("rollback", "ROLLBACK")
 }
 
 /// A statement together with the parameters of one execution.
 package struct Call: Sendable {
-    /// What is executed.
+    /// The statement to execute.
     package let statement: Statement
-    /// The values of the placeholders, from the first on.
+    /// The values of the placeholders in order.
     package let parameters: [Parameter]
 
     /// Pairs a statement with its parameters.

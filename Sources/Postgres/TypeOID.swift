@@ -1,5 +1,4 @@
-/// The object identifiers of the built-in types this module speaks; they are the same on every
-/// server.
+/// The object identifiers of the built-in types used in this module, identical on every server.
 enum TypeOID {
     /// Leaves the type of a parameter to the server.
     static let unspecified: UInt32 = 0
@@ -28,7 +27,7 @@ enum TypeOID {
     static let timestamptzArray: UInt32 = 1185
     static let uuidArray: UInt32 = 2951
 
-    /// The first identifier of types that users create, such as enumerations.
+    /// The first identifier of user-defined types, such as enumerations.
     static let firstUserDefined: UInt32 = 16384
 
     /// Whether the binary form of the type is its text in the client's encoding.
@@ -40,6 +39,5 @@ enum TypeOID {
     }
 }
 
-/// Microseconds from 1970-01-01 to 2000-01-01, where the binary form of a timestamp begins to
-/// count.
+/// Microseconds from 1970-01-01 to 2000-01-01, the epoch of binary timestamps.
 let timestampEpochMicroseconds: Int64 = 946_684_800_000_000

@@ -1,8 +1,7 @@
 extension WireBuffer {
-    /// Marks a null element inside an array.
+    /// The length of a null element in an array.
     private static let nullLength: Int32 = -1
-    /// Bytes of an array before its first element: dimensions, null flag, type, length, lower
-    /// bound.
+    /// The size of an array's header: dimensions, null flag, type, length, lower bound.
     private static let arrayHeaderBytes = 20
 
     /// Appends the binary form of a value; `.null` appends nothing.
@@ -80,7 +79,7 @@ extension WireBuffer {
         }
     }
 
-    /// Appends an array's header and makes room for elements whose size is known.
+    /// Appends an array's header and reserves space for elements of known size.
     private mutating func appendHeader(
         _ length: Int, of element: UInt32, elementBytes: Int, nulls: Bool = false
     ) {
@@ -125,7 +124,7 @@ extension WireBuffer {
 
     private static func sinceTimestampEpoch(_ value: Int64) throws(PostgresError) -> Int64 {
         let (result, overflow) = value.subtractingReportingOverflow(timestampEpochMicroseconds)
-        // The least value is how Postgres writes minus infinity; it must not arise by accident.
+        // Postgres uses the least value for minus infinity; it must not arise by accident.
         guard !overflow, result != .min else {
             throw .unexpectedResult("a timestamp parameter is out of range")
         }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Growing memory that parameters are encoded into; owns it, and frees it when it goes.
+/// A growing buffer that parameters are encoded into; owns and frees its memory.
 ///
-/// Reused from call to call, so that a batch costs no allocation once the buffer has grown.
+/// Reused between calls, so that a batch allocates nothing once the buffer has grown.
 @safe struct WireBuffer: ~Copyable {
     private static let initialCapacity = 16 * 1024
 
@@ -19,7 +19,7 @@ import Glibc
         unsafe start.deallocate()
     }
 
-    /// Forgets the content, and gives memory back that is above `keeping` bytes.
+    /// Empties the buffer, and releases memory above `limit` bytes.
     mutating func clear(keeping limit: Int) {
         count = 0
         guard capacity > limit else { return }
@@ -28,13 +28,13 @@ import Glibc
         unsafe start = .allocate(byteCount: capacity, alignment: 16)
     }
 
-    /// Takes the last bytes away again.
+    /// Removes the last bytes.
     mutating func removeLast(_ bytes: Int) {
-        precondition(bytes <= count, "no more bytes than there are")
+        precondition(bytes <= count, "cannot remove more bytes than the buffer holds")
         count -= bytes
     }
 
-    /// Makes room for more bytes, doubling so that appending stays cheap.
+    /// Reserves space for more bytes, doubling the capacity so that appending stays cheap.
     mutating func reserve(_ bytes: Int) {
         guard capacity - count < bytes else { return }
         grow(toHold: count + bytes)
@@ -57,14 +57,14 @@ import Glibc
         count += MemoryLayout<Value>.size
     }
 
-    /// Appends bytes as they are.
+    /// Appends bytes unchanged.
     mutating func append(_ bytes: [UInt8]) {
         unsafe bytes.withUnsafeBytes { source in
             unsafe append(source)
         }
     }
 
-    /// Appends a text as UTF-8; false, and nothing appended, if it holds U+0000.
+    /// Appends a text as UTF-8; returns false, and appends nothing, if it contains U+0000.
     mutating func append(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { source in

@@ -1,8 +1,8 @@
 import Postgres
 import Testing
 
-@Suite struct `Arrays on their way to the server and back` {
-    @Test func `arrays of each kind are what SQL says they are`() throws {
+@Suite struct `Array round trips` {
+    @Test func `arrays of each kind equal their SQL literals`() throws {
         let result = try TestServer.connect().query(
             Statement(
                 "arrays",
@@ -19,7 +19,7 @@ import Testing
         for column in 0..<result.columnCount { #expect(try result.bool(0, column)) }
     }
 
-    @Test func `nulls inside arrays stay where they are`() throws {
+    @Test func `nulls inside arrays keep their index`() throws {
         let result = try TestServer.connect().query(
             Statement(
                 "optionals",

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Postgres
 
-@Suite struct `Leaving a server alone` {
-    @Test func `the pause doubles up to its limit and is forgotten after a success`() {
+@Suite struct `Backing off from a server` {
+    @Test func `the delay doubles up to its limit and is reset after a success`() {
         var backoff = Backoff()
         let start = ContinuousClock.now
         #expect(backoff.permits(start))

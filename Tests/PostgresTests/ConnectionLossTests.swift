@@ -21,7 +21,7 @@ import Testing
         #expect(throws: PostgresError.self) { try connection.execute("SELECT 1") }
     }
 
-    @Test func `a connection ended while idle is seen dead without a call`() throws {
+    @Test func `the end of an idle connection is noticed without a call`() throws {
         let connection = try TestServer.connect()
         #expect(connection.isAlive())
         _ = try connection.query(Self.one)
@@ -60,7 +60,7 @@ import Testing
         await session.close()
     }
 
-    @Test func `a server that does not answer in time is given up`() throws {
+    @Test func `a server that does not answer in time is abandoned`() throws {
         let connection = try TestServer.connect(statementDeadline: .milliseconds(150))
         let start = ContinuousClock.now
         #expect(throws: PostgresError.timedOut) {
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `a server that sends a little now and then is given up too`() throws {
+    func `a server that sends a little at a time is abandoned too`() throws {
         let connection = try TestServer.connect(statementDeadline: .milliseconds(300))
         #expect(throws: PostgresError.timedOut) {
             try connection.execute(
@@ -84,14 +84,14 @@ import Testing
         #expect(!connection.isUsable)
     }
 
-    @Test func `a script that does not end in time is given up`() throws {
+    @Test func `a script that does not end in time is abandoned`() throws {
         let connection = try TestServer.connect(statementDeadline: .milliseconds(150))
         #expect(throws: PostgresError.timedOut) { try connection.execute("SELECT pg_sleep(5)") }
         #expect(!connection.isUsable)
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `a statement that was given up does not wait on in the server`() async throws {
+    func `an abandoned statement does not keep waiting in the server`() async throws {
         let lock = "SELECT pg_advisory_lock(hashtext('given up'))"
         let holder = try TestServer.connect(lock)
         let connection = try TestServer.connect()
@@ -115,7 +115,7 @@ import Testing
 }
 
 @Suite struct `Connecting` {
-    @Test func `nobody listening is a failed connection`() {
+    @Test func `a port without a listener is a failed connection`() {
         #expect {
             try Connection(
                 url: "postgresql://nobody:hush@127.0.0.1:1/none", applicationName: "postgres-tests")
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `a server that takes the connection and says nothing is given up`() throws {
+    @Test func `a server that accepts the connection and stays silent is abandoned`() throws {
         let listener = try SilentListener()
         let start = ContinuousClock.now
         #expect(
@@ -149,7 +149,7 @@ import Testing
         #expect(ContinuousClock.now - start >= .milliseconds(100))
     }
 
-    @Test func `a host that says nothing does not keep the next one from being tried`() throws {
+    @Test func `a silent host does not prevent the attempt at the next one`() throws {
         let listener = try SilentListener()
         let port = try TestServer.port()
         let both = "host=127.0.0.1,127.0.0.1&port=\(listener.port),\(port)"
@@ -168,7 +168,7 @@ import Testing
                 url: url, applicationName: "postgres-tests", within: &patience
             ) { name throws(PostgresError) in
                 guard name == "known.invalid" else { throw .connectionFailed("\(name) is unknown") }
-                // Nobody is at the first.
+                // Nothing listens at the first.
                 return ["127.0.0.9", "127.0.0.1"]
             }
             #expect(handle.serverVersion >= 150_000)
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test func `the second best is served from when the preferred one is silent`() throws {
+    @Test func `the second choice is used when the preferred server is silent`() throws {
         let listener = try SilentListener()
         let port = try TestServer.port()
         let hosts = "host=127.0.0.1,127.0.0.1&port=\(port),\(listener.port)"
@@ -186,7 +186,7 @@ import Testing
         #expect(connection.isUsable)
     }
 
-    @Test func `where no server answers, each says why`() throws {
+    @Test func `when no server answers, the error has the reason of each`() throws {
         var patience = Duration.seconds(20)
         #expect(throws: PostgresError.connectionFailed("a is unknown; b is unknown")) {
             try Connection.open(
@@ -196,8 +196,7 @@ import Testing
         #expect(patience == .seconds(20))
     }
 
-    @Test func `the server's and the login's defaults do not decide what a statement means`() throws
-    {
+    @Test func `defaults of the server and the login do not change a statement's meaning`() throws {
         let options = [
             "synchronous_commit=off", "default_transaction_isolation=serializable",
             "standard_conforming_strings=off", "statement_timeout=20000", "search_path=elsewhere",
@@ -216,7 +215,7 @@ import Testing
         let settings = try (0..<result.rowCount).map {
             [try result.text($0, 0), try result.text($0, 1), try result.text($0, 2)]
         }
-        // Of the session: no change of the configuration reaches it.
+        // From the session: no change of the configuration overrides it.
         #expect(
             settings == [
                 ["default_transaction_isolation", "read committed", "session"],
@@ -227,7 +226,7 @@ import Testing
             ])
     }
 
-    @Test func `the server knows the application by its name and speaks UTF-8`() throws {
+    @Test func `the connection has its application name and UTF-8`() throws {
         let result = try TestServer.connect().query(
             Statement(
                 "settings",

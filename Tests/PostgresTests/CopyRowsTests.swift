@@ -2,7 +2,7 @@ import Postgres
 import Testing
 
 @Suite struct `Copying rows` {
-    @Test func `values come as they are`() throws {
+    @Test func `values are copied unchanged`() throws {
         let connection = try TestServer.connect()
         var rows = 0
         try connection.copyRows(
@@ -28,7 +28,7 @@ import Testing
         #expect(try connection.query(Statement("one", "SELECT 1")).int4(0, 0) == 1)
     }
 
-    @Test func `no rows are no rows, and text form is refused`() throws {
+    @Test func `an empty copy has no rows, and text form is refused`() throws {
         let connection = try TestServer.connect()
         try connection.copyRows("COPY (SELECT 1 WHERE false) TO STDOUT (FORMAT binary)") { _ in
             Issue.record("there is no row")
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `an image of values is the image of the row that holds them`() throws {
+    @Test func `an image of values equals the image of a row with those values`() throws {
         let connection = try TestServer.connect()
         var expected = RowImage()
         expected.int8(-5)
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `sums do not depend on the order, and do on every row`() {
+    @Test func `sums depend on every row but not on the order`() {
         var one = RowMultiset()
         var other = RowMultiset()
         for hash in [UInt64(3), .max, 9] { one.add(hash) }

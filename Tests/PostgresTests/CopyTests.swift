@@ -4,7 +4,7 @@ import Testing
 @Suite struct `Copying out` {
     struct Enough: Error {}
 
-    @Test func `rows stream in order and the connection goes on`() throws {
+    @Test func `rows stream in order and the connection stays usable`() throws {
         let connection = try TestServer.connect()
         var bytes = 0
         var lines = 0

@@ -22,7 +22,7 @@ import Testing
         #expect(!connection.isInTransaction)
     }
 
-    @Test func `no calls need no trip`() throws {
+    @Test func `an empty pipeline needs no round trip`() throws {
         #expect(try TestServer.connect().pipeline([]).isEmpty)
     }
 
@@ -111,7 +111,7 @@ import Testing
         #expect(connection.isUsable)
     }
 
-    @Test func `a COPY cannot wedge the connection`() throws {
+    @Test func `a COPY does not block the connection`() throws {
         let connection = try TestServer.connect(statementDeadline: .seconds(10))
         #expect(throws: PostgresError.self) {
             try connection.query(Statement("copy", "COPY (SELECT 1) TO STDOUT"))

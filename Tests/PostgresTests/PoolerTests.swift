@@ -2,8 +2,8 @@ import Testing
 
 @testable import Postgres
 
-/// What a pooler shows of the processes behind it, played by a function that takes the place of the one that
-/// tells a transaction which process serves it.
+/// The detection of poolers, simulated by a function that replaces the one reporting the server
+/// process.
 @Suite struct PoolerTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -19,18 +19,18 @@ import Testing
             testDescription: "by session", process: "pg_catalog.pg_backend_pid() + 10000000",
             isRefused: false),
         Case(
-            testDescription: "by transaction, and nobody else is there", process: "1",
+            testDescription: "by transaction, without other clients", process: "1",
             isRefused: true),
         Case(
-            testDescription: "by transaction, and others are there",
+            testDescription: "by transaction, with other clients",
             process: "(random() * 1000000000)::int", isRefused: true),
         Case(
-            testDescription: "by transaction, two in turns",
+            testDescription: "by transaction, alternating between two",
             process: "(nextval('turns') % 2)::int + 1", isRefused: true),
     ]
 
     @Test(arguments: cases)
-    func `a pooler that gives each transaction another connection is refused`(
+    func `a pooler that assigns connections per transaction is refused`(
         pooler: Case
     ) throws {
         let schema = "pooler_\(UInt64.random(in: 0...(.max)))"

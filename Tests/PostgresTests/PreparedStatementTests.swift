@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `a statement first used with a null takes a value later`() throws {
+    @Test func `a statement first used with a null accepts a value later`() throws {
         let connection = try TestServer.connect()
         let subject = Statement("subject", "SELECT $1::int4 + 1")
         #expect(try connection.query(subject, [.null]).optionalInt4(0, 0) == nil)
@@ -61,7 +61,7 @@ import Testing
         #expect(try connection.query(subject, [.int8(2)]).int4(0, 0) == 3)
     }
 
-    @Test func `one name cannot stand for two statements`() throws {
+    @Test func `two statements cannot share a name`() throws {
         let connection = try TestServer.connect()
         _ = try connection.query(Statement("subject", "SELECT 1"))
         #expect(throws: PostgresError.self) {
@@ -70,7 +70,7 @@ import Testing
         #expect(connection.isUsable)
     }
 
-    @Test func `a plan that the server gave up is made anew`() throws {
+    @Test func `a plan that the server discarded is prepared again`() throws {
         let connection = try TestServer.connect("CREATE TEMP TABLE shape (a int8)")
         let subject = Statement("subject", "SELECT * FROM shape")
         #expect(try connection.query(subject).columnCount == 1)
@@ -83,7 +83,7 @@ import Testing
         #expect(try connection.query(subject).columnCount == 0)
     }
 
-    @Test func `a statement with U+0000 is refused, not cut`() throws {
+    @Test func `a statement with U+0000 is refused, not truncated`() throws {
         let connection = try TestServer.connect()
         #expect(throws: PostgresError.self) {
             try connection.query(Statement("subject", "SELECT 1 \0 + nonsense"))
@@ -91,7 +91,7 @@ import Testing
         #expect(connection.isUsable)
     }
 
-    @Test func `a long name does not collide with another that begins alike`() throws {
+    @Test func `a long name does not collide with another of the same prefix`() throws {
         let connection = try TestServer.connect()
         let name = String(repeating: "n", count: 80)
         #expect(try connection.query(Statement(name + "1", "SELECT 1")).int4(0, 0) == 1)

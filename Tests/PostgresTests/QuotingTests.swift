@@ -8,7 +8,7 @@ import Testing
     ]
 
     @Test(arguments: names)
-    func `a quoted literal is the text itself, whatever the strings' standard`(
+    func `a quoted literal equals the text under either string syntax`(
         text: String
     ) throws {
         for setting in ["on", "off"] {
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: names)
-    func `a quoted identifier names exactly that`(name: String) throws {
+    func `a quoted identifier has exactly the given name`(name: String) throws {
         let connection = try TestServer.connect(
             "CREATE TEMP TABLE t (\(quoteIdentifier(name)) int)")
         let result = try connection.query(

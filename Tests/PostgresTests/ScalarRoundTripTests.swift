@@ -1,9 +1,9 @@
 import Postgres
 import Testing
 
-@Suite struct `Values on their way to the server and back` {
+@Suite struct `Scalar round trips` {
     @Test(arguments: [Int64.min, -1, 0, 1, .max])
-    func `an int8 comes back`(value: Int64) throws {
+    func `an int8 is returned unchanged`(value: Int64) throws {
         let result = try TestServer.connect().query(
             Statement("echo", "SELECT $1::int8, ($1::int8)::text"), [.int8(value)])
         #expect(try result.int8(0, 0) == value)
@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(arguments: [Int32.min, -1, 0, 1, .max])
-    func `an int4 comes back, also as an int8`(value: Int32) throws {
+    func `an int4 is returned unchanged, also as an int8`(value: Int32) throws {
         let result = try TestServer.connect().query(
             Statement("echo", "SELECT $1::int4, ($1::int4)::text"), [.int4(value)])
         #expect(try result.int4(0, 0) == value)
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a bool comes back`(value: Bool) throws {
+    func `a bool is returned unchanged`(value: Bool) throws {
         let result = try TestServer.connect().query(
             Statement("echo", "SELECT $1::bool, ($1::bool)::text"), [.bool(value)])
         #expect(try result.bool(0, 0) == value)
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: ["", "a", "Grüße, 世界 👩‍👩‍👧 e\u{301}", "\u{1}\u{FFFF}\u{10FFFF}", "'; --\\"])
-    func `a text comes back to the byte`(value: String) throws {
+    func `a text is returned byte for byte`(value: String) throws {
         let result = try TestServer.connect().query(
             Statement("echo", "SELECT $1::text, octet_length($1), convert_to($1, 'UTF8')"),
             [.text(value)])
@@ -43,7 +43,7 @@ import Testing
         #expect(try result.bytes(0, 2) == Array(value.utf8))
     }
 
-    @Test func `a mebibyte of bytes comes back`() throws {
+    @Test func `a mebibyte of bytes is returned unchanged`() throws {
         let value = (0..<1_048_576).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
         let result = try TestServer.connect().query(
             Statement("echo", "SELECT $1::bytea, md5($1)"), [.bytes(value)])
@@ -102,7 +102,7 @@ import Testing
         #expect(try result.text(0, 4) == "v")
     }
 
-    @Test func `a null is nil in each optional twin and an error elsewhere`() throws {
+    @Test func `a null is nil in each optional variant and an error elsewhere`() throws {
         let result = try TestServer.connect().query(
             Statement(
                 "nulls",

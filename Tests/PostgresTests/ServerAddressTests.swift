@@ -7,7 +7,7 @@ import Testing
         ServerAddress.each(in: given).map(\.settings)
     }
 
-    @Test func `each host has its own port, or the one of all`() {
+    @Test func `each host has its own port, or the common one`() {
         #expect(hosts(["host": "a"]) == [["host": "a"]])
         #expect(hosts(["host": "a,b"]) == [["host": "a"], ["host": "b"]])
         #expect(
@@ -18,7 +18,7 @@ import Testing
                 == [["host": "a", "port": "1"], ["host": "b", "port": "2"]])
     }
 
-    @Test func `an empty item is the default, and hides no other`() {
+    @Test func `an empty item is the default and shifts no other`() {
         // What libpq reads from `a,b` and from `a,b:2` in a URL.
         #expect(
             hosts(["host": "a,b", "port": ","])
@@ -32,7 +32,7 @@ import Testing
         #expect(hosts(["host": ",b"]) == [[:], ["host": "b"]])
     }
 
-    @Test func `what is no list, or has its addresses elsewhere, is left to libpq`() {
+    @Test func `settings without a list, or with addresses from elsewhere, are left to libpq`() {
         #expect(hosts([:]).isEmpty)
         #expect(hosts(["port": "1,2"]).isEmpty)
         #expect(hosts(["host": "a,b", "port": "1,2,3"]).isEmpty)
@@ -45,7 +45,7 @@ import Testing
             .map { "\($0.settings["host"] ?? "") at \($0.settings["hostaddr"] ?? "")" }
     }
 
-    @Test func `a name is each of its addresses`() throws {
+    @Test func `a name is expanded to its addresses`() throws {
         #expect(
             try addresses(["host": "a"], ["::1", "127.0.0.1"]) == ["a at ::1", "a at 127.0.0.1"])
         #expect(
@@ -55,10 +55,10 @@ import Testing
             try addresses(["host": "/tmp,@abstract"], ["::1"]) == ["/tmp at ", "@abstract at "])
     }
 
-    @Test func `an address is its own, and a name that nobody knows is said`() throws {
+    @Test func `an address stays as it is, and an unknown name is reported`() throws {
         #expect(try HostName.addresses(of: "127.0.0.1") == ["127.0.0.1"])
         #expect(try HostName.addresses(of: "::1") == ["::1"])
-        // Longer than a label may be (RFC 1035 section 2.3.4), so that no server of names is asked.
+        // Longer than a label may be (RFC 1035 section 2.3.4), so that no name server is queried.
         let unknown = String(repeating: "a", count: 64)
         #expect {
             try HostName.addresses(of: unknown)

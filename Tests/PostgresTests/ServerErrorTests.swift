@@ -1,10 +1,10 @@
 import Postgres
 import Testing
 
-@Suite struct `What the server refuses` {
+@Suite struct `Refusals of the server` {
     static let table = "CREATE TEMP TABLE owners (id int8 CONSTRAINT owners_key PRIMARY KEY)"
 
-    @Test func `a second row under a unique key names the constraint and no value`() throws {
+    @Test func `a duplicate key error has the constraint but no value`() throws {
         let connection = try TestServer.connect(Self.table)
         let insert = Statement("insert", "INSERT INTO owners VALUES ($1)")
         _ = try connection.query(insert, [.int8(4711)])
@@ -43,13 +43,13 @@ import Testing
         ("CREATE TEMP SEQUENCE fresh; SELECT currval('fresh')", .objectNotInPrerequisiteState),
         ("BEGIN READ ONLY; CREATE TABLE t ()", .readOnlyTransaction),
     ])
-    func `codes arrive from scripts`(script: String, code: SQLState) throws {
+    func `scripts throw the server's code`(script: String, code: SQLState) throws {
         let connection = try TestServer.connect()
         #expect(state { try connection.execute(script) } == code)
         #expect(connection.isUsable)
     }
 
-    @Test func `a lock that is not to be had arrives as such`() throws {
+    @Test func `an unavailable lock has its own code`() throws {
         let holder = try TestServer.connect("SELECT pg_advisory_lock(7301)")
         let waiter = try TestServer.connect("SET lock_timeout = 20")
         #expect(
@@ -80,7 +80,7 @@ import Testing
         #expect(try count.int8(0, 0) == 0)
     }
 
-    @Test func `notices go nowhere and hinder nothing`() throws {
+    @Test func `notices are dropped without effect`() throws {
         let connection = try TestServer.connect("DO $$ BEGIN RAISE WARNING 'hear, hear'; END $$")
         #expect(connection.isAlive())
         #expect(connection.isUsable)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct `Sessions` {
     static let backend = Statement("backend", "SELECT pg_backend_pid()")
 
-    /// A number that many tasks may touch.
+    /// A counter shared by many tasks.
     final class Tally: Sendable {
         private let count = Mutex(0)
         var value: Int {
@@ -39,7 +39,7 @@ import Testing
         await session.close()
     }
 
-    @Test func `a connection ended while idle is replaced unnoticed`() async throws {
+    @Test func `a connection that ended while idle is replaced transparently`() async throws {
         let session = try makeSession()
         let first = try await session.run { try $0.query(Self.backend).int4(0, 0) }
         try TestServer.terminate(first)
@@ -48,7 +48,7 @@ import Testing
         await session.close()
     }
 
-    @Test func `a connection that leads where nothing is written is replaced`() async throws {
+    @Test func `a connection to a server without writes is replaced`() async throws {
         let session = try makeSession()
         let first = try await session.run { try $0.query(Self.backend).int4(0, 0) }
         await #expect(throws: PostgresError.self) {
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `all calls of a run are under one deadline, and so is preparing a connection`()
+    func `one deadline covers all calls of a run, and preparing a connection`()
         async throws
     {
         // Each call alone would be in time.
@@ -139,7 +139,7 @@ import Testing
         await session.close()
     }
 
-    @Test func `a server that cannot be reached is left alone for a while`() async throws {
+    @Test func `an unreachable server is not tried again at once`() async throws {
         let session = Session(
             url: "postgresql://nobody@127.0.0.1:1/none", applicationName: "session-tests")
         for _ in 0..<3 {
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `a preparation that fails makes no connection, and is tried again later`()
+    @Test func `a failed preparation opens no connection and is retried later`()
         async throws
     {
         let attempts = Tally()

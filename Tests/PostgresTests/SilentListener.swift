@@ -1,6 +1,6 @@
 import Glibc
 
-/// A socket on loopback that takes connections and never says a word; closes itself when it goes.
+/// A loopback socket that accepts connections and sends nothing; closed on deinitialization.
 final class SilentListener: Sendable {
     struct Failed: Error {}
 

@@ -3,7 +3,8 @@ import Testing
 @testable import Postgres
 
 @Suite struct `Waiting for a socket` {
-    /// Counts as broken, and a broken socket is always ready: the next call on it tells why.
+    /// Counts as broken, and a broken socket is always ready: the next call on it returns the
+    /// reason.
     static let broken: Int32 = -1
 
     @Test func `a broken socket ends the wait at once`() {

@@ -7,7 +7,7 @@ import Testing
     private static let insert = Pipelines.insert
     private static let count = Pipelines.count
 
-    @Test func `results of both parts come in the order of the calls`() throws {
+    @Test func `results of both parts are in the order of the calls`() throws {
         let connection = try TestServer.connect(Pipelines.table)
         let results = try connection.pipeline([Call(.begin), Call(Self.insert, [.int8(1)])]) {
             [Call(Self.insert, [.int8(2)]), Call(Self.count), Call(.commit)]
@@ -28,7 +28,7 @@ import Testing
         #expect(try earlier[0].int8(0, 0) == 1)
     }
 
-    @Test func `the first part is on its way before the second is made`() throws {
+    @Test func `the first part is sent before the second is created`() throws {
         let connection = try TestServer.connect()
         let watcher = try TestServer.connect()
         let lock = Statement("lock", "SELECT pg_advisory_xact_lock(720491)")
@@ -44,7 +44,7 @@ import Testing
         #expect(!connection.isInTransaction)
     }
 
-    @Test func `when the second part is not made the transaction is there to be rolled back`()
+    @Test func `when creating the second part fails the transaction is open for a rollback`()
         throws
     {
         let connection = try TestServer.connect(Pipelines.table)
@@ -58,7 +58,7 @@ import Testing
         #expect(try connection.query(Self.count).int8(0, 0) == 0)
     }
 
-    @Test func `a refusal in the first part names its call and skips the second`() throws {
+    @Test func `a refusal in the first part has its call's index and skips the second`() throws {
         let connection = try TestServer.connect(Pipelines.table)
         _ = try connection.query(.begin)
         let refusal = try #require(
@@ -73,7 +73,7 @@ import Testing
         #expect(try connection.query(Self.count).int8(0, 0) == 0)
     }
 
-    @Test func `a refusal in the second part names its call among all`() throws {
+    @Test func `a refusal in the second part has its call's index among all`() throws {
         let connection = try TestServer.connect(Pipelines.table)
         let refusal = try #require(
             refusal {
@@ -87,7 +87,7 @@ import Testing
         #expect(try connection.query(Self.count).int8(0, 0) == 0)
     }
 
-    @Test func `both parts together keep to the limit`() throws {
+    @Test func `the limit covers both parts together`() throws {
         let connection = try TestServer.connect(Pipelines.table)
         _ = try connection.query(.begin)
         let one = Call(Statement("one", "SELECT 1"))

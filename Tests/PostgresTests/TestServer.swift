@@ -2,7 +2,7 @@ import Foundation
 import Postgres
 import Testing
 
-/// The server that the tests run against, named by `TEST_DATABASE_URL`.
+/// The server under test, from `TEST_DATABASE_URL`.
 enum TestServer {
     struct Missing: Error, CustomStringConvertible {
         let description =
@@ -15,18 +15,18 @@ enum TestServer {
         return url
     }
 
-    /// The same server, with more parameters of a libpq URL.
+    /// Returns the URL of the same server with additional libpq parameters.
     static func url(adding parameters: String) throws -> String {
         let url = try url()
         return url + (url.contains("?") ? "&" : "?") + parameters
     }
 
-    /// Where it listens, as it says itself.
+    /// Returns the server's port, as reported by the server.
     static func port() throws -> String {
         try connect().query(Statement("port", "SELECT current_setting('port')")).text(0, 0)
     }
 
-    /// A connection whose tables are temporary, so that tests do not meet.
+    /// Opens a connection whose tables are temporary, so that tests do not interfere.
     static func connect(
         statementDeadline: Duration = .seconds(30), _ script: String = ""
     ) throws -> Connection {
@@ -46,13 +46,13 @@ enum TestServer {
         }
     }
 
-    /// What a wait was for when its deadline passed.
+    /// An error for a condition that was not met before the deadline.
     struct Unfulfilled: Error, CustomStringConvertible {
         let what: String
         var description: String { "waited in vain for \(what)" }
     }
 
-    /// Asks again and again until the condition holds.
+    /// Polls until the condition holds.
     static func wait(
         for what: String, _ condition: () async throws -> Bool
     ) async throws {
@@ -64,7 +64,7 @@ enum TestServer {
     }
 }
 
-/// The server's refusal of a body, nil when it throws another error or none.
+/// Returns the server's refusal of a body; nil for another error or none.
 func refusal(of body: () throws -> Void) -> ServerError? {
     do {
         try body()
@@ -75,7 +75,7 @@ func refusal(of body: () throws -> Void) -> ServerError? {
     }
 }
 
-/// The server's code of the error that a body throws, nil when it throws another or none.
+/// Returns the SQLSTATE of the error that a body throws; nil for another error or none.
 func state(of body: () throws -> Void) -> SQLState? {
     refusal(of: body)?.state
 }

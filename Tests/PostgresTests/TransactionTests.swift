@@ -11,7 +11,7 @@ import Testing
         try TestServer.connect("CREATE TEMP TABLE kept (n int8 PRIMARY KEY)")
     }
 
-    @Test func `what a body wrote is there after it returned`() throws {
+    @Test func `the writes of a body are committed when it returns`() throws {
         let connection = try connect()
         let value = try connection.transaction {
             _ = try connection.query(Self.insert, [.int8(1)])
@@ -23,7 +23,7 @@ import Testing
         #expect(try connection.query(Self.count).int8(0, 0) == 1)
     }
 
-    @Test func `what a body wrote is undone when it throws`() throws {
+    @Test func `the writes of a body are undone when it throws`() throws {
         let connection = try connect()
         #expect(throws: Unrelated.self) {
             try connection.transaction {

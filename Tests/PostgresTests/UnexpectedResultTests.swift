@@ -1,7 +1,7 @@
 import Postgres
 import Testing
 
-@Suite struct `Values that are not what the caller expected` {
+@Suite struct `Unexpected values` {
     @Test func `a column of another type is refused, though its length would fit`() throws {
         let result = try TestServer.connect().query(
             Statement("eight", "SELECT 'eightlen'::text, 1::int8, '\\x01'::bytea"))
@@ -14,7 +14,7 @@ import Testing
         #expect(throws: PostgresError.self) { try result.bytes(0, 0) }
     }
 
-    @Test func `a row or column that is not there is refused`() throws {
+    @Test func `a row or column that does not exist is refused`() throws {
         let result = try TestServer.connect().query(Statement("one", "SELECT 1"))
         #expect(throws: PostgresError.self) { try result.int4(1, 0) }
         #expect(throws: PostgresError.self) { try result.int4(-1, 0) }
@@ -35,7 +35,7 @@ import Testing
         Parameter.text("a\0b"), .texts(["fine", "\0"]), .optionalTexts([nil, "x\0"]),
         .timestamp(.min), .timestamps([0, .min]), .optionalTimestamps([.min]),
     ])
-    func `what Postgres cannot store is refused before anything is sent`(
+    func `a value that Postgres cannot store is refused before anything is sent`(
         parameter: Parameter
     ) throws {
         let connection = try TestServer.connect("CREATE TEMP TABLE marks (n int8)")
@@ -49,7 +49,7 @@ import Testing
         #expect(try count.int8(0, 0) == 0)
     }
 
-    @Test func `a script with U+0000 is refused whole`() throws {
+    @Test func `a script with U+0000 is refused entirely`() throws {
         let connection = try TestServer.connect()
         #expect(throws: PostgresError.self) { try connection.execute("SELECT 1; \0 SELECT 2") }
         #expect(connection.isUsable)
