@@ -1,8 +1,9 @@
 package import Ledger
 package import Postgres
 
-/// Makes, lists and revokes API keys, with the login that owns the schema; each change is in the
-/// access log, in the same transaction.
+/// Creates, lists and revokes API keys with the login that owns the schema.
+///
+/// Each change is recorded in the access log in the same transaction.
 package struct APIKeyStore {
     private static let insert = Statement(
         "api_key_insert",
@@ -29,7 +30,7 @@ package struct APIKeyStore {
     private static let exists = Statement(
         "api_key_exists", "SELECT 1 FROM api_keys WHERE tenant_id = $1 AND key_id = $2")
 
-    /// What became of a key that was to be revoked.
+    /// The outcome of a revocation.
     package enum Revocation: Sendable {
         case revoked
         case revokedBefore
@@ -38,7 +39,7 @@ package struct APIKeyStore {
 
     private let connection: Connection
 
-    /// Works on a connection of the login that owns the schema.
+    /// Uses a connection of the login that owns the schema.
     package init(on connection: Connection) {
         self.connection = connection
     }
@@ -65,7 +66,7 @@ package struct APIKeyStore {
         }
     }
 
-    /// The keys of a tenant, the oldest first.
+    /// Returns the keys of a tenant, the oldest first.
     ///
     /// - Throws: `PostgresError`.
     package func keys(of tenant: TenantID) throws -> [StoredAPIKey] {
@@ -73,7 +74,7 @@ package struct APIKeyStore {
         return try (0..<rows.rowCount).map { try AccessStatements.key(rows, $0, from: 0) }
     }
 
-    /// Ends a key for good; every process refuses it from its next request on.
+    /// Revokes a key permanently; every process refuses it from its next request on.
     ///
     /// - Throws: `PostgresError`.
     package func revoke(_ key: APIKeyID, of tenant: TenantID) throws -> Revocation {

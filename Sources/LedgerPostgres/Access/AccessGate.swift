@@ -1,10 +1,9 @@
 package import Ledger
 import Postgres
 
-/// Looks API keys up and writes the access log, coalesced: what waits together is one trip and one
-/// transaction.
+/// Looks up API keys and writes the access log in batches, each in one round trip and transaction.
 ///
-/// No key is kept, so a key that was revoked is refused from the next request on, by every process.
+/// Keys are not cached: every process refuses a revoked key from the next request on.
 package final class AccessGate: Sendable {
     private enum Pending: Sendable {
         typealias Answer<Value> = CheckedContinuation<Result<Value, LedgerFault>, Never>
@@ -20,7 +19,7 @@ package final class AccessGate: Sendable {
         }
     }
 
-    /// What is answered in one trip at the most.
+    /// The maximum number of requests in one batch.
     private static let batchLimit = 128
 
     private let queue: BatchQueue<Pending>
@@ -29,15 +28,15 @@ package final class AccessGate: Sendable {
     private let codes: MACKeys
     private let onFault: @Sendable (String) -> Void
 
-    /// Makes a gate; ``run()`` has to be called for it to work.
+    /// Creates a gate, which works while ``run()`` runs.
     ///
     /// - Parameters:
-    ///   - url: the runtime role's URL.
-    ///   - macs: authenticate API keys; what only writes lines needs none.
-    ///   - queueLimit: what may wait at the most; more is refused as overload.
-    ///   - fence: refuses the schema of another version.
-    ///   - onFault: called with one line, free of personal data, for each failed trip and each key that nobody
-    ///     with a MAC key has made.
+    ///   - url: The runtime role's URL.
+    ///   - macs: Authenticate API keys; not needed for writing only.
+    ///   - queueLimit: The maximum number of waiting requests; more are refused as overload.
+    ///   - fence: Refuses a schema of another version.
+    ///   - onFault: Called with one line, free of personal data, for each failed batch and each API
+    ///     key with a wrong MAC.
     package init(
         url: String, macs: MACKeys = MACKeys(current: nil), queueLimit: Int = 1024,
         fence: SchemaFence = SchemaFence(),
@@ -53,7 +52,7 @@ package final class AccessGate: Sendable {
         ) { try $0.execute(PostgresBatchStore.settings) }
     }
 
-    /// Works until ``close()`` was called and everything accepted before has been answered.
+    /// Works until ``close()`` was called and all accepted requests are answered.
     package func run() async {
         await withTaskExecutorPreference(session.taskExecutor) {
             while await queue.wait() {
@@ -63,14 +62,14 @@ package final class AccessGate: Sendable {
         await session.close()
     }
 
-    /// Refuses what comes from now on and lets ``run()`` end.
+    /// Refuses new requests and lets ``run()`` end.
     package func close() {
         queue.close()
     }
 
-    /// The key of a name as it is now, good or not.
+    /// Returns the current key with an id, whether or not it is valid.
     ///
-    /// - Throws: `LedgerFault.internalFailure` for one whose code is wrong.
+    /// - Throws: `LedgerFault.internalFailure` for a key with a wrong code.
     package func key(
         _ id: APIKeyID, in tenant: TenantID
     ) async throws(LedgerFault) -> StoredAPIKey? {
@@ -80,9 +79,9 @@ package final class AccessGate: Sendable {
         return try result.get()
     }
 
-    /// Writes one line; it is durable when this comes back.
+    /// Writes one entry, which is durable when this returns.
     ///
-    /// - Throws: `LedgerFault`; whether the line was written is then not known.
+    /// - Throws: `LedgerFault`; it is then unknown whether the entry was written.
     package func record(_ access: AccessRecord, in tenant: TenantID) async throws(LedgerFault) {
         let result = await withCheckedContinuation { continuation in
             add(.record(access, tenant, continuation))
@@ -95,7 +94,7 @@ package final class AccessGate: Sendable {
     }
 
     private func answer(_ sifted: BatchQueue<Pending>.Sifted) async {
-        fail(sifted.late, with: .overloaded, because: "they waited too long to be begun")
+        fail(sifted.late, with: .overloaded, because: "they waited too long")
         let batch = sifted.batch.map(\.element)
         guard !batch.isEmpty else { return }
         let found: [Int: StoredAPIKey?]
@@ -109,7 +108,7 @@ package final class AccessGate: Sendable {
             case .key(_, let tenant, let answer):
                 switch found[index] {
                 case .some(.none):
-                    onFault("an API key of tenant \(tenant) was made by nobody with a MAC key")
+                    onFault("an API key of tenant \(tenant) has a wrong MAC")
                     answer.resume(returning: .failure(.internalFailure))
                 case .some(.some(let key)): answer.resume(returning: .success(key))
                 case .none: answer.resume(returning: .success(nil))
@@ -119,7 +118,7 @@ package final class AccessGate: Sendable {
         }
     }
 
-    /// Without a reason there is nothing to be said that was not said before.
+    /// Logs nothing without a reason: the fault was logged before.
     private func fail(
         _ batch: [Queued<Pending>], with fault: LedgerFault, because reason: String?
     ) {
@@ -128,7 +127,7 @@ package final class AccessGate: Sendable {
         for pending in batch { pending.element.fail(with: fault) }
     }
 
-    /// Writes every line and finds every key, by its place in the batch.
+    /// Writes every entry and looks up every key, by its index in the batch.
     private func carryOut(
         _ batch: [Pending], on connection: Connection
     ) throws -> [Int: StoredAPIKey?] {
@@ -144,14 +143,14 @@ package final class AccessGate: Sendable {
                 records[tenant, default: []].append(access)
             }
         }
-        // In the order of tenants, as every process takes the locks of the heads.
+        // In the order of tenants, in which every process locks the heads.
         var calls = records.sorted { $0.key < $1.key }.map {
             AccessStatements.call(recording: $0.value, in: $0.key)
         }
         if !wanted.isEmpty { calls.append(AccessStatements.call(keys: wanted)) }
         calls.append(Call(SchemaFence.version))
         let results = try connection.pipeline(calls)
-        // A line is written before what it tells of is shown, and after that was read.
+        // An entry is written before the data is shown, and after it was read.
         try fence.check(results[calls.count - 1])
         guard !wanted.isEmpty else { return [:] }
         let found = try AccessStatements.keys(

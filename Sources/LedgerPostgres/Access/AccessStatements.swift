@@ -3,7 +3,7 @@ import Postgres
 
 /// The statements of API keys and of the access log.
 enum AccessStatements {
-    // The head says whether the tenant is protected; only a key without a code makes one ask.
+    // The head shows whether the tenant is protected; it is read only for keys without a code.
     private static let keys = Statement(
         "api_keys_of",
         """
@@ -17,7 +17,7 @@ enum AccessStatements {
             OFFSET 0) h ON true
         """)
 
-    /// The columns of an API key of this name, for ``key(_:_:from:)``.
+    /// Returns the columns of an API key with this alias, for ``key(_:_:from:)``.
     static func columns(_ a: String) -> String {
         """
         \(a).key_id, \(a).role, \(a).secret_digest, \(a).label, \(a).created_at, \(a).expires_at,
@@ -25,8 +25,9 @@ enum AccessStatements {
         """
     }
 
-    /// Takes positions and writes lines in one statement, so in one transaction: the head's row stays
-    /// locked until the lines are visible.
+    /// Allocates positions and writes entries in one statement, and so in one transaction.
+    ///
+    /// The head's row stays locked until the entries are visible.
     private static let write = Statement(
         "record_accesses",
         """
@@ -47,15 +48,14 @@ enum AccessStatements {
                 request_id, n)
         """)
 
-    /// Asks for several keys; see ``keys(_:of:codes:)``.
+    /// Requests several keys; see ``keys(_:of:codes:)``.
     static func call(keys: [(id: APIKeyID, tenant: TenantID)]) -> Call {
         Call(
             self.keys,
             [.texts(keys.map(\.tenant.description)), .uuids(keys.map(\.id.bits))])
     }
 
-    /// The keys that were asked for, by their place among the questions; nil for one that nobody with a MAC
-    /// key has made.
+    /// Returns the requested keys by index; nil for a key with a wrong code.
     static func keys(
         _ result: QueryResult, of tenants: [TenantID], codes: MACKeys
     ) throws -> [Int: StoredAPIKey?] {
@@ -89,8 +89,10 @@ enum AccessStatements {
                 Timestamp.init(microseconds:)))
     }
 
-    /// A key without a code is right while its tenant is not protected, of which the head's own code is the
-    /// proof; a revoked key never has one, and is refused anyway.
+    /// Checks a key's code.
+    ///
+    /// A key without a code is valid while its tenant is not protected, as the head's own code
+    /// proves; a revoked key never has one, and is refused anyway.
     private static func isRight(
         _ key: StoredAPIKey, _ result: QueryResult, _ row: Int, in tenant: TenantID,
         _ codes: MACKeys
@@ -108,7 +110,7 @@ enum AccessStatements {
         }
     }
 
-    /// Appends lines to a tenant's access log, in this order.
+    /// Appends entries to a tenant's access log, in this order.
     static func call(recording accesses: [AccessRecord], in tenant: TenantID) -> Call {
         Call(
             write,

@@ -1,15 +1,15 @@
 import Ledger
 
-/// The positions that one page looks at: a bounded part of those that are wanted.
+/// The positions that one page examines: a bounded part of the requested range.
 struct LogWindow {
-    /// The first position that is looked at.
+    /// The first position examined.
     let start: Int64
-    /// The position after the last one that is looked at.
+    /// The position after the last one examined.
     let end: Int64
     private let wantedEnd: Int64
     private let after: Int64?
 
-    /// Takes the next positions after a cursor.
+    /// Selects the next positions after a cursor.
     init(_ wanted: Range<Int64>, after: Int64?, countMax: Int64) {
         start = max(wanted.lowerBound, (after ?? -1) + 1)
         end = max(start, min(wanted.upperBound, start.addingClamped(countMax)))
@@ -17,14 +17,14 @@ struct LogWindow {
         self.after = after
     }
 
-    /// The page of what was found here, of at most `limit` elements.
+    /// Returns the page of the elements found here, at most `limit`.
     func page<Element>(
         _ elements: [Element], limit: Int, position: (Element) -> Int64
     ) -> CursorPage<Element> {
         guard start < end else {
             return CursorPage(elements: elements, cursor: after, hasMore: start < wantedEnd)
         }
-        // A full page was looked at up to its last element, any other to the window's end.
+        // A full page was examined up to its last element, any other up to the window's end.
         let last = elements.count >= limit ? elements.last.map(position) : nil
         let cursor = last ?? end - 1
         return CursorPage(elements: elements, cursor: cursor, hasMore: cursor + 1 < wantedEnd)

@@ -1,9 +1,9 @@
 package import Ledger
 import Postgres
 
-/// The access log: written through the gate, read on a connection of its own.
+/// The access log: written through the gate, read on its own connection.
 package struct PostgresAccessLog: AccessLog {
-    /// How many lines one page looks at, at the most.
+    /// The maximum number of entries that one page examines.
     static let windowMax: Int64 = 20_000
 
     private static let head = Statement(
@@ -24,12 +24,12 @@ package struct PostgresAccessLog: AccessLog {
     private let session: Postgres.Session
     private let onFault: @Sendable (String) -> Void
 
-    /// Describes where the log is; nothing is connected yet.
+    /// Configures the log; does not connect yet.
     ///
     /// - Parameters:
-    ///   - url: of a login that may read `access_log`.
-    ///   - gate: writes the lines.
-    ///   - onFault: called with one line, free of personal data, for each failed read.
+    ///   - url: The URL of a login that may read `access_log`.
+    ///   - gate: Writes the entries.
+    ///   - onFault: Called with one line, free of personal data, for each failed read.
     package init(
         url: String, gate: AccessGate, onFault: @escaping @Sendable (String) -> Void
     ) {
@@ -45,12 +45,12 @@ package struct PostgresAccessLog: AccessLog {
         ) { try $0.execute("SET statement_timeout = '10s'; SET jit = off") }
     }
 
-    /// Writes one line; it is durable when this comes back.
+    /// Writes one entry, which is durable when this returns.
     package func record(_ access: AccessRecord, in tenant: TenantID) async throws(LedgerFault) {
         try await gate.record(access, in: tenant)
     }
 
-    /// The next lines after a position, of those that are wanted.
+    /// Returns the next matching entries after a position.
     package func accesses(
         matching query: AccessQuery, in tenant: TenantID
     ) async throws(LedgerFault) -> CursorPage<LoggedAccess> {
@@ -62,9 +62,9 @@ package struct PostgresAccessLog: AccessLog {
         }
     }
 
-    /// Hands out page after page, to the end, for the command line: with any login that may read it.
+    /// Passes all pages to a body, for the command line with any login that may read the log.
     ///
-    /// - Throws: `PostgresError`, or what the body throws.
+    /// - Throws: `PostgresError`, or the body's error.
     package static func pages(
         matching query: AccessQuery, in tenant: TenantID, url: String,
         _ body: (CursorPage<LoggedAccess>) throws -> Void
@@ -88,7 +88,7 @@ package struct PostgresAccessLog: AccessLog {
     ) throws(PostgresError) -> CursorPage<LoggedAccess> {
         let name = Parameter.text(tenant.description)
         let heads = try connection.query(head, [name])
-        // What is below the head of this moment is visible to every later statement.
+        // Entries below the current head are visible to every later statement.
         let head = heads.rowCount == 1 ? try heads.int8(0, 0) : 0
         let wanted = try TimeSearch.accesses.range(
             from: query.from, through: query.through, head: head, in: tenant, on: connection)

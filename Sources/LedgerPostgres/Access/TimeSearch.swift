@@ -1,7 +1,7 @@
 import Ledger
 import Postgres
 
-/// Finds positions by time where times never go back along positions: by halving, one statement.
+/// A binary search, in one statement, for positions by time where times never decrease.
 struct TimeSearch {
     private let firstNotBefore: Statement
 
@@ -13,7 +13,7 @@ struct TimeSearch {
         "access_log", time: "accessed_at", head: "access_heads")
 
     private init(_ table: String, time: String, head: String) {
-        // A position that is missing counts as earlier, so that a damaged log ends the search, too.
+        // A missing position counts as earlier, so that the search ends in a damaged log too.
         firstNotBefore = Statement(
             "\(table)_first_not_before",
             """
@@ -32,7 +32,7 @@ struct TimeSearch {
             """)
     }
 
-    /// The positions from one moment through another, both included, below a head.
+    /// Returns the positions from one time through another, both included, below a head.
     func range(
         from: Moment?, through: Moment?, head: Int64, in tenant: TenantID,
         on connection: Connection
@@ -56,7 +56,7 @@ struct TimeSearch {
         return start..<max(start, end)
     }
 
-    /// The first position whose time is not before this one; the head when there is none.
+    /// Returns the first position whose time is not before this one; the head if there is none.
     func first(
         notBefore microseconds: Int64, in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> Int64 {

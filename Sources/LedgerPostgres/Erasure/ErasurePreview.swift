@@ -1,22 +1,22 @@
 package import Ledger
 package import Postgres
 
-/// What an erasure would destroy.
+/// The data that an erasure would destroy.
 package enum ErasurePreview: Sendable {
-    /// What there is of an account.
+    /// The data stored about an account.
     package struct Rows: Sendable {
-        /// Events that touch it.
+        /// The number of events that touch the account.
         package fileprivate(set) var events: Int64 = 0
         package fileprivate(set) var identities: Int64 = 0
         package fileprivate(set) var liveSessions: Int64 = 0
         package fileprivate(set) var hasKey = false
         package fileprivate(set) var holds: [HoldID] = []
-        /// Every account that would be erased, because merges made them one; the named one included.
+        /// All accounts that would be erased because they were merged, including the named one.
         package fileprivate(set) var covering: [AccountID] = []
-        /// The account that stands for the named one.
+        /// The account that absorbed the named one, or the named one itself.
         package fileprivate(set) var survivor: AccountID
 
-        /// What is agreed to.
+        /// Returns the plan of the erasure that is to be confirmed.
         package func plan(of account: AccountID) -> ErasurePlan {
             ErasurePlan(account: account, survivor: survivor, covers: covering, holds: holds)
         }
@@ -24,7 +24,7 @@ package enum ErasurePreview: Sendable {
 
     /// No account ever had this name.
     case unknown
-    /// There is nothing left.
+    /// The account is already erased.
     case erased(at: LogPosition)
     case living(Rows)
 
@@ -48,7 +48,7 @@ package enum ErasurePreview: Sendable {
         LEFT JOIN accounts a ON a.tenant_id = $1 AND a.account_id = $2
         """)
 
-    /// Looks what there is of an account.
+    /// Reads the data stored about an account.
     ///
     /// - Throws: `PostgresError`.
     package static func read(
@@ -87,7 +87,7 @@ package enum ErasurePreview: Sendable {
         WHERE tenant_id = $1 AND account_id = ANY ($2::uuid[]) AND destroyed_at IS NOT NULL
         """)
 
-    /// Whether nothing is left of any of these accounts.
+    /// Checks whether all data of these accounts is destroyed.
     ///
     /// - Throws: `PostgresError`.
     package static func areDestroyed(
@@ -98,7 +98,8 @@ package enum ErasurePreview: Sendable {
         return try row.int8(0, 0) == Int64(accounts.count)
     }
 
-    // The first account of an AccountsUnmerged is the survivor, which may have been absorbed in its turn.
+    // The first account of an AccountsUnmerged is the survivor, which may have been absorbed itself
+    // later.
     private static let formerSurvivors = Statement(
         "erasure_former_survivors",
         """
@@ -116,8 +117,9 @@ package enum ErasurePreview: Sendable {
         ORDER BY s.account_id
         """)
 
-    /// The accounts that had absorbed any of these, gave it back, and were not erased: what was recorded in
-    /// between is about them.
+    /// Returns the live accounts that once absorbed any of these and released it again.
+    ///
+    /// Events recorded during the merge are about these accounts.
     ///
     /// - Throws: `PostgresError`.
     package static func formerSurvivors(

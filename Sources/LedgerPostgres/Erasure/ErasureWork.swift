@@ -1,29 +1,29 @@
 import Ledger
 import Postgres
 
-/// How much one transaction of an erasure does at the most.
+/// The limits of one transaction of an erasure.
 package struct ErasureLimits: Sendable {
-    /// Events of the account.
+    /// The maximum number of the account's events.
     package var events: Int64 = 1_000
-    /// Positions of the log that are searched.
+    /// The maximum number of log positions to search.
     package var positions: Int64 = 5_000
-    /// How long the read model may be behind, in seconds, before the log is searched instead.
+    /// The seconds that the read model may be behind before the log is searched instead.
     package var patienceSeconds: Int64 = 60
 
-    /// The usual limits.
+    /// Creates the default limits.
     package init() {}
 }
 
-/// The destruction of what one erased account has left, a bounded part in each transaction.
+/// The destruction of one erased account's remaining data, a bounded part in each transaction.
 ///
-/// `account_audit` names the account's events. Where it cannot, because it has stopped or has a gap, the
-/// log is searched. Once the disclosures are gone, the tables of the read models are looked through.
+/// `account_audit` lists the account's events. If it cannot, because it has stopped or has a gap,
+/// the log is searched. Once the disclosures are deleted, the tables of the read models follow.
 struct ErasureWork {
-    /// What a transaction came to.
+    /// The outcome of a transaction.
     enum Outcome: Sendable {
-        /// Nothing is left, or another process is at it.
+        /// Nothing is left, or another process is working on it.
         case ended
-        /// There is more to do.
+        /// More work remains.
         case partly
         /// The read model has not folded the account's events yet.
         case waits
@@ -40,19 +40,19 @@ struct ErasureWork {
         let searchedPosition: Int64
         let isOld: Bool
 
-        /// Whether no disclosures are left, and no secrets of sessions.
+        /// Whether no disclosures and no secrets of sessions are left.
         var isDestroyed: Bool {
             destroyedSequence >= nextSequence || searchedPosition > position
         }
     }
 
-    /// What a transaction came to, or how far it was before.
+    /// The outcome of a transaction, or the progress before the last step.
     private enum Part {
         case outcome(Outcome)
         case destroyed(Progress)
     }
 
-    /// An event of the account, and the session that it opened, if it did.
+    /// An event of the account, with the session that it opened, if any.
     private struct Place {
         let position: Int64
         let session: UInt128?
@@ -122,9 +122,10 @@ struct ErasureWork {
         WHERE tenant_id = $1 AND account_id = $2 AND destroyed_at IS NULL
         """)
 
-    /// Does one part, in a transaction of its own; of the read models all, in one for each statement.
+    /// Executes one part in a transaction of its own; the read models, in one transaction per
+    /// statement.
     ///
-    /// The latter is the end. Two processes may be at it, which does no harm.
+    /// The read models come last. Two processes may do this concurrently without harm.
     func step(on connection: Connection) throws -> Outcome {
         let part = try connection.transaction { try work(on: connection) }
         switch part {
@@ -170,7 +171,7 @@ struct ErasureWork {
             isOld: try row.bool(0, 4))
     }
 
-    /// The account's next events by the read model; nil when one of them is not there.
+    /// Returns the account's next events from the read model; nil if one is missing.
     private func audited(_ progress: Progress, on connection: Connection) throws -> [Place]? {
         let rows = try connection.query(
             Self.audited, key + [.int8(progress.destroyedSequence), .int8(limits.events)])
@@ -196,7 +197,8 @@ struct ErasureWork {
                 .int8(positions.upperBound), .uuid(account.bits),
             ])
         return try (0..<rows.rowCount).map { row in
-            // An entry that cannot be read is for verify to report; what it disclosed goes all the same.
+            // An unreadable entry is for verify to report; its disclosures are deleted all the
+            // same.
             let recorded = try? EntryEncoding.decode(try rows.bytes(row, 1))
             var session: UInt128?
             if case .signedIn(let fact) = recorded?.event { session = fact.session.bits }

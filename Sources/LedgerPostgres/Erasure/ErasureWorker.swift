@@ -1,15 +1,15 @@
 import Ledger
 import Postgres
 
-/// Takes away what is left of erased accounts: the disclosures, which no key opens any more, and the
-/// secrets of sessions that had ended before.
+/// Deletes the remaining data of erased accounts.
 ///
-/// Several processes may each run one; the row of an erasure is the lease. Every transaction takes a bounded
-/// part and notes how far it came, so that a crash at any moment loses nothing but time.
+/// That is the disclosures, which no key decrypts any longer, and the secrets of sessions that had
+/// ended before. Several processes may each run one; the row of an erasure is the lease. Each
+/// transaction handles a bounded part and records its progress, so that a crash loses only time.
 package final class ErasureWorker: Sendable {
-    /// How long the worker rests when nobody wakes it.
+    /// The interval between rounds without a wake-up.
     package static let poll = Duration.seconds(5)
-    /// How long it leaves an erasure alone whose events the read model has not folded yet.
+    /// The delay for an erasure whose events the read model has not folded yet.
     private static let pause = Duration.milliseconds(100)
 
     private static let settings =
@@ -22,7 +22,7 @@ package final class ErasureWorker: Sendable {
         WHERE destroyed_at IS NULL ORDER BY erased_at LIMIT 1000
         """)
 
-    // Erasures of other processes are to be heard of, too; more than once does no harm.
+    // Also finds erasures of other processes; finding one twice is harmless.
     private static let recent = Statement(
         "erasures_recent",
         """
@@ -36,13 +36,13 @@ package final class ErasureWorker: Sendable {
     private let onFault: @Sendable (String) -> Void
     private let signal = WakeSignal()
 
-    /// Makes a worker; ``run()`` has to be called for it to work.
+    /// Creates a worker, which works while ``run()`` runs.
     ///
     /// - Parameters:
-    ///   - url: the runtime role's URL.
-    ///   - recent: what this process appended last, which has to forget erased accounts, too.
-    ///   - limits: how much one transaction does.
-    ///   - onFault: called with one line, free of personal data, for each round that failed.
+    ///   - url: The runtime role's URL.
+    ///   - recent: This process's cache of recent events, which must drop those of erased accounts.
+    ///   - limits: The limits of one transaction.
+    ///   - onFault: Called with one line, free of personal data, for each failed round.
     package init(
         url: String, recent: RecentEvents = RecentEvents(), limits: ErasureLimits = ErasureLimits(),
         onFault: @escaping @Sendable (String) -> Void
@@ -55,14 +55,14 @@ package final class ErasureWorker: Sendable {
         self.onFault = onFault
     }
 
-    /// Makes the worker look at once; never blocks.
+    /// Starts a round at once; never blocks.
     ///
-    /// To be called after a commit that erased an account.
+    /// Call it after a commit that erased an account.
     package func wake() {
         signal.raise()
     }
 
-    /// Works until the task is cancelled; survives a database that goes away and comes back.
+    /// Works until the task is cancelled; survives outages of the database.
     package func run() async {
         while !Task.isCancelled {
             var isWaiting = false
@@ -80,10 +80,10 @@ package final class ErasureWorker: Sendable {
         await session.close()
     }
 
-    /// Works once at every erasure that is not done; one that fails stops none of the others.
+    /// Works once on each unfinished erasure; a failure does not stop the others.
     ///
-    /// - Returns: how many wait until the read models have folded their events.
-    /// - Throws: `PostgresError`, the first one, after all have been tried; what was destroyed stays
+    /// - Returns: The number of erasures that wait for the read models to fold their events.
+    /// - Throws: The first `PostgresError`, after all have been tried; destroyed data stays
     ///   destroyed.
     package func round() async throws -> Int {
         for (tenant, accounts) in try await accounts(Self.recent) {

@@ -10,7 +10,7 @@ package enum HeldAccounts {
         WHERE a.tenant_id = $1 AND a.legal_holds IS NOT NULL ORDER BY h.hold
         """)
 
-    /// All of them, the oldest first.
+    /// Returns all holds, the oldest first.
     ///
     /// - Throws: `PostgresError`.
     package static func read(

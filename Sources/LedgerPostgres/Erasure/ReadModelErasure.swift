@@ -1,28 +1,28 @@
 import Ledger
 import Postgres
 
-/// What an erased account has left in the tables of the read models, whatever they are there for.
+/// The personal data of an erased account in the tables of the read models.
 ///
-/// A table that has folded the erasure holds nothing of the person. Others do: one that has stopped or
-/// is behind, and one that a broken-off rebuild left. Rows stay and personal columns become null, since
-/// a fold that goes on wants to find its rows.
+/// A table that has folded the erasure holds no personal data. A table that has stopped or is
+/// behind may hold some, and so may one left by an aborted rebuild. Rows are kept and personal
+/// columns become null, because a fold that continues expects its rows.
 struct ReadModelErasure {
-    /// Blocks of a table without indexes that one statement looks at.
+    /// The number of blocks that one statement scans in a table without indexes.
     private static let blocksMax: Int64 = 2_000
 
     let tenant: TenantID
     let account: AccountID
     let limits: ErasureLimits
 
-    /// A table, and how its rows are found.
+    /// A table and the way to find its rows.
     private struct Place {
         let table: ProjectionTable
         let hasKey: Bool
-        /// Whether nobody writes into it any more what an erasure would have to take away again.
+        /// Whether no more personal data of the account will be written to the table.
         let isSettled: Bool
     }
 
-    // A rebuild that runs holds an advisory lock of two numbers.
+    // A running rebuild holds an advisory lock of two numbers.
     private static let tables = Statement(
         "erasure_tables",
         """
@@ -48,10 +48,10 @@ struct ReadModelErasure {
             / current_setting('block_size')::bigint + 1
         """)
 
-    /// Takes it away; false while a table is still being filled or folded.
+    /// Deletes the data; returns false while a table is still being filled or folded.
     ///
-    /// `position` is that of the `AccountErased`, `sequences` the number of the account's events; who is
-    /// patient waits for a table that is behind.
+    /// `position` is that of the `AccountErased`, `sequences` the number of the account's events; a
+    /// patient run waits for a table that is behind.
     func run(
         position: Int64, sequences: Int64, isPatient: Bool, on connection: Connection
     ) throws(PostgresError) -> Bool {

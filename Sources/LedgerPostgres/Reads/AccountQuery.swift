@@ -1,13 +1,13 @@
 import Ledger
 import Postgres
 
-/// The statement of a coalesced read.
+/// The statement of a batched read.
 ///
-/// One statement has one snapshot, so the rows are those of the checkpoint that it reads; also when
-/// another table is swapped in, because the statement keeps the view as it is until it has read.
+/// One statement has one snapshot, so the rows match the checkpoint that it reads. This holds even
+/// if another table is swapped in, because the statement keeps the view until it has read.
 enum AccountQuery {
-    // The checkpoint of each tenant is looked up once, and before anything else: `MATERIALIZED`. Where it is
-    // at the log's end, every account is folded, and no account's last position is looked up.
+    // The checkpoint of each tenant is read once and first: `MATERIALIZED`. If it is at the log's
+    // end, every account is folded, and no account's last position is looked up.
     private static let statement = Statement(
         "read_accounts",
         """
@@ -48,7 +48,7 @@ enum AccountQuery {
     static func answers(
         to batch: [AccountReads.Pending], behind fence: SchemaFence, on connection: Connection
     ) throws -> [AccountReads.Answer] {
-        // By closures: a path of several properties is followed at run time.
+        // Closures, because a key path of several properties is evaluated at run time.
         let tenants = batch.map { $0.tenant.description }
         let results = try connection.pipeline([
             Call(
@@ -67,9 +67,9 @@ enum AccountQuery {
         return found.map { $0.answer }
     }
 
-    /// What the rows of one caller say: the account, and one of its identities a row if it has any.
+    /// The rows of one caller: the account, with one of its identities per row, if any.
     private struct Found {
-        /// A caller without a row has no session that lives, or no account.
+        /// A caller without a row has no live session, or no account.
         private var hasSession = false
         private var isFolded = true
         private var isDamaged = false

@@ -1,11 +1,11 @@
 package import Ledger
 import Postgres
 
-/// Reads of `user_providers`, coalesced: reads that wait together are one query.
+/// Reads of `user_providers`; waiting reads are combined into one query.
 ///
 /// Nothing is cached, so a commit of any process is seen. One query reads the caller's session, the
 /// account's last position and the projection's checkpoint; while the projection is behind that
-/// position, the read is asked again, up to a limit.
+/// position, the read is retried, up to a limit.
 package final class AccountReads: AccountReader {
     struct Pending: Sendable {
         let tenant: TenantID
@@ -18,18 +18,18 @@ package final class AccountReads: AccountReader {
         case sessionEnded
         /// The projection has not folded the account's last event yet.
         case behind
-        /// A row of the account holds what no version of this program wrote.
+        /// A row of the account that no version of this program wrote.
         case damaged
     }
 
-    /// Reads in one query at the most.
+    /// The maximum number of reads in one query.
     private static let batchLimit = 256
-    /// Reads of at most so many at once are answered before the next ones are begun.
+    /// The largest batch of reads that is answered before the next query starts.
     private static let deliveredInPlaceMax = 2
-    /// How long a read waits for the projection; part of the time that it may wait before it is begun.
+    /// The maximum wait for the projection; part of the limit on the wait before a read starts.
     private static let patience = Duration.seconds(3)
-    /// How soon a read that waits for the projection is asked again when nobody says that it has
-    /// moved, as when another process folds.
+    /// The interval between retries of a read that waits for the projection, if no signal arrives
+    /// first, as when another process folds.
     private static let pause = Duration.milliseconds(20)
 
     private let queue: BatchQueue<Pending>
@@ -40,16 +40,16 @@ package final class AccountReads: AccountReader {
     private let onBehind: @Sendable () -> Void
     private let onFault: @Sendable (String) -> Void
 
-    /// Makes a reader; ``run()`` has to be called for it to work.
+    /// Creates a reader, which works while ``run()`` runs.
     ///
     /// - Parameters:
-    ///   - url: the runtime role's URL.
-    ///   - queueLimit: reads that wait at the most; more are refused as overload.
-    ///   - fence: refuses the schema of another version.
-    ///   - advances: to be raised after each commit that moved the checkpoint of `user_providers`:
-    ///     reads that wait for the projection ask again then.
-    ///   - onBehind: called when a read has to wait for the projection; must not block.
-    ///   - onFault: called with one line, free of personal data, for each failed query.
+    ///   - url: The runtime role's URL.
+    ///   - queueLimit: The maximum number of waiting reads; more are refused as overload.
+    ///   - fence: Refuses a schema of another version.
+    ///   - advances: Raised after each commit that moved the checkpoint of `user_providers`: reads
+    ///     that wait for the projection are retried then.
+    ///   - onBehind: Called when a read has to wait for the projection; must not block.
+    ///   - onFault: Called with one line, free of personal data, for each failed query.
     package init(
         url: String, queueLimit: Int = 4096, fence: SchemaFence = SchemaFence(),
         advances: AdvanceSignal = AdvanceSignal(),
@@ -93,7 +93,7 @@ package final class AccountReads: AccountReader {
         }
     }
 
-    /// Works until ``close()`` was called and everything accepted before has been answered.
+    /// Works until ``close()`` was called and all accepted reads are answered.
     package func run() async {
         await withTaskExecutorPreference(session.taskExecutor) {
             await withDiscardingTaskGroup { deliveries in
@@ -113,7 +113,7 @@ package final class AccountReads: AccountReader {
     private func answer(
         _ sifted: BatchQueue<Pending>.Sifted, _ deliveries: inout DiscardingTaskGroup
     ) async {
-        fail(sifted.late, with: .overloaded, because: "they waited too long to be begun")
+        fail(sifted.late, with: .overloaded, because: "they waited too long")
         let batch = sifted.batch
         guard !batch.isEmpty else { return }
         let answers: [Answer]
@@ -125,7 +125,7 @@ package final class AccountReads: AccountReader {
             return fail(batch, with: .unavailable, because: SchemaFence.news(of: error))
         }
         guard batch.count > Self.deliveredInPlaceMax else { return deliver(answers, to: batch) }
-        // The next query need not wait until many clients have been told.
+        // The next query need not wait until all clients have their answers.
         deliveries.addTask(executorPreference: delivery) { self.deliver(answers, to: batch) }
     }
 
@@ -135,7 +135,7 @@ package final class AccountReads: AccountReader {
         }
     }
 
-    /// Without a reason there is nothing to be said that was not said before.
+    /// Logs nothing without a reason: the fault was logged before.
     private func fail(
         _ batch: [Queued<Pending>], with fault: LedgerFault, because reason: String?
     ) {

@@ -1,7 +1,7 @@
 import Ledger
 import Synchronization
 
-/// Tells any number of waiting tasks that something has moved on.
+/// A signal that wakes any number of waiting tasks.
 package final class AdvanceSignal: LogWatch {
     private struct State {
         var count: UInt64 = 0
@@ -11,13 +11,13 @@ package final class AdvanceSignal: LogWatch {
 
     private let state = Mutex(State())
 
-    /// How often it was raised: what a waiter has seen.
+    /// The number of times it was raised, which a waiter remembers.
     package var count: UInt64 { state.withLock { $0.count } }
 
-    /// Makes a signal that was never raised.
+    /// Creates a signal that was never raised.
     package init() {}
 
-    /// Lets everybody who waits go on; never blocks.
+    /// Wakes all waiting tasks; never blocks.
     package func raise() {
         let waiters = state.withLock { state in
             state.count += 1
@@ -28,7 +28,7 @@ package final class AdvanceSignal: LogWatch {
         for waiter in waiters.values { waiter.resume() }
     }
 
-    /// Waits until it is raised more often than was seen, the time has passed or the task is
+    /// Waits until it was raised more than `seen` times, the time limit passes or the task is
     /// cancelled.
     package func wait(since seen: UInt64, atMost limit: Duration) async {
         guard count == seen else { return }
@@ -48,7 +48,7 @@ package final class AdvanceSignal: LogWatch {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    // A task that was cancelled before it got here finds nobody to resume it.
+                    // A task that was cancelled before this point would never be resumed.
                     if state.count != seen || Task.isCancelled { return true }
                     state.waiters[number] = continuation
                     return false

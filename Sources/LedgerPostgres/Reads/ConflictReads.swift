@@ -1,9 +1,9 @@
 package import Ledger
 import Postgres
 
-/// Reads of the `conflicts` read model, on a connection of their own.
+/// Reads of the `conflicts` read model on its own connection.
 package struct ConflictReads: ConflictReader {
-    /// How many conflicts one page looks at, at the most.
+    /// The maximum number of conflicts that one page examines.
     package static let windowMax: Int64 = 20_000
 
     private static let begin = Statement(
@@ -42,11 +42,11 @@ package struct ConflictReads: ConflictReader {
     private let session: Postgres.Session
     private let onFault: @Sendable (String) -> Void
 
-    /// Describes where the read model is; nothing is connected yet.
+    /// Configures the reads; does not connect yet.
     ///
     /// - Parameters:
-    ///   - url: of a role that may read `conflicts`, `projections` and heads.
-    ///   - onFault: called with one line, free of personal data, for each failed read.
+    ///   - url: The URL of a role that may read `conflicts`, `projections` and heads.
+    ///   - onFault: Called with one line, free of personal data, for each failed read.
     package init(url: String, onFault: @escaping @Sendable (String) -> Void) {
         self.onFault = onFault
         session = Postgres.Session(
@@ -55,12 +55,12 @@ package struct ConflictReads: ConflictReader {
         ) { try $0.execute("SET statement_timeout = '10s'; SET jit = off") }
     }
 
-    /// Closes the connection; the next read makes a new one.
+    /// Closes the connection; the next read opens a new one.
     package func close() async {
         await session.close()
     }
 
-    /// The next conflicts, in the order of their last attempts.
+    /// Returns the next conflicts, in the order of their last attempts.
     package func conflicts(
         matching query: ConflictQuery, in tenant: TenantID
     ) async throws(LedgerFault) -> ConflictPage {
@@ -101,7 +101,7 @@ package struct ConflictReads: ConflictReader {
         }
         let isFull = found.count > query.limit
         let shown = Array(found.prefix(query.limit))
-        // A page that is not full was looked at up to the window's end.
+        // A page that is not full was examined up to the window's end.
         let cursor = isFull ? shown.last?.last.position.value : end
         return ConflictPage(
             page: CursorPage(

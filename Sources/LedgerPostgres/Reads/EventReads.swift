@@ -1,15 +1,15 @@
 package import Ledger
 import Postgres
 
-/// Reads of `events` for auditors, on a connection of their own.
+/// Reads of `events` for auditors on their own connection.
 package struct EventReads: EventReader {
-    /// How many positions one page looks at, at the most.
+    /// The maximum number of positions that one page examines.
     package static let windowMax: Int64 = 20_000
 
     private static let head = Statement(
         "event_head", "SELECT next_position FROM ledger_head WHERE tenant_id = $1")
 
-    /// Filters by the entry, not by the columns that are derived from it.
+    /// Filters by the entry, not by the columns derived from it.
     private static let page = Statement(
         "event_page",
         """
@@ -48,13 +48,14 @@ package struct EventReads: EventReader {
     private let onFault: @Sendable (String) -> Void
     private let alarms = ForgeryAlarms()
 
-    /// Describes where the log is; nothing is connected yet.
+    /// Configures the reads; does not connect yet.
     ///
     /// - Parameters:
-    ///   - url: the runtime role's URL.
-    ///   - keyring: unwraps the keys of accounts, to disclose.
-    ///   - fence: refuses the schema of another version, since a stream asks for its key now and then only.
-    ///   - onFault: called with one line, free of personal data, for each failed read.
+    ///   - url: The runtime role's URL.
+    ///   - keyring: Unwraps the keys of accounts for disclosures.
+    ///   - fence: Refuses a schema of another version, since a stream checks its API key only
+    ///     occasionally.
+    ///   - onFault: Called with one line, free of personal data, for each failed read.
     package init(
         url: String, keyring: WrappingKeyring, fence: SchemaFence = SchemaFence(),
         onFault: @escaping @Sendable (String) -> Void
@@ -68,14 +69,15 @@ package struct EventReads: EventReader {
         ) { try $0.execute("SET statement_timeout = '10s'; SET jit = off") }
     }
 
-    /// Closes the connection; the next read makes a new one.
+    /// Closes the connection; the next read opens a new one.
     package func close() async {
         await session.close()
     }
 
-    /// The next events after a position, in commit order, before the first that no server has appended.
+    /// Returns the next events after a position in commit order, up to the first that no server has
+    /// appended.
     ///
-    /// - Throws: `LedgerFault.internalFailure` when that is the first of them.
+    /// - Throws: `LedgerFault.internalFailure` if that is the first of them.
     package func events(
         matching query: EventQuery, in tenant: TenantID, isDisclosing: Bool
     ) async throws(LedgerFault) -> CursorPage<ShownEvent> {
@@ -95,9 +97,9 @@ package struct EventReads: EventReader {
         }
     }
 
-    /// The event with an id; nil when the tenant has none.
+    /// Returns the event with an id; nil if the tenant has none.
     ///
-    /// - Throws: `LedgerFault.internalFailure` for one that no server has appended.
+    /// - Throws: `LedgerFault.internalFailure` for an event that no server has appended.
     package func event(
         _ id: EventID, in tenant: TenantID, isDisclosing: Bool
     ) async throws(LedgerFault) -> ShownEvent? {
@@ -108,7 +110,7 @@ package struct EventReads: EventReader {
                 if found.isEmpty, let forgery { throw forgery }
                 let events = try shown(
                     found, named: id, in: tenant, isDisclosing: isDisclosing, on: connection)
-                // The column is only derived: several rows may say that they are the event.
+                // The column is only derived: several rows may claim to be the event.
                 return events.first { $0.damage == nil } ?? events.first
             }
         } catch is LogDamage {
@@ -119,7 +121,8 @@ package struct EventReads: EventReader {
         }
     }
 
-    /// What the last link of an identity disclosed; nil when the account was not the last to have it.
+    /// Returns the disclosures of an identity's last link; nil unless the account was the last to
+    /// have it.
     package func formerLink(
         of identity: IdentityID, to account: AccountID, in tenant: TenantID
     ) async throws(LedgerFault) -> FormerLink? {
@@ -145,10 +148,11 @@ package struct EventReads: EventReader {
         }
     }
 
-    /// Finds an event by its id, which carries the millisecond in which it was recorded.
+    /// Finds an event by its id, which contains the millisecond of its recording.
     ///
-    /// The index on ids is of use only where its ranges are summarised, and without statistics the
-    /// planner prefers the tenant's whole log; so that is asked only for what is not where it should be.
+    /// The index on ids is useful only where its ranges are summarised, and without statistics the
+    /// planner prefers the tenant's whole log; it is therefore used only if the event is not found
+    /// by its time.
     private static func rows(
         of id: EventID, in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> QueryResult {
@@ -157,7 +161,7 @@ package struct EventReads: EventReader {
         return try connection.query(one, [.text(tenant.description), .uuid(id.bits)])
     }
 
-    /// What has an id among the events of the millisecond that the id says.
+    /// Returns the rows with an id among the events of the millisecond in the id.
     static func rowsOfTime(
         of id: EventID, in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> QueryResult {
@@ -175,7 +179,7 @@ package struct EventReads: EventReader {
     ) throws -> CursorPage<ShownEvent> {
         let name = Parameter.text(tenant.description)
         let heads = try connection.query(Self.head, [name])
-        // What is below the head of this moment is visible to every later statement.
+        // Events below the current head are visible to every later statement.
         let head = heads.rowCount == 1 ? try heads.int8(0, 0) : 0
         let wanted = try TimeSearch.events.range(
             from: query.from, through: query.through, head: head, in: tenant, on: connection)
@@ -199,13 +203,13 @@ package struct EventReads: EventReader {
         return CursorPage(elements: events, cursor: last.position.value, hasMore: true)
     }
 
-    /// A row of the log that is to be shown.
+    /// A row of the log to show.
     private struct FoundRow {
         let position: Int64
         let entry: [UInt8]
     }
 
-    /// Leaves out what no server has appended, and raises an alarm for it; the first of that.
+    /// Removes events that no server has appended, and reports the first of them.
     private func authentic(
         _ rows: QueryResult, in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> (found: [FoundRow], forgery: LogDamage?) {
@@ -230,9 +234,10 @@ package struct EventReads: EventReader {
         return (found, forgery)
     }
 
-    /// Decodes positions and entries and, if it is asked for, what they disclose.
+    /// Decodes positions and entries and, on request, their disclosures.
     ///
-    /// With an id, any other event is damage; with an account, nothing is disclosed about another one.
+    /// With an id, any other event is damage; with an account, disclosures about other accounts are
+    /// omitted.
     private func shown(
         _ entries: [FoundRow], named id: EventID? = nil, disclosingOnly account: AccountID? = nil,
         in tenant: TenantID, isDisclosing: Bool, on connection: Connection

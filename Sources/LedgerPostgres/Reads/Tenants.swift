@@ -1,11 +1,11 @@
 package import Ledger
 import Postgres
 
-/// The tenants that have a head row, remembered once they are seen.
+/// The tenants with a head row, cached once they are found.
 package actor Tenants: TenantDirectory {
-    /// How long it is remembered that a tenant does not exist.
+    /// The time for which the absence of a tenant is cached.
     private static let absenceLasts = Duration.seconds(1)
-    /// How many absent tenants are remembered.
+    /// The maximum number of absent tenants in the cache.
     private static let absentMax = 1024
 
     private static let one = Statement(
@@ -17,11 +17,11 @@ package actor Tenants: TenantDirectory {
     private var known: Set<TenantID>
     private var absent: [TenantID: ContinuousClock.Instant] = [:]
 
-    /// Makes a directory.
+    /// Creates a directory.
     ///
     /// - Parameters:
-    ///   - url: the runtime role's URL.
-    ///   - known: tenants that have been seen already.
+    ///   - url: The runtime role's URL.
+    ///   - known: Tenants that are known to exist.
     package init(url: String, known: Set<TenantID> = []) {
         self.known = known
         session = Postgres.Session(
@@ -51,7 +51,7 @@ package actor Tenants: TenantDirectory {
         return exists
     }
 
-    /// All tenants with the number of events in their logs, by name.
+    /// Returns all tenants with the number of events in their logs, ordered by name.
     ///
     /// - Throws: `PostgresError`.
     package func list() async throws -> [(tenant: TenantID, events: Int64)] {

@@ -1,7 +1,7 @@
-/// What bounds the time to an answer under any load: the sum of the two.
+/// The limits whose sum bounds the time to an answer under any load.
 package enum AnswerTime {
-    /// How long a command, a read or a look-up may wait before it is begun; later it is refused.
+    /// The maximum wait of a command, a read or a lookup before it starts; later it is refused.
     package static let waitMax = Duration.seconds(5)
-    /// How long the transaction that it is begun in may take, connecting included.
+    /// The maximum duration of its transaction, including connecting.
     static let transactionMax = Duration.seconds(6)
 }

@@ -1,6 +1,6 @@
 package import Ledger
 
-/// What one commit appended to one tenant's log, in order.
+/// The events that one commit appended to one tenant's log, in order.
 package struct AppendedEvents: Sendable {
     package let tenant: TenantID
     package let events: [DisclosedEvent]

@@ -1,15 +1,15 @@
 import Ledger
 
-/// What an account's budgets remember, as the bytes of its `attempts` column.
+/// The attempts counted by an account's budgets, encoded for its `attempts` column.
 ///
-/// A version byte, then for each attempt: one byte for the action, eight for the time in microseconds
-/// since 1970 (most significant first), the 32 of the digest, and provider and outcome, each with its
-/// length in one byte before it.
+/// The format is a version byte, followed for each attempt by one byte for the action, eight for
+/// the time in microseconds since 1970 (most significant first), the 32 of the digest, and provider
+/// and outcome, each preceded by its length in one byte.
 enum AttemptList {
     private static let version: UInt8 = 1
     private static let fixedByteCount = 1 + 8 + Digest.byteCount
 
-    /// The column's bytes; nil when there is nothing to remember.
+    /// Encodes attempts for the column; nil if there are none.
     static func encode(_ attempts: [DecisionState.Attempt: Timestamp]) -> [UInt8]? {
         guard !attempts.isEmpty else { return nil }
         var bytes = [version]
@@ -25,7 +25,7 @@ enum AttemptList {
         return bytes
     }
 
-    /// Reads a column's bytes; nil when they are not what ``encode(_:)`` writes.
+    /// Decodes a column's bytes; nil if ``encode(_:)`` did not write them.
     static func decode(_ bytes: [UInt8]) -> [DecisionState.Attempt: Timestamp]? {
         guard bytes.first == version else { return nil }
         var attempts: [DecisionState.Attempt: Timestamp] = [:]

@@ -1,7 +1,9 @@
 import Ledger
 
-/// The keys of the accounts that a batch touches; unwrapped when they are asked for, since most
-/// commands about an account disclose nothing about it.
+/// The keys of the accounts in a batch.
+///
+/// A key is unwrapped only when it is requested, since most commands disclose nothing about their
+/// account.
 struct BatchAccountKeys {
     private enum Key {
         case wrapped([UInt8], wrappingKey: String)
@@ -23,17 +25,17 @@ struct BatchAccountKeys {
         keys.reserveCapacity(count)
     }
 
-    /// Takes a key as the store has it.
+    /// Adds a key as stored.
     mutating func load(_ wrapped: [UInt8], wrappingKey: String, of account: AccountID) {
         keys[account] = .wrapped(wrapped, wrappingKey: wrappingKey)
     }
 
-    /// Takes the key of an account that the batch opens.
+    /// Adds the key of an account that the batch opens.
     mutating func add(_ key: AccountKey, of account: AccountID) {
         keys[account] = .open(key)
     }
 
-    /// An account's key; nil when it has none that can be read.
+    /// Returns an account's key; nil if it has no readable key.
     subscript(account: AccountID) -> AccountKey? {
         mutating get {
             switch keys[account] {

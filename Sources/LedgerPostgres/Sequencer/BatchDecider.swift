@@ -1,18 +1,18 @@
 import Cryptography
 import Ledger
 
-/// Decides the commands of a batch in order of arrival, each seeing the effects of those before it.
+/// Decides the commands of a batch in order of arrival, each on the state left by those before it.
 struct BatchDecider: Sendable {
     let policy: @Sendable (TenantID) -> TenantPolicy?
     /// Unpredictable bytes, for salts and identifiers.
     let random: @Sendable (Int) -> [UInt8]
 
-    /// How far back a tenant's sign-ins are counted.
+    /// Returns the period over which a tenant's sign-ins are counted.
     func signInWindowSeconds(_ tenant: TenantID) -> Int64 {
         policy(tenant)?.signInBudget.windowSeconds ?? 3600
     }
 
-    /// Decides, and leaves in the tenants' batches what is to be written.
+    /// Decides the commands, and adds the resulting writes to the tenants' batches.
     ///
     /// - Throws: `BatchFault.fold` when the model contradicts itself.
     func decide(
@@ -29,7 +29,7 @@ struct BatchDecider: Sendable {
             let rules = policy(command.tenant) ?? TenantPolicy(providers: [])
             let decision = command.decide(given: batch.state, at: loaded.now, under: rules)
             guard batch.canDisclose(decision) else {
-                // Only this command's account is damaged, so only this command is answered so.
+                // Only this command's account is damaged, so only this command fails.
                 answers.append(.failure(.internalFailure))
                 continue
             }
@@ -52,8 +52,8 @@ struct BatchDecider: Sendable {
             })
     }
 
-    /// An account's attempts are kept with the account, so what a budget no longer counts has to go
-    /// when there is something new to keep.
+    /// Removes the attempts that no budget counts any longer when an account has a new attempt to
+    /// store.
     private func forgetAttempts(
         after effects: [Decision.Effect], in batch: TenantBatch, at now: Timestamp,
         _ rules: TenantPolicy

@@ -1,6 +1,7 @@
 import Ledger
 
-/// The rows that a batch of commands has to see: gathered from the commands, loaded by `unnest`.
+/// The keys of the rows that a batch of commands needs, collected from the commands and loaded by
+/// `unnest`.
 struct BatchKeys {
     /// Keys of subjects: parallel columns.
     struct Subjects {
@@ -70,7 +71,7 @@ struct BatchKeys {
         var scopes: [IdempotencyScope] = []
     }
 
-    /// Keys of ID tokens that are to be used once: parallel columns.
+    /// Keys of single-use ID tokens: parallel columns.
     struct IDTokens {
         var tenants: [TenantID] = []
         var digests: [Digest] = []
@@ -79,19 +80,19 @@ struct BatchKeys {
     let commandCount: Int
     private(set) var tenants: Set<TenantID> = []
     private(set) var newTenants: Set<TenantID> = []
-    /// Subjects that commands claim; the accounts that hold them belong to them.
+    /// Subjects that commands claim; the accounts that hold them are loaded with them.
     private(set) var subjects = Claims()
-    /// Sessions that commands come through; their accounts belong to them.
+    /// Sessions that commands are sent in; their accounts are loaded with them.
     private(set) var sessions = Sessions()
     private(set) var idempotency = Scopes()
     private(set) var idTokens = IDTokens()
-    /// Accounts that commands name; with their legal holds, those that were erased, and those that are
-    /// one with them.
+    /// Accounts that commands name; loaded with their legal holds, erasures, and all accounts
+    /// merged with them.
     private(set) var accounts = Accounts()
-    /// The ones among ``subjects`` whose accounts are meant as ``accounts`` are.
+    /// The members of ``subjects`` whose accounts are loaded like ``accounts``.
     private(set) var holders = Subjects()
 
-    /// Identities that commands name, each with the account that it should have belonged to last.
+    /// Identities that commands name, each with the account that should have held it last.
     private(set) var identities = Identities()
 
     init(_ commands: [Command]) {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// An element of a queue, and since when it has waited.
+/// An element of a queue with the time since which it has waited.
 struct Queued<Element: Sendable>: Sendable {
     let element: Element
     let since: ContinuousClock.Instant
@@ -8,12 +8,13 @@ struct Queued<Element: Sendable>: Sendable {
 
 /// A bounded queue that is drained in batches by one consumer.
 ///
-/// While the consumer works on one batch, the next one forms: under light load batches are small and
-/// answers fast, under heavy load one commit carries many. What has waited too long when the consumer
-/// comes back is not to be begun any more: so nobody waits for longer than the limit and one batch,
-/// however many wait, and nothing is done for those who have long given up.
+/// While the consumer processes one batch, the next one forms: under light load batches are small
+/// and answers fast, under heavy load one commit carries many commands. Elements that have waited
+/// too long when the consumer returns are not started. An element therefore waits no longer than
+/// the limit and one batch, whatever the load, and no work is done for clients that gave up long
+/// ago.
 final class BatchQueue<Element: Sendable>: Sendable {
-    /// What may be begun, and what is to be refused; each in the order of its coming.
+    /// Elements to start and elements to refuse, each in order of arrival.
     struct Sifted: Sendable {
         let batch: [Queued<Element>]
         let late: [Queued<Element>]
@@ -30,7 +31,7 @@ final class BatchQueue<Element: Sendable>: Sendable {
     private let now: @Sendable () -> ContinuousClock.Instant
     private let state = Mutex(State())
 
-    /// Makes a queue that holds at most so many elements, each to be begun within a time.
+    /// Creates a queue of limited capacity whose elements must be started within a time.
     init(
         limit: Int, waitMax: Duration = AnswerTime.waitMax,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
@@ -40,15 +41,15 @@ final class BatchQueue<Element: Sendable>: Sendable {
         self.now = now
     }
 
-    /// How many elements wait.
+    /// The number of waiting elements.
     var depth: Int { state.withLock { $0.waiting.count } }
 
     /// Adds an element; false when the queue is full or closed.
     ///
     /// - Parameters:
-    ///   - element: what is added.
-    ///   - since: when it was added first, of one that was taken and comes again; nil for now.
-    /// - Returns: whether it was added.
+    ///   - element: The element to add.
+    ///   - since: The time of its first arrival if it was removed and is added again; nil for now.
+    /// - Returns: Whether it was added.
     func add(_ element: Element, since: ContinuousClock.Instant? = nil) -> Bool {
         let queued = Queued(element: element, since: since ?? now())
         let (added, consumer) = state.withLock { state in
@@ -64,7 +65,7 @@ final class BatchQueue<Element: Sendable>: Sendable {
         return added
     }
 
-    /// Takes what waits, at most so many to be begun and all that is late, without waiting.
+    /// Removes up to `max` elements to start and all that are late, without waiting.
     func take(max: Int) -> Sifted {
         state.withLock { state in
             let sifted = sift(state.waiting)
@@ -78,7 +79,7 @@ final class BatchQueue<Element: Sendable>: Sendable {
         }
     }
 
-    /// Tells what may still be begun now from what has waited too long.
+    /// Separates elements that may still be started from those that have waited too long.
     func sift(_ waiting: [Queued<Element>]) -> Sifted {
         let oldest = now() - waitMax
         guard waiting.contains(where: { $0.since < oldest }) else {
@@ -89,9 +90,9 @@ final class BatchQueue<Element: Sendable>: Sendable {
             late: waiting.filter { $0.since < oldest })
     }
 
-    /// Waits until something is there; false once the queue is closed and empty.
+    /// Waits for an element; false once the queue is closed and empty.
     ///
-    /// - Precondition: one consumer at a time.
+    /// - Precondition: Only one consumer at a time.
     func wait() async -> Bool {
         await withCheckedContinuation { continuation in
             let ready = state.withLock { state in
@@ -105,7 +106,7 @@ final class BatchQueue<Element: Sendable>: Sendable {
         return state.withLock { !$0.waiting.isEmpty || !$0.isClosed }
     }
 
-    /// Refuses what comes from now on; what waits is still taken.
+    /// Refuses new elements; waiting ones can still be taken.
     func close() {
         let consumer = state.withLock { state in
             state.isClosed = true

@@ -1,77 +1,79 @@
 import Ledger
 
-/// Where batches are carried out: Postgres, or memory in a simulation.
+/// The storage that executes batches: Postgres, or memory in a simulation.
 ///
-/// The sequencer answers a batch's commands when `transact` has come back, and not before.
+/// The sequencer answers a batch's commands only after `transact` has returned.
 protocol BatchStore: Sendable {
-    /// Where a task that does little but call the store changes no threads; nil for anywhere.
+    /// An executor for tasks that mostly call the store, to avoid thread switches; nil for any.
     var taskExecutor: (any TaskExecutor)? { get }
-    /// Where answers are delivered, one batch's after another's; nil for anywhere.
+    /// The executor that delivers answers, one batch after another; nil for any.
     var deliveryExecutor: (any TaskExecutor)? { get }
 
-    /// Carries one batch out in one transaction: locks the heads of the tenants that the keys name,
-    /// then reads the clock and loads what the keys name, lets `decide` have it, writes what `decide`
-    /// left in the tenants' batches, and commits.
+    /// Executes one batch in one transaction.
     ///
-    /// - Returns: what `decide` returned, once the transaction is committed.
-    /// - Throws: why nothing is known to be committed.
+    /// Locks the heads of the tenants in the keys, then reads the clock and loads the rows of the
+    /// keys, passes them to `decide`, writes the changes that `decide` left in the tenants'
+    /// batches, and commits.
+    ///
+    /// - Returns: The result of `decide`, once the transaction is committed.
+    /// - Throws: The reason for which nothing is known to be committed.
     func transact(
         _ keys: BatchKeys,
         _ decide: @escaping @Sendable (LoadedBatch) throws(BatchFault) -> BatchOutcome
     ) async throws(BatchFault) -> BatchOutcome
 
-    /// Lets go of what the store holds; it is not used again.
+    /// Releases the store's resources; it is not used again.
     func close() async
 }
 
-/// What a transaction has locked and read.
+/// The rows that a transaction has locked and read.
 struct LoadedBatch {
     /// The store's clock, read after the lock.
     let now: Timestamp
-    /// The named part of each tenant; one that is missing does not exist.
+    /// The requested part of each tenant; a missing tenant does not exist.
     let tenants: [TenantID: TenantBatch]
 }
 
-/// How a batch's commands end, in their order.
+/// The answers to a batch's commands, in order.
 struct BatchOutcome: Sendable {
     let answers: [Sequencer.Answer]
     let recordings: [TenantRecordings]
 }
 
-/// What a batch appends to one tenant's log, in order.
+/// The events that a batch appends to one tenant's log, in order.
 struct TenantRecordings: Sendable {
     let tenant: TenantID
     let recordings: [Recording]
 }
 
-/// Why a batch was not carried out.
+/// The reason for which a batch was not committed.
 enum BatchFault: Error, CustomStringConvertible {
-    /// The store refused it, or what became of it is unknown.
+    /// The store refused it, or its outcome is unknown.
     case store(String, isOfOneCommand: Bool)
-    /// The model contradicts itself: what it decided cannot follow on the state.
+    /// The model contradicts itself: its decision does not fit the state.
     case fold(FoldFault)
-    /// What the store holds cannot be read; says where.
+    /// Stored data is unreadable; the text says which.
     case damaged(String)
-    /// The store's schema is of another version; whatever a command is, it is refused.
+    /// The store's schema has a different version; every command is refused.
     case otherSchema(OtherSchema)
 
     var description: String {
         switch self {
         case .store(let reason, _): reason
-        case .fold(let fault): "decided what cannot follow: \(fault)"
+        case .fold(let fault): "a decision that does not fit the state: \(fault)"
         case .damaged(let place): "unreadable: \(place)"
         case .otherSchema(let other): other.description
         }
     }
 
-    /// What there is to be said about it; nothing when it was said before.
+    /// The text to log; nil if it was logged before.
     var news: String? {
         if case .otherSchema(let other) = self { SchemaFence.news(of: other) } else { description }
     }
 
-    /// Whether the fault may be one command's, so that the others deserve a try of their own.
+    /// Whether a single command may have caused the fault, so that the others are worth a retry.
     ///
-    /// Not when the outcome is unknown, nor when the store has no time or room for anybody.
+    /// False if the outcome is unknown, or if the store lacks time or capacity for any command.
     var isOfOneCommand: Bool {
         switch self {
         case .fold, .damaged: true

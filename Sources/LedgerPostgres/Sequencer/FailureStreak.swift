@@ -1,29 +1,29 @@
-/// Whether a database that is there carries out no commands, judged by the last batches.
+/// A streak of failed batches, which shows whether a reachable database executes no commands.
 ///
-/// A failure that was followed by a commit, or by nothing, says little: a connection was lost. And who is
-/// told that a server is not ready sends it nothing more, so that an old failure says nothing any more.
+/// A failure followed by a commit, or by no batch, means little: a connection was lost. Clients
+/// stop sending to a server that reports itself not ready, so an old failure means nothing either.
 struct FailureStreak: Sendable {
-    /// How long nothing but failures have to come before they count.
+    /// The minimum duration of uninterrupted failures before they count.
     private static let least = Duration.seconds(1)
-    /// How long the last failure counts.
+    /// The time for which the last failure counts.
     private static let memory = Duration.seconds(5)
 
     private var first: ContinuousClock.Instant?
     private var last: ContinuousClock.Instant?
 
-    /// A batch was committed.
+    /// Records a committed batch.
     mutating func end() {
         first = nil
         last = nil
     }
 
-    /// A batch failed, and not for a command in it.
+    /// Records a batch that failed for a reason other than one of its commands.
     mutating func add(at moment: ContinuousClock.Instant) {
         first = first ?? moment
         last = moment
     }
 
-    /// Whether commands that come now will hardly be carried out.
+    /// Whether new commands are likely to fail.
     func isLasting(at moment: ContinuousClock.Instant) -> Bool {
         guard let first, let last else { return false }
         return last - first >= Self.least && moment - last <= Self.memory

@@ -1,10 +1,10 @@
 import Ledger
 import Postgres
 
-/// Carries batches out on one connection, each in one transaction of two round trips.
+/// Executes batches on one connection, each in one transaction of two round trips.
 ///
-/// The first locks and loads, the second writes and commits. The statements after the lock are
-/// statements of their own, so that under READ COMMITTED each sees every commit before it.
+/// The first locks and loads, the second writes and commits. After the lock come separate
+/// statements, so that under READ COMMITTED each sees every earlier commit.
 final class PostgresBatchStore: BatchStore {
     private let session: Postgres.Session
     private let delivery = BlockingExecutor(label: "account-ledger answers")
@@ -12,13 +12,13 @@ final class PostgresBatchStore: BatchStore {
     private let fence: SchemaFence
     private let signInWindowSeconds: @Sendable (TenantID) -> Int64
 
-    /// Describes the store; nothing is connected yet.
+    /// Configures the store; does not connect yet.
     ///
     /// - Parameters:
-    ///   - url: the runtime role's URL.
-    ///   - keyring: wraps the keys of new accounts.
-    ///   - fence: knows the version of the schema that this program is for.
-    ///   - signInWindowSeconds: how far back the sign-ins of a tenant are counted.
+    ///   - url: The runtime role's URL.
+    ///   - keyring: Wraps the keys of new accounts.
+    ///   - fence: The check of the schema's version.
+    ///   - signInWindowSeconds: Returns the period over which a tenant's sign-ins are counted.
     init(
         url: String, keyring: WrappingKeyring, fence: SchemaFence = SchemaFence(),
         signInWindowSeconds: @escaping @Sendable (TenantID) -> Int64
@@ -32,11 +32,11 @@ final class PostgresBatchStore: BatchStore {
         self.signInWindowSeconds = signInWindowSeconds
     }
 
-    /// A frozen process must not hold a tenant, and every statement is a lookup of few keys.
+    /// The settings of the connection; timeouts, because a frozen process must not block a tenant.
     ///
-    /// A plan made while a table is young stays when it has grown, so the statements leave the planner
-    /// no choice: no scans, no joins of whole tables, and each key looked up by itself
-    /// (`LATERAL ... OFFSET 0` is not flattened into a join that could be turned around).
+    /// A plan made while a table is young is kept when the table has grown, so the statements leave
+    /// the planner no choice: no scans, no joins of whole tables, and a separate lookup of each key
+    /// (`LATERAL ... OFFSET 0` is not flattened into a join that could be reversed).
     static let settings =
         ConnectionSettings.primary + ConnectionSettings.limits(idle: 2, lock: 5, statement: 5)
         + ConnectionSettings.lookups
@@ -66,7 +66,7 @@ final class PostgresBatchStore: BatchStore {
         await session.close()
     }
 
-    /// A transaction that this leaves open is rolled back by the session.
+    /// If this leaves a transaction open, the session rolls it back.
     private func transact(
         _ keys: BatchKeys, on connection: Connection,
         _ decide: (LoadedBatch) throws(BatchFault) -> BatchOutcome
@@ -76,8 +76,8 @@ final class PostgresBatchStore: BatchStore {
         try load.read(try connection.pipeline(load.calls))
         let outcome = try decide(LoadedBatch(now: load.now, tenants: load.tenants))
         let batches = load.tenants.values.sorted { $0.tenant < $1.tenant }
-        // The events are ready to be written; while they are, the rest is encoded and encrypted.
-        // Nothing to write is still a transaction to end: its lock must go.
+        // The events are ready to be written; meanwhile the rest is encoded and encrypted. A
+        // transaction without writes must end too, to release its lock.
         _ = try connection.pipeline(try EventWrites.calls(for: batches)) {
             try self.writesBesideEvents(of: batches, at: load.now) + [Call(.commit)]
         }
@@ -91,8 +91,8 @@ final class PostgresBatchStore: BatchStore {
         for batch in batches {
             try secrets.add(batch)
         }
-        // Erasures take away what the commands before them wrote; only then is the place of a subject
-        // free for the identity that it got anew.
+        // Erasures remove rows written by earlier commands; only then is a subject's row free for
+        // the new identity that it was given.
         return try AccountWrites.calls(for: batches) + MergeWrites.calls(for: batches)
             + IdentityWrites.moves(in: batches)
             + SessionWrites.calls(for: batches) + SpentIDTokens.calls(for: batches)
@@ -102,7 +102,7 @@ final class PostgresBatchStore: BatchStore {
 }
 
 extension BatchFault {
-    /// Tells what one command may be to blame for from what hits everybody.
+    /// Distinguishes errors that one command may have caused from those that affect all commands.
     init(_ error: PostgresError) {
         let isOfOneCommand =
             switch error {
@@ -111,7 +111,7 @@ extension BatchFault {
             case .server(let error):
                 switch error.state {
                 case .lockNotAvailable, .idleInTransactionTimeout, .readOnlyTransaction: false
-                // Another schema than this program's: somebody has migrated it.
+                // The schema was migrated to a version other than this program's.
                 case .undefinedTable, .undefinedColumn, .undefinedFunction: false
                 default: !["08", "40", "53", "57", "58"].contains(error.state.conditionClass)
                 }

@@ -1,21 +1,21 @@
 import Postgres
 
-/// A statement over rows that are given as parallel columns, in two forms of one text.
+/// A statement over rows given as parallel columns, in two forms of one text.
 ///
-/// Many rows come as arrays (``ArrayRows``). One row comes as plain values, which the server need not take
-/// apart first: under light load most batches are of one command, and its
-/// statements take a fifth less of the server's time then.
+/// Several rows are passed as arrays (``ArrayRows``). A single row is passed as plain values, which
+/// the server need not unnest: under light load most batches have one command, and its statements
+/// then take a fifth less of the server's time.
 struct RowsStatement: Sendable {
     private let many: Statement
     private let one: Statement
 
-    /// Makes both forms.
+    /// Creates both forms.
     ///
     /// - Parameters:
-    ///   - name: the statement's name.
-    ///   - columns: the columns' names and SQL types; their values are the parameters from the first on.
-    ///   - ordinal: the name of a last column that counts the rows from 1; nil for none.
-    ///   - text: makes the text out of the rows, which stand in its FROM clause and are called `k`.
+    ///   - name: The statement's name.
+    ///   - columns: The columns' names and SQL types; their values are the first parameters.
+    ///   - ordinal: The name of a last column that numbers the rows from 1; nil for none.
+    ///   - text: Builds the text from the rows, which appear in its FROM clause under the alias `k`.
     init(
         _ name: String, _ columns: KeyValuePairs<String, String>, ordinal: String? = nil,
         _ text: (_ rows: String) -> String
@@ -33,9 +33,9 @@ struct RowsStatement: Sendable {
                 """))
     }
 
-    /// A call with columns of so many rows, and what other parameters follow them.
+    /// Creates a call with columns of this many rows, followed by other parameters.
     ///
-    /// - Precondition: every column is an array of that many values.
+    /// - Precondition: Every column is an array of that many values.
     func call(rows: Int, _ columns: [Parameter], _ others: [Parameter] = []) -> Call {
         guard rows == 1 else { return Call(many, columns + others) }
         return Call(one, columns.map(\.only) + others)
@@ -43,7 +43,7 @@ struct RowsStatement: Sendable {
 }
 
 extension Parameter {
-    /// The value of an array of one.
+    /// The value of a one-element array.
     fileprivate var only: Parameter {
         let value: Parameter? =
             switch self {
@@ -64,7 +64,7 @@ extension Parameter {
             case .optionalTimestamps(let values):
                 values.first.map { $0.map(Parameter.timestamp) ?? .null }
             }
-        guard let value else { preconditionFailure("a column of one row is an array of one") }
+        guard let value else { preconditionFailure("a one-row column must be a one-element array") }
         return value
     }
 }

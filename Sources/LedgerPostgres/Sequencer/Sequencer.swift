@@ -2,30 +2,30 @@ import Cryptography
 package import Ledger
 import Synchronization
 
-/// What a sequencer needs to know.
+/// The configuration of a sequencer.
 package struct SequencerConfiguration: Sendable {
     /// The runtime role's URL.
     package var url: String
-    /// Commands that wait at the most; more are refused as overload.
+    /// The maximum number of waiting commands; more are refused as overload.
     package var queueLimit = 4096
-    /// How long a command may wait before it is begun; one that has waited longer is refused as overload.
+    /// The maximum wait of a command before it starts; after that it is refused as overload.
     package var waitMax = AnswerTime.waitMax
-    /// Commands in one transaction at the most.
+    /// The maximum number of commands in one transaction.
     package var batchLimit = 256
-    /// What refuses the schema of another version.
+    /// The check that refuses a schema of another version.
     package var fence = SchemaFence()
 
-    /// Describes a sequencer with the usual limits.
+    /// Creates a configuration with the default limits.
     package init(url: String) {
         self.url = url
     }
 }
 
-/// Takes commands in their order of arrival, decides them in batches and answers after the commit.
+/// Accepts commands in order of arrival, decides them in batches and answers after the commit.
 ///
-/// One connection, one transaction at a time (group commit). Several processes may each run one on the
-/// same database: the tenant's head row orders them. A batch that the database refuses is tried again in
-/// halves, so that a poisoned command does not fail its neighbours.
+/// One connection, one transaction at a time (group commit). Several processes may each run one on
+/// the same database: the tenant's head row orders them. A batch that the database refuses is
+/// retried in halves, so that a poisoned command does not fail its neighbours.
 package final class Sequencer: CommandQueue {
     struct Pending: Sendable {
         let command: Command
@@ -34,8 +34,8 @@ package final class Sequencer: CommandQueue {
 
     typealias Answer = Result<Result<Reply, Refusal>, LedgerFault>
 
-    /// Batches of at most so many commands are answered before the next one is begun: for these
-    /// another thread would cost more than it saves.
+    /// The largest batch that is answered before the next one starts: for a few answers another
+    /// thread would cost more than it saves.
     private static let deliveredInPlaceMax = 2
 
     private let batchLimit: Int
@@ -45,17 +45,17 @@ package final class Sequencer: CommandQueue {
     private let onCommit: @Sendable ([AppendedEvents]) -> Void
     private let onFault: @Sendable (String) -> Void
     private let measures = SequencerMeasures()
-    /// Batches whose answers are on their way.
+    /// The number of batches whose answers are being delivered.
     private let delivering = Atomic(0)
 
-    /// Makes a sequencer on Postgres; ``run()`` has to be called for it to work.
+    /// Creates a sequencer on Postgres, which works while ``run()`` runs.
     ///
     /// - Parameters:
-    ///   - configuration: where the database is, and limits.
-    ///   - policy: the rules of a tenant; nil for a tenant without a configuration.
-    ///   - keyring: wraps the keys of new accounts.
-    ///   - onCommit: called with what was appended after each commit that did; must not block.
-    ///   - onFault: called with one line, free of personal data, for each failed batch.
+    ///   - configuration: The database and the limits.
+    ///   - policy: Returns the rules of a tenant; nil for a tenant without a configuration.
+    ///   - keyring: Wraps the keys of new accounts.
+    ///   - onCommit: Called with the appended events after each commit that has any; must not block.
+    ///   - onFault: Called with one line, free of personal data, for each failed batch.
     package convenience init(
         configuration: SequencerConfiguration,
         policy: @escaping @Sendable (TenantID) -> TenantPolicy?, keyring: WrappingKeyring,
@@ -73,7 +73,7 @@ package final class Sequencer: CommandQueue {
             decider: decider, onCommit: onCommit, onFault: onFault)
     }
 
-    /// Makes a sequencer on any store, under any clock.
+    /// Creates a sequencer on any store and with any clock.
     init(
         queueLimit: Int, batchLimit: Int, waitMax: Duration = AnswerTime.waitMax,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
@@ -89,14 +89,14 @@ package final class Sequencer: CommandQueue {
         queue = BatchQueue(limit: queueLimit, waitMax: waitMax, now: now)
     }
 
-    /// How the sequencer is doing.
+    /// The current statistics of the sequencer.
     package var statistics: SequencerStatistics {
         measures.statistics(queueDepth: queue.depth)
     }
 
-    /// Whether the last batches of some seconds all failed for want of the database.
+    /// Whether all batches of the last seconds failed because of the database.
     ///
-    /// It is forgotten after five seconds without a batch: only another one can tell.
+    /// Reset after five seconds without a batch: only another batch can show the current state.
     package var isFailing: Bool { measures.isFailing }
 
     package func submit(_ command: Command) async throws(LedgerFault) -> Result<Reply, Refusal> {
@@ -108,7 +108,7 @@ package final class Sequencer: CommandQueue {
         return try answer.get()
     }
 
-    /// Works until ``close()`` was called and everything accepted before has been answered.
+    /// Processes commands until ``close()`` was called and all accepted commands are answered.
     package func run() async {
         await withTaskExecutorPreference(store.taskExecutor) {
             await withDiscardingTaskGroup { deliveries in
@@ -128,8 +128,8 @@ package final class Sequencer: CommandQueue {
     private func process(
         _ sifted: BatchQueue<Pending>.Sifted, _ deliveries: inout DiscardingTaskGroup
     ) async {
-        // First: what is not begun has nothing to wait for.
-        fail(sifted.late, with: .overloaded, because: "they waited too long to be begun")
+        // First, because commands that are not started have nothing to wait for.
+        fail(sifted.late, with: .overloaded, because: "they waited too long")
         let batch = sifted.batch
         guard !batch.isEmpty else { return }
         let start = ContinuousClock.now
@@ -143,12 +143,13 @@ package final class Sequencer: CommandQueue {
                 commands: batch.count,
                 events: outcome.recordings.reduce(0) { $0 + $1.recordings.count },
                 in: ContinuousClock.now - start)
-            // In place only when no earlier batch is still being told: they go out in order.
+            // In place only if no earlier batch is still being answered: answers are delivered in
+            // order.
             if batch.count <= Self.deliveredInPlaceMax, delivering.load(ordering: .acquiring) == 0 {
                 return deliver(outcome, to: batch)
             }
             delivering.add(1, ordering: .relaxed)
-            // The next batch need not wait until many clients have been told.
+            // The next batch need not wait until all clients have their answers.
             deliveries.addTask(executorPreference: store.deliveryExecutor) {
                 self.deliver(outcome, to: batch)
                 self.delivering.subtract(1, ordering: .releasing)
@@ -180,8 +181,8 @@ package final class Sequencer: CommandQueue {
         guard batch.count > 1 else {
             return fail(batch, with: .internalFailure, because: "\(fault)")
         }
-        // Halves and halves of halves: one poisoned command costs a few more transactions, not one
-        // for each of its neighbours. A refused batch has done nothing, so what has become late over it
+        // Repeated halving: one poisoned command costs a few more transactions instead of one per
+        // neighbour. A refused batch has changed nothing, so commands that became late meanwhile
         // may still be refused.
         measures.split()
         let middle = batch.count / 2
@@ -189,7 +190,7 @@ package final class Sequencer: CommandQueue {
         await process(queue.sift(Array(batch[middle...])), &deliveries)
     }
 
-    /// Without a reason there is nothing to be said that was not said before.
+    /// Logs nothing without a reason: the fault was logged before.
     private func fail(
         _ batch: [Queued<Pending>], with fault: LedgerFault, because reason: String?
     ) {

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// How a sequencer is doing, at one moment.
+/// The statistics of a sequencer at one moment.
 package struct SequencerStatistics: Sendable {
     /// Upper bounds of the commit histogram's buckets, in seconds.
     package static let commitSecondsBounds = [
         0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5,
     ]
 
-    /// Commands that wait now.
+    /// Commands that are waiting.
     package var queueDepth = 0
     /// Transactions committed.
     package var batches = 0
@@ -15,22 +15,22 @@ package struct SequencerStatistics: Sendable {
     package var commands = 0
     /// Events appended.
     package var events = 0
-    /// Commands answered with a fault.
+    /// Commands that failed with a fault.
     package var failedCommands = 0
-    /// Batches that were tried again in halves.
+    /// Batches that were retried in halves.
     package var batchesSplit = 0
-    /// How many transactions took at most each bound, and one more count for longer ones.
+    /// The number of transactions within each bound, and one more count for longer ones.
     package var commitCounts = Array(repeating: 0, count: commitSecondsBounds.count + 1)
-    /// The time of all transactions together, in seconds.
+    /// The total time of all transactions, in seconds.
     package var commitSecondsTotal = 0.0
 }
 
-/// Counts what a sequencer does.
+/// The counters of a sequencer.
 final class SequencerMeasures: Sendable {
     private let state = Mutex(SequencerStatistics())
     private let streak = Mutex(FailureStreak())
 
-    /// Whether batches have failed for want of the database, one after another, until just now.
+    /// Whether consecutive batches have failed because of the database until just now.
     var isFailing: Bool { streak.withLock { $0.isLasting(at: .now) } }
 
     func statistics(queueDepth: Int) -> SequencerStatistics {
@@ -58,7 +58,7 @@ final class SequencerMeasures: Sendable {
         state.withLock { $0.failedCommands += commands }
     }
 
-    /// Counts a batch that failed for want of the database.
+    /// Counts a batch that failed because of the database.
     func refused() {
         streak.withLock { $0.add(at: .now) }
     }

@@ -1,10 +1,10 @@
 import Ledger
 import Postgres
 
-/// The ID tokens that have opened a session, of tenants that want each to be used once.
+/// The ID tokens that have opened a session, for tenants that accept each token only once.
 ///
-/// They are read and written under the lock of the tenant's head, so that two sequencers never take one token
-/// for new. Tenants without that setting have no statement of these.
+/// They are read and written under the lock of the tenant's head, so that two sequencers never
+/// accept the same token. Tenants without that setting run none of these statements.
 enum SpentIDTokens {
     private static let loading = RowsStatement(
         "load_spent_id_tokens", ["tenant_id": "text", "digest": "bytea"], ordinal: "n"

@@ -1,17 +1,18 @@
 import Postgres
 
-/// Deletes what need not be remembered any longer: answers of idempotency keys, and ID tokens that were spent.
+/// Deletes expired records: answers of idempotency keys, and spent ID tokens.
 ///
-/// Several processes may each run one: rows that another transaction holds are left for the next round.
+/// Several processes may each run one: rows locked by another transaction are left for the next
+/// round.
 package final class Sweeper: Sendable {
-    /// How long the sweeper rests between two rounds.
+    /// The pause between two rounds.
     package static let pause = Duration.seconds(60)
-    /// Rows in one transaction at the most.
+    /// The maximum number of rows in one transaction.
     private static let batchLimit: Int64 = 1_000
-    /// Transactions in one round at the most.
+    /// The maximum number of transactions in one round.
     private static let batchesMax = 1_000
 
-    // The lock is what keeps a row that is written again meanwhile from being deleted.
+    // The lock prevents the deletion of a row that is rewritten at the same time.
     private static let answers = Statement(
         "sweep_answers",
         """
@@ -25,7 +26,7 @@ package final class Sweeper: Sendable {
           AND idempotency_records.scope = lapsed.scope
         """)
 
-    // A spent token counts as long as any process may still accept it, by a clock of its own.
+    // A spent token counts as long as any process may still accept it by its own clock.
     private static let idTokens = Statement(
         "sweep_spent_id_tokens",
         """
@@ -39,14 +40,14 @@ package final class Sweeper: Sendable {
     private let session: Session
     private let onFault: @Sendable (String) -> Void
 
-    /// Makes a sweeper; ``run()`` has to be called for it to work.
+    /// Creates a sweeper, which works while ``run()`` runs.
     ///
     /// - Parameters:
-    ///   - url: the runtime role's URL.
-    ///   - onFault: called with one line, free of personal data, for each round that failed.
+    ///   - url: The runtime role's URL.
+    ///   - onFault: Called with one line, free of personal data, for each failed round.
     package init(url: String, onFault: @escaping @Sendable (String) -> Void) {
         session = Session(url: url, applicationName: "account-ledger sweeper") {
-            // The answers' age is found by an index that is read by bitmaps, each answer then by its key.
+            // A bitmap scan of an index finds expired answers; each is then read by its key.
             try $0.execute(
                 "SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off")
         }
@@ -69,8 +70,8 @@ package final class Sweeper: Sendable {
 
     /// Sweeps one round.
     ///
-    /// - Returns: how many rows it deleted.
-    /// - Throws: `PostgresError`; what was deleted before stays deleted.
+    /// - Returns: The number of deleted rows.
+    /// - Throws: `PostgresError`; earlier deletions of the round remain.
     package func sweep() async throws -> Int {
         try await sweep(Self.answers, olderThan: Int64(IdempotencyLoad.hours) * 3_600)
             + sweep(Self.idTokens, olderThan: Self.clockDifferenceSeconds)

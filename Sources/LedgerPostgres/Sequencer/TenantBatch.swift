@@ -1,17 +1,17 @@
 import Ledger
 
-/// One tenant's share of a batch: its loaded state, its rules, and what has been decided so far.
+/// One tenant's share of a batch: its loaded state, its rules, and the decisions so far.
 final class TenantBatch {
-    /// Fewer commands would not fill what is set aside for them.
+    /// The minimum number of commands for which reserving capacity pays.
     private static let reservedMin = 8
 
     let tenant: TenantID
     var state: DecisionState
     /// The head's position when it was locked.
     let firstPosition: LogPosition
-    /// The accounts' `next_seq` when they were loaded; nil for accounts opened in this batch.
+    /// The accounts' `next_seq` when loaded; nil for accounts opened in this batch.
     var loadedSequences: [AccountID: Int64] = [:]
-    /// The provider's own names of the identities that were loaded or named in this batch.
+    /// The provider's own names of the identities loaded or named in this batch.
     var subjects: [IdentityID: ProviderIdentity] = [:]
     var keys: BatchAccountKeys
     var macs: LogMACs
@@ -34,7 +34,7 @@ final class TenantBatch {
                 tenant: tenant, nextPosition: firstPosition, lastRecordedAt: lastRecordedAt))
     }
 
-    /// Makes room for what commands load and change, so that it is not rehashed while it grows.
+    /// Reserves capacity for the state that commands load and change, so that it is not rehashed.
     func reserve(forCommands count: Int) {
         guard count >= Self.reservedMin else { return }
         state.reserve(forCommands: count)
@@ -45,7 +45,7 @@ final class TenantBatch {
         changes.reserve(forCommands: count)
     }
 
-    /// Whether every account that a decision tells something about has a key to keep it under.
+    /// Checks whether each account about which a decision discloses something has a readable key.
     func canDisclose(_ decision: Decision) -> Bool {
         var opened: [AccountID] = []
         for draft in decision.drafts {
@@ -60,9 +60,9 @@ final class TenantBatch {
         return true
     }
 
-    /// Takes in what one command appended and changed.
+    /// Adds the events and changes of one command.
     ///
-    /// - Throws: `BatchFault.damaged` when the key that authenticates it is not at hand.
+    /// - Throws: `BatchFault.damaged` if the key that authenticates them is not available.
     func add(_ recorded: [Recording], effects: [Decision.Effect]) throws(BatchFault) {
         recordings.append(contentsOf: recorded)
         for recording in recorded {
@@ -84,7 +84,8 @@ struct Opener: Hashable {
     let identity: IdentityID
 }
 
-/// Which rows a batch has to write, gathered while it is decided; their content is the final state.
+/// The rows that a batch must write, collected while it is decided; they are written in their final
+/// state.
 struct BatchChanges {
     private(set) var accountsOpened: Set<AccountID> = []
     private(set) var accountsTouched: Set<AccountID> = []
@@ -92,16 +93,16 @@ struct BatchChanges {
     private(set) var identitiesTouched: Set<IdentityID> = []
     private(set) var sessionsOpened: Set<SessionID> = []
     private(set) var sessionsEnded: [(session: SessionID, position: LogPosition)] = []
-    /// Whose sessions all ended, and at which position first.
+    /// The openers whose sessions all ended, each with the first position at which they did.
     ///
-    /// Sessions that the batch itself opened are not meant: they are written as they are in the end.
+    /// Sessions opened by the batch itself are excluded: they are written in their final state.
     private(set) var openersEnded: [Opener: LogPosition] = [:]
     private(set) var sessionsRefreshed: Set<SessionID> = []
     private(set) var answers: [IdempotencyScope] = []
     private(set) var idTokensSpent: [(token: SingleUseIDToken, at: Timestamp)] = []
     private(set) var accountsErased: [(account: AccountID, position: LogPosition)] = []
     private(set) var accountsHeld: Set<AccountID> = []
-    /// Whom another account stands for, or stands for no more.
+    /// The accounts that another account absorbed or released.
     private(set) var accountsMerged: Set<AccountID> = []
     private(set) var mergesMade: [Merge] = []
     private(set) var mergesUndone: [(survivor: AccountID, merge: EventID)] = []
@@ -130,7 +131,7 @@ struct BatchChanges {
             case .session: sessionsEnded.append((session: fact.session, position: position))
             case .everywhere:
                 // Every live session was opened by an identity that is still linked, because an
-                // unlink ends its own.
+                // unlink ends the sessions of its identity.
                 for link in ledger.accounts[fact.account]?.links ?? [] {
                     end(link.identity, of: fact.account, at: position)
                 }
@@ -175,7 +176,7 @@ struct BatchChanges {
         case .refreshTokens(let session, _): sessionsRefreshed.insert(session)
         case .answered(let scope, _): answers.append(scope)
         case .idTokenSpent(let token, let time): idTokensSpent.append((token: token, at: time))
-        // The erasure itself does it, with the rows.
+        // The erasure itself deletes them with its rows.
         case .forgotten: break
         }
     }

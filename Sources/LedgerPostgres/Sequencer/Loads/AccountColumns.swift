@@ -1,18 +1,19 @@
 import Ledger
 import Postgres
 
-/// The columns that tell everything about an account: itself, its key, and one of its links a row.
+/// The columns of an account, its key, and one of its links per row.
 ///
-/// Both loads of a batch end with them, so an account comes in as many rows as it has links.
+/// Both loads of a batch end with them; an account therefore has as many rows as links.
 struct AccountColumns {
-    /// The columns' SQL, for a statement in which `a` has the account, `w` its key and `l` a link.
+    /// The SQL of the columns, for a statement in which `a` is the account, `w` its key and `l` a
+    /// link.
     static let selected = """
         a.account_id, a.opened_position, a.next_seq, a.last_leaf, a.last_position, a.attempts,
         w.wrapping_key, w.wrapped_key, l.identity_id, l.provider, l.provider_id, l.linked_at,
         l.linked_position, l.account_id, l.mac
         """
 
-    /// Joins key and links to an account `a` of the tenant `k.tenant_id`, each found by itself.
+    /// Joins key and links to an account `a` of the tenant `k.tenant_id`, each by its own lookup.
     static let joined = """
         LEFT JOIN LATERAL (
             SELECT * FROM account_keys
@@ -29,14 +30,14 @@ struct AccountColumns {
     private let first: Int
 
     /// - Parameters:
-    ///   - result: the rows.
-    ///   - first: the column where these columns begin.
+    ///   - result: The rows.
+    ///   - first: The index of the first of these columns.
     init(_ result: QueryResult, from first: Int) {
         self.result = result
         self.first = first
     }
 
-    /// Takes in what a row tells of its account; a row without one is left.
+    /// Adds the account data of a row to the batch; ignores a row without an account.
     func read(_ row: Int, into batch: TenantBatch) throws {
         guard let bits = try result.optionalUUID(row, first) else { return }
         let id = AccountID(bits: bits)

@@ -1,14 +1,16 @@
 import Ledger
 import Postgres
 
-/// The accounts that commands of operators and administrators name, with what other commands need not
-/// know: their legal holds, whether they were erased, and every account that is one with them by merges.
+/// The accounts named by commands of operators and administrators.
+///
+/// They are loaded with data that other commands do not need: legal holds, erasures, and all
+/// accounts merged with them.
 enum AccountLoad {
-    /// The accounts that are one with the named ones, as a common table expression `family`.
+    /// The accounts merged with the named ones, as a common table expression `family`.
     ///
-    /// From each named account, and each that holds a named subject, up to the one that stands for it, and
-    /// from there down to all whom that one stands for. No cycle can be in it: an absorbed account absorbs
-    /// nobody.
+    /// From each named account, and each that holds a named subject, up to its survivor, and from
+    /// there down to all accounts that the survivor absorbed. There are no cycles: an absorbed
+    /// account absorbs no other.
     static let family = """
         WITH RECURSIVE named AS (
             SELECT tenant_id, account_id FROM unnest($1::text[], $2::uuid[])
@@ -108,7 +110,8 @@ extension QueryResult {
 }
 
 extension Account {
-    /// What a command has to know of an account that was erased: nothing will touch it again.
+    /// Returns the state that a command needs of an erased account, which no event will touch
+    /// again.
     fileprivate static func erased(_ id: AccountID, at position: LogPosition) -> Account {
         Account(
             id: id, openedPosition: LogPosition(0), nextSequence: 0, lastLeaf: .zero,

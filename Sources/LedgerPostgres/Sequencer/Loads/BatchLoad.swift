@@ -7,7 +7,7 @@ struct BatchLoad {
     private let keyring: WrappingKeyring
     private let fence: SchemaFence
     private let steps: [Step]
-    /// What was loaded; a tenant without a head row does not exist.
+    /// The loaded tenants; a tenant without a head row does not exist.
     private(set) var tenants: [TenantID: TenantBatch] = [:]
     /// The database's clock, read after the lock.
     private(set) var now = Timestamp(microseconds: 0)
@@ -22,21 +22,21 @@ struct BatchLoad {
         steps = Self.steps(keys, signInWindowSeconds)
     }
 
-    /// A statement together with what reads its result.
+    /// A statement with the reader of its result.
     private struct Step {
         let call: Call
         let read: (inout BatchLoad, QueryResult) throws -> Void
     }
 
-    /// The statements, in the order in which ``read(_:)`` wants their results.
+    /// The statements, in the order of the results that ``read(_:)`` expects.
     var calls: [Call] { steps.map { $0.call } }
 
-    /// Takes the results in.
+    /// Reads the results.
     ///
-    /// - Throws: `BatchFault.damaged` when a row holds what no version of this program wrote.
+    /// - Throws: `BatchFault.damaged` for a row that no version of this program wrote.
     mutating func read(_ results: [QueryResult]) throws(BatchFault) {
         do {
-            // First: what another version wrote may look like damage.
+            // First, because rows of another version may look like damage.
             try fence.check(results[clockPlace], column: 1)
             for (step, result) in zip(steps, results) {
                 try step.read(&self, result)
@@ -52,7 +52,7 @@ struct BatchLoad {
         }
     }
 
-    /// BEGIN, the making of heads where there are new tenants, and the lock come before it.
+    /// BEGIN, the creation of heads for new tenants, and the lock precede it.
     private var clockPlace: Int { keys.newTenants.isEmpty ? 2 : 3 }
 
     private static func steps(
@@ -86,7 +86,7 @@ struct BatchLoad {
                     try SubjectLoad.read(result, of: load.keys.subjects, into: load.tenants)
                 })
         }
-        // After the others: it adds to accounts that they have loaded.
+        // After the others, because it completes accounts that they have loaded.
         if !keys.accounts.ids.isEmpty {
             steps.append(
                 Step(call: AccountLoad.call(keys)) { load, result in
@@ -122,17 +122,17 @@ struct BatchLoad {
 }
 
 extension QueryResult {
-    /// Which of the keys that were asked for, counted from 0, a row belongs to: its first column.
+    /// Returns the index of the requested key, from 0, that a row belongs to: its first column.
     func keyIndex(_ row: Int) throws -> Int { Int(try int8(row, 0)) - 1 }
 
-    /// A provider's own name of somebody; damage when it breaks the limits.
+    /// Reads a provider's own name of an identity; damaged if it exceeds the limits.
     func subject(_ row: Int, _ column: Int, at provider: ProviderName) throws -> ProviderIdentity {
         guard let subject = ProviderIdentity(provider: provider, providerID: try text(row, column))
         else { throw BatchFault.damaged("identities.provider_id") }
         return subject
     }
 
-    /// A position or a sequence; damage when no log can have come that far.
+    /// Reads a position or a sequence; damaged if no log can have reached it.
     func count(_ row: Int, _ column: Int) throws -> Int64 {
         let value = try int8(row, column)
         guard (0...LogPosition.endMax).contains(value) else {
@@ -141,7 +141,7 @@ extension QueryResult {
         return value
     }
 
-    /// A provider's name; damage when it breaks the grammar.
+    /// Reads a provider's name; damaged if it violates the grammar.
     func provider(_ row: Int, _ column: Int) throws -> ProviderName {
         guard let name = ProviderName(try text(row, column)) else {
             throw BatchFault.damaged("a provider's name")
@@ -149,7 +149,7 @@ extension QueryResult {
         return name
     }
 
-    /// A digest; damage when it has not 32 bytes.
+    /// Reads a digest; damaged if it is not 32 bytes long.
     func digest(_ row: Int, _ column: Int) throws -> Digest {
         guard let digest = Digest(try bytes(row, column)) else {
             throw BatchFault.damaged("a digest")

@@ -1,9 +1,9 @@
 import Ledger
 import Postgres
 
-/// The sessions that commands come through, each with its account.
+/// The sessions that commands are sent in, each with its account.
 enum CallerLoad {
-    /// The columns of a session of this name, for ``session(_:_:from:)``.
+    /// Returns the columns of a session with this alias, for ``session(_:_:from:)``.
     static func columns(_ s: String) -> String {
         """
         \(s).session_id, \(s).account_id, \(s).identity_id, \(s).authenticated_at, \(s).opened_at,
@@ -48,7 +48,7 @@ enum CallerLoad {
             let id = SessionID(bits: try result.uuid(row, 1))
             if batch.state.refreshTokens[id] == nil {
                 let (session, token) = try Self.session(result, row, from: 1)
-                // What ends a session takes its code away, so that nobody brings it back.
+                // The end of a session removes its code, so that the session cannot be revived.
                 if session.endedPosition == nil {
                     try batch.check(
                         try result.optionalBytes(row, 15),

@@ -1,7 +1,7 @@
 import Ledger
 import Postgres
 
-/// The tenants' heads: the lock that orders everything.
+/// The tenants' heads, whose lock determines the order of all commits.
 enum HeadLoad {
     private static let makeHeads = Statement(
         "make_heads",
@@ -12,8 +12,8 @@ enum HeadLoad {
 
     /// The columns of a head `h`, for ``readCodes(_:_:from:of:keys:)``.
     ///
-    /// Something in the log that says it is protected is looked for only where a head does not say so: before
-    /// `protect`, or when somebody took the head's code away, or put a head from before it back.
+    /// The log is searched for a sign of protection only if a head has none: before `protect`, or if
+    /// the head's code was removed or a head from before it was put back.
     static let columns = """
         h.tenant_id, h.next_position, h.last_recorded_at, h.log_id, h.log_number, h.protected_from,
         h.mac, h.protected_from IS NULL AND (
@@ -30,7 +30,7 @@ enum HeadLoad {
         WHERE tenant_id = $1::text FOR UPDATE
         """)
 
-    // Sorted before it is locked, so that two processes never wait for each other.
+    // Sorted before it is locked, so that two processes never deadlock.
     private static let lockHeads = Statement(
         "lock_heads",
         """
@@ -40,8 +40,9 @@ enum HeadLoad {
 
     /// The clock and the schema's version (``SchemaFence``).
     ///
-    /// A statement of its own after the lock: `now()` would be the transaction's start, and the snapshot
-    /// of a statement that waited for the lock may be older than the migration that it waited for.
+    /// A separate statement after the lock: `now()` would be the transaction's start, and the
+    /// snapshot of a statement that waited for the lock may be older than the migration that it
+    /// waited for.
     static let clock = Statement(
         "read_clock",
         "SELECT clock_timestamp(), (SELECT max(version) FROM public.ledger_migrations)")

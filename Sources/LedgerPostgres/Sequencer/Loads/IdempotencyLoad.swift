@@ -1,9 +1,9 @@
 import Ledger
 import Postgres
 
-/// The answers that idempotency keys have already.
+/// The stored answers of idempotency keys.
 enum IdempotencyLoad {
-    /// How long a key keeps its answer, in hours.
+    /// The number of hours for which a key keeps its answer.
     static let hours = 24
 
     private static let statement = RowsStatement(

@@ -1,9 +1,9 @@
 import Ledger
 import Postgres
 
-/// The identities that commands name beside their last accounts, with their subjects.
+/// The identities that commands name with their last accounts; loaded with their subjects.
 enum IdentityLoad {
-    /// The columns of an identity of this name, for ``identity(_:_:from:)``.
+    /// Returns the columns of an identity with this alias, for ``identity(_:_:from:)``.
     static func columns(_ i: String) -> String {
         """
         \(i).identity_id, \(i).provider, \(i).provider_id, \(i).account_id, \(i).last_account_id,

@@ -1,13 +1,13 @@
 import Ledger
 import Postgres
 
-/// The merges by which named accounts, and those that are one with them, absorbed others or were absorbed,
-/// each with the identities that it set free and that belong to nobody still.
+/// The merges in which named accounts, and those merged with them, absorbed others or were absorbed.
 ///
-/// Rows of `accounts` have no codes, those of `merges` do: so an account stands for another one only where a
-/// merge says the same.
+/// Each is loaded with the identities that it released and that still belong to no account. Rows of
+/// `accounts` have no codes, those of `merges` do: an account is absorbed only if a merge confirms
+/// it.
 enum MergeLoad {
-    /// The columns of a merge of this name, for ``merge(_:_:from:)``.
+    /// Returns the columns of a merge with this alias, for ``merge(_:_:from:)``.
     static func columns(_ m: String) -> String {
         """
         \(m).event_id, \(m).position, \(m).survivor_id, \(m).absorbed_id, \(m).moved, \(m).dropped,

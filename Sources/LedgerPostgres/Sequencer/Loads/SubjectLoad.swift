@@ -1,8 +1,9 @@
 import Ledger
 import Postgres
 
-/// The identities of the subjects that commands claim, those without an account included, each with the
-/// account that holds it; of those that sign in, how often they did so lately.
+/// The identities of the subjects that commands claim, including those without an account.
+///
+/// Each is loaded with the account that holds it and, for a sign-in, its number of recent sign-ins.
 enum SubjectLoad {
     private static let statement = RowsStatement(
         "load_subjects", ["tenant_id": "text", "provider": "text", "provider_id": "text"],
@@ -11,8 +12,9 @@ enum SubjectLoad {
         text(rows, counted: "NULL::bigint, NULL::timestamptz", counting: "")
     }
 
-    // Only for batches in which somebody signs in: others would pay for a join that finds nothing.
-    // statement_timestamp() and not the clock: it is stable, so the index serves the bound.
+    // Only for batches with sign-ins: others would pay for a join that finds nothing.
+    // statement_timestamp() instead of the clock, because it is stable and the index serves the
+    // bound.
     private static let counting = RowsStatement(
         "load_counted_subjects",
         [
@@ -52,7 +54,8 @@ enum SubjectLoad {
         """
     }
 
-    /// Asks for the subjects; `windowSeconds` tells how far back the sign-ins of a tenant are counted.
+    /// Requests the subjects; `windowSeconds` returns the period over which a tenant's sign-ins are
+    /// counted.
     static func call(_ claims: BatchKeys.Claims, windowSeconds: (TenantID) -> Int64) -> Call {
         let keys: [Parameter] = [
             .texts(claims.tenants.map { $0.description }),

@@ -1,7 +1,7 @@
 import Ledger
 import Postgres
 
-/// The accounts that a batch opened or touched.
+/// The writes of accounts that a batch opened or touched.
 enum AccountWrites {
     private static let insertAccounts = RowsStatement(
         "insert_accounts",
@@ -55,7 +55,7 @@ enum AccountWrites {
     private struct Columns {
         var tenants: [String] = []
         var ids: [UInt128] = []
-        /// `opened_position` of a new account, the loaded `next_seq` of another.
+        /// `opened_position` of a new account, the loaded `next_seq` of an existing one.
         var origins: [Int64] = []
         var sequences: [Int64] = []
         var leaves: [[UInt8]] = []
@@ -87,7 +87,7 @@ enum AccountWrites {
             for id in batch.changes.accountsTouched {
                 guard let account = batch.state.ledger.accounts[id] else { continue }
                 if let loaded = batch.loadedSequences[id] {
-                    // The row of an account that was erased goes as it is.
+                    // The row of an erased account is deleted unchanged.
                     guard account.erasedPosition == nil else { continue }
                     touched.add(batch, account, origin: loaded)
                 } else {
@@ -107,7 +107,7 @@ enum AccountWrites {
         return calls + batches.flatMap(holdCalls)
     }
 
-    /// Of an account that the batch erases, too: what erases it looks for holds that were not lifted.
+    /// Includes accounts that the batch erases: the erasure checks for holds that were not lifted.
     private static func holdCalls(for batch: TenantBatch) -> [Call] {
         batch.changes.accountsHeld.compactMap { id in
             guard let account = batch.state.ledger.accounts[id] else { return nil }

@@ -1,10 +1,10 @@
 import Ledger
 import Postgres
 
-/// The accounts that a batch erased.
+/// The deletion of the accounts that a batch erased.
 ///
-/// Rows go by a function of the schema's owner, which wants to see the `AccountErased` in the log: whoever
-/// serves may not delete them by itself.
+/// Rows are deleted by a function of the schema's owner that requires an `AccountErased` in the
+/// log: the runtime role may not delete them itself.
 enum ErasureWrites {
     private static let erase = Statement(
         "erase_accounts",

@@ -1,7 +1,7 @@
 import Ledger
 import Postgres
 
-/// The events of a batch and the heads that they move.
+/// The writes of a batch's events and of the heads that they advance.
 enum EventWrites {
     /// Counts, since a trigger or a rule of somebody's own could swallow events of which the head tells.
     private static let insertEvents = RowsStatement(
@@ -43,7 +43,7 @@ enum EventWrites {
         """
     }
 
-    /// - Throws: `BatchFault.damaged` when no key authenticates a head.
+    /// - Throws: `BatchFault.damaged` if no key authenticates a head.
     static func calls(for batches: [TenantBatch]) throws(BatchFault) -> [Call] {
         let moved = batches.filter { !$0.recordings.isEmpty }
         guard !moved.isEmpty else { return [] }

@@ -1,7 +1,7 @@
 import Ledger
 import Postgres
 
-/// The identities that a batch named or moved.
+/// The writes of identities that a batch named or moved.
 enum IdentityWrites {
     private static let insertIdentities = RowsStatement(
         "insert_identities",
@@ -72,7 +72,7 @@ enum IdentityWrites {
         }
     }
 
-    /// Moves identities that had a row, those that go with an account in the same batch included.
+    /// Moves identities that had a row, including those erased with an account in the same batch.
     static func moves(in batches: [TenantBatch]) throws(BatchFault) -> [Call] {
         let moved = try columns(of: batches) { batch, identity in
             !batch.changes.identitiesNamed.contains(identity.id)
@@ -82,7 +82,7 @@ enum IdentityWrites {
         return [updateIdentities.call(rows: count, moved.columns, [.int8(Int64(count))])]
     }
 
-    /// Adds identities that the batch named.
+    /// Inserts identities that the batch named.
     static func names(in batches: [TenantBatch]) throws(BatchFault) -> [Call] {
         let named = try columns(of: batches) { batch, identity in
             batch.changes.identitiesNamed.contains(identity.id)

@@ -1,7 +1,7 @@
 import Ledger
 import Postgres
 
-/// The merges that a batch made or took back, and the accounts that stand for others.
+/// The writes of merges that a batch made or undid, and of accounts absorbed or released.
 enum MergeWrites {
     private static let insertMerge = Statement(
         "insert_merge",
@@ -31,14 +31,14 @@ enum MergeWrites {
         SELECT ledger_expect(count(*), 1, 'accounts merged') FROM written
         """)
 
-    /// - Throws: `BatchFault.damaged` when no key authenticates a row.
+    /// - Throws: `BatchFault.damaged` if no key authenticates a row.
     static func calls(for batches: [TenantBatch]) throws(BatchFault) -> [Call] {
         var calls: [Call] = []
         for batch in batches {
             let tenant = Parameter.text(batch.tenant.description)
             let undone = Set(batch.changes.mergesUndone.map(\.merge))
             let made = Set(batch.changes.mergesMade.map(\.id))
-            // What goes makes room for what comes: an account is absorbed by one other at most.
+            // Deletions come first to avoid a conflict: at most one account absorbs another.
             calls += batch.changes.mergesUndone.filter { !made.contains($0.merge) }.map {
                 Call(deleteMerge, [tenant, .uuid($0.survivor.bits), .uuid($0.merge.bits)])
             }

@@ -1,9 +1,9 @@
 import Ledger
 import Postgres
 
-/// What a batch leaves beside the log: the answers of idempotency keys.
+/// The writes of a batch outside the log: the answers of idempotency keys.
 enum OperationalWrites {
-    // A key whose answer has lapsed but is not swept yet takes the new one.
+    // A key whose answer has expired but is not swept yet accepts the new one.
     private static let rememberAnswers = RowsStatement(
         "remember_answers",
         [

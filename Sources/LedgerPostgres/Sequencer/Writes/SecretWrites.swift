@@ -1,7 +1,7 @@
 import Ledger
 import Postgres
 
-/// The disclosures of a batch, encrypted, and the keys of the accounts that it opened.
+/// The encrypted disclosures of a batch, and the keys of the accounts that it opened.
 struct SecretWrites {
     private static let insertDisclosures = RowsStatement(
         "insert_disclosures",
@@ -37,10 +37,10 @@ struct SecretWrites {
         self.keyring = keyring
     }
 
-    /// Encrypts what one tenant's batch discloses.
+    /// Encrypts the disclosures of one tenant's batch.
     ///
-    /// - Throws: `BatchFault.damaged` when an account that lives has no key that can be read: a
-    ///   disclosure is never left out in silence, and never written with another key.
+    /// - Throws: `BatchFault.damaged` if a live account has no readable key: a disclosure is never
+    ///   dropped silently, and never written with another key.
     mutating func add(_ batch: TenantBatch) throws(BatchFault) {
         for id in batch.changes.accountsOpened {
             guard let key = AccountKey.generate(),

@@ -1,7 +1,7 @@
 import Ledger
 import Postgres
 
-/// The sessions that a batch opened, refreshed or ended.
+/// The writes of sessions that a batch opened, refreshed or ended.
 enum SessionWrites {
     private static let insertSessions = RowsStatement(
         "insert_sessions",
@@ -65,7 +65,7 @@ enum SessionWrites {
         """
     }
 
-    // How many sessions an identity opened is known to the table only, so nothing is expected.
+    // Only the table knows how many sessions an identity opened, so no count is expected.
     private static let endOpened = RowsStatement(
         "end_sessions_of_openers",
         ["tenant_id": "text", "account_id": "uuid", "identity_id": "uuid", "position": "bigint"]
@@ -83,7 +83,7 @@ enum SessionWrites {
         """
     }
 
-    /// - Throws: `BatchFault.damaged` when no key authenticates a row.
+    /// - Throws: `BatchFault.damaged` if no key authenticates a row.
     static func calls(for batches: [TenantBatch]) throws(BatchFault) -> [Call] {
         try [opened(batches), refreshed(batches), ended(batches), endedByOpener(batches)]
             .compactMap(\.self)
@@ -150,7 +150,7 @@ enum SessionWrites {
             ], [.int8(Int64(ids.count))])
     }
 
-    /// The code of a session's row; nil for one that has ended, so that nobody brings it back.
+    /// Returns the code of a session's row; nil for an ended session, so that it cannot be revived.
     private static func code(
         of session: Ledger.Session, _ token: RefreshTokenState, in batch: TenantBatch
     ) throws(BatchFault) -> [UInt8]? {
