@@ -1,12 +1,13 @@
-/// The functions that destroy, and those that they ask: somebody who changes one destroys unseen.
+/// The functions that destroy data, and those that they call; a change to one could destroy data
+/// unnoticed.
 ///
-/// Each is quoted in its migration with a tag that is its name, as `$ledger_erase_accounts$`; the last
-/// migration that does so counts.
+/// Each is quoted in its migration with a tag that is its name, as in `$ledger_erase_accounts$`;
+/// the last such migration applies.
 package struct GuardedFunction: Sendable {
     package let name: String
-    /// What `pg_proc.prosrc` holds.
+    /// The expected value of `pg_proc.prosrc`.
     package let body: String
-    /// The statement that makes it, or puts it right.
+    /// The statement that creates or repairs it.
     package let definition: String
 
     package static let all: [GuardedFunction] = [

@@ -1,21 +1,21 @@
-/// The tables that the guards of every append-only level are about.
+/// The tables protected by the guards of every append-only level.
 package enum GuardedTables {
-    /// Rows are added and never changed or taken away.
+    /// Tables whose rows are only inserted, never changed or deleted.
     package static let appendOnly = [
         "events", "merkle_nodes", "checkpoints", "checkpoint_keys", "access_log",
     ]
-    /// Evidence that an erasure destroys, row by row; nobody is granted a change of it.
+    /// Evidence that an erasure destroys row by row; no role has a privilege to change it.
     package static let erasable = ["disclosures", "account_keys"]
-    /// What the log is decided by; rows change, but never all at once.
+    /// The state that decisions use; rows change, but are never all deleted at once.
     package static let state = [
         "ledger_head", "accounts", "identities", "sessions", "api_keys", "access_heads",
         "erasures", "merges",
     ]
 
-    /// All of them.
+    /// All guarded tables.
     package static let all = appendOnly + erasable + state
 
-    /// Puts the lists into a script, which names them `:append_only`, `:erasable` and `:guarded`.
+    /// Replaces `:append_only`, `:erasable` and `:guarded` in a script with the lists.
     static func insert(into script: String) -> String {
         [(":append_only", appendOnly), (":erasable", erasable), (":guarded", all)].reduce(script) {
             $0.split(separator: $1.0, omittingEmptySubsequences: false)

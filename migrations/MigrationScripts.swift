@@ -1,8 +1,8 @@
-/// The SQL that the binary carries, so that it always brings the schema it was written for.
+/// The SQL scripts embedded in the binary, which always carries the schema that it was written for.
 package enum MigrationScripts {
     /// The migrations in the order of their versions, from 1, without a gap.
     ///
-    /// The file name of version 7 begins with `V007_`; a file that was ever released is never edited.
+    /// The file name of version 7 begins with `V007_`; a released file is never edited.
     package static let ordered: [(file: String, sql: [UInt8])] = [
         ("V001_ledger.sql", PackageResources.V001_ledger_sql),
         ("V002_attempts_in_accounts.sql", PackageResources.V002_attempts_in_accounts_sql),
@@ -23,15 +23,15 @@ package enum MigrationScripts {
         ("V017_erasure_versions.sql", PackageResources.V017_erasure_versions_sql),
     ]
 
-    /// Makes the triggers of append-only level 1 anew after drift.
+    /// Recreates the triggers of append-only level 1 after drift.
     package static var guardTriggers: String { guardText(PackageResources.guard_triggers_sql) }
 
-    /// Makes the event triggers of append-only level 3 anew; for a superuser.
+    /// Recreates the event triggers of append-only level 3; for a superuser.
     package static var guardEventTriggers: String {
         guardText(PackageResources.guard_event_triggers_sql)
     }
 
-    /// Lists what is missing of each append-only level.
+    /// Lists the unmet requirements of each append-only level.
     package static var guardFindings: String { guardText(PackageResources.guard_findings_sql) }
 
     private static func guardText(_ bytes: [UInt8]) -> String {

@@ -1,9 +1,9 @@
--- Level 3: refuses, even to the owner, what would undo levels 1 and 2. Run as a superuser, in one
--- transaction, at every migrate: starting from nothing leaves no drift behind. :append_only, :erasable
--- and :guarded are the lists of GuardedTables.swift.
+-- Level 3: refuses, even to the owner, changes that would undo levels 1 and 2. Run as a superuser
+-- in one transaction at every migration: recreating everything removes any drift. :append_only,
+-- :erasable and :guarded are the lists of GuardedTables.swift.
 --
--- There is no switch: only a superuser can ALTER EVENT TRIGGER ... DISABLE, and nothing else helps.
--- The function has a schema of its own because the owner of a schema may drop all that is in it.
+-- There is no switch: only a superuser can ALTER EVENT TRIGGER ... DISABLE. The function has its
+-- own schema because the owner of a schema may drop everything in it.
 
 DROP EVENT TRIGGER IF EXISTS ledger_guard_ddl;
 DROP EVENT TRIGGER IF EXISTS ledger_guard_drop;

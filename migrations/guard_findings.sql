@@ -1,7 +1,7 @@
--- What is missing of each append-only level, in words; no row for a level means that it holds.
--- $1: the logins that serve. $2, $3: the bodies of the guard functions of level 1 and level 3.
--- $4, $5: names and bodies of the functions that destroy.
--- :append_only, :erasable and :guarded are the lists of GuardedTables.swift.
+-- Lists the unmet requirements of each append-only level; no row for a level means that it is met.
+-- $1: the runtime logins. $2, $3: the bodies of the guard functions of level 1 and level 3. $4, $5:
+-- names and bodies of the functions that destroy data. :append_only, :erasable and :guarded are the
+-- lists of GuardedTables.swift.
 WITH guarded AS (
     SELECT g.name, g.name = ANY (:append_only) AS is_log,
         g.name = ANY (:append_only || :erasable) AS is_evidence
@@ -83,12 +83,12 @@ SELECT 2, format('the login %s may act as %s, which owns the log or its guards',
 FROM serving s JOIN pg_catalog.pg_roles o ON o.oid IN (SELECT oid FROM owner)
 WHERE pg_has_role(s.oid, o.oid, 'MEMBER')
 UNION ALL
-SELECT 2, format('the login %s may act as %s, which can make itself anybody', s.rolname, r.rolname)
+SELECT 2, format('the login %s may act as %s, which can become any role', s.rolname, r.rolname)
 FROM serving s JOIN pg_catalog.pg_roles r ON r.rolsuper OR r.rolcreaterole
     OR r.rolname IN ('pg_write_server_files', 'pg_execute_server_program')
 WHERE pg_has_role(s.oid, r.oid, 'MEMBER')
 UNION ALL
-SELECT 2, format('the login %s may act as %s, which writes all tables', s.rolname, r.rolname)
+SELECT 2, format('the login %s may act as %s, which can write all tables', s.rolname, r.rolname)
 FROM serving s JOIN pg_catalog.pg_roles r ON r.rolname = 'pg_write_all_data'
 WHERE pg_has_role(s.oid, r.oid, 'MEMBER')
 UNION ALL
@@ -97,13 +97,13 @@ FROM serving s JOIN pg_catalog.pg_namespace n ON n.nspname = 'public'
 WHERE has_schema_privilege(s.oid, n.oid, 'CREATE') OR pg_has_role(s.oid, n.nspowner, 'MEMBER')
 UNION ALL
 SELECT 2, format('%s may %s %s',
-    CASE g.grantee WHEN 0 THEN 'everybody' ELSE g.grantee::regrole::text END, g.privilege_type,
+    CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END, g.privilege_type,
     g.name)
 FROM grants g WHERE g.privilege_type IN ('TRUNCATE', 'TRIGGER')
     OR g.is_evidence AND g.privilege_type IN ('UPDATE', 'DELETE')
 UNION ALL
--- Without a path of its own, a caller decides by temporary tables what the function works on.
-SELECT 2, format('the function %s has its owner''s rights and no search_path of its own',
+-- Without its own path, the caller could substitute temporary tables for those of the function.
+SELECT 2, format('the function %s is SECURITY DEFINER without its own search_path',
     f.oid::regprocedure)
 FROM lent f WHERE NOT EXISTS (SELECT FROM unnest(f.proconfig) c(setting)
     WHERE c.setting ~ '^search_path=pg_catalog, (public, )?pg_temp$')
@@ -118,7 +118,7 @@ WHERE NOT EXISTS (
       AND 'search_path=pg_catalog, pg_temp' = ANY (p.proconfig)
       AND regexp_replace(p.prosrc, '\s+', ' ', 'g') = regexp_replace(w.body, '\s+', ' ', 'g'))
 UNION ALL
-SELECT 2, format('everybody may call the function %s with its owner''s rights',
+SELECT 2, format('PUBLIC may execute the SECURITY DEFINER function %s',
     f.oid::regprocedure)
 FROM lent f WHERE EXISTS (SELECT
     FROM aclexplode(coalesce(f.proacl, acldefault('f', f.proowner))) a WHERE a.grantee = 0)

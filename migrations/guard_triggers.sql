@@ -1,7 +1,7 @@
--- Level 1 again, after drift: run as the owner of the tables. Idempotent. :append_only and :guarded are
--- the lists of GuardedTables.swift.
+-- Repairs level 1 after drift; run as the owner of the tables. Idempotent. :append_only and
+-- :guarded are the lists of GuardedTables.swift.
 
--- What anybody added that could swallow, hide or change rows.
+-- Removes foreign objects that could swallow, hide or change rows.
 DO $repair$
 DECLARE
     place text;
@@ -21,7 +21,7 @@ BEGIN
                 EXECUTE format('ALTER TABLE %s NO INHERIT %s', stray.child, stray.parent);
             END IF;
         END LOOP;
-        -- After that, because a trigger that came from a parent can only be dropped there.
+        -- Last, because a trigger inherited from a parent can only be dropped there.
         FOR stray IN
             SELECT t.tgname FROM pg_catalog.pg_trigger t
             WHERE t.tgrelid = log AND NOT t.tgisinternal

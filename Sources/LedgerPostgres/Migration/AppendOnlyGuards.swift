@@ -1,15 +1,16 @@
 internal import Migrations
 package import Postgres
 
-/// How strongly the database itself keeps the log append-only; each level holds the ones below it.
+/// The strength with which the database keeps the log append-only; each level includes those below
+/// it.
 package enum AppendOnlyLevel: Int, Sendable, Hashable, Comparable {
-    /// Rows can be changed, or the log can be subverted, by whoever owns it.
+    /// The owner can change rows or subvert the log.
     case unguarded = 0
-    /// Triggers refuse UPDATE, DELETE and TRUNCATE to everybody, until their owner takes them away.
+    /// Triggers refuse UPDATE, DELETE and TRUNCATE to all roles until their owner drops them.
     case triggers = 1
-    /// The login that serves has no right to change the log, nor any way to get one.
+    /// The runtime login has no privilege to change the log, nor any way to obtain one.
     case separateRoles = 2
-    /// Event triggers refuse it to the owner as well.
+    /// Event triggers refuse changes to the owner as well.
     case eventTriggers = 3
 
     /// Orders by strength.
@@ -18,33 +19,33 @@ package enum AppendOnlyLevel: Int, Sendable, Hashable, Comparable {
     }
 }
 
-/// What the catalogue says about the guards of the log, as seen from logins that serve.
+/// The state of the log's guards in the catalogue, for given runtime logins.
 ///
-/// The log is `events` and what lies beside it: the tables that `GuardedTables` lists.
+/// The log consists of `events` and the other tables in `GuardedTables`.
 package struct AppendOnlyGuards: Sendable, Hashable {
-    /// Something that a level wants and the database does not have.
+    /// A requirement of a level that the database does not meet.
     package struct Finding: Sendable, Hashable {
-        /// The lowest level that it keeps from being reached.
+        /// The lowest level that it prevents.
         package let level: AppendOnlyLevel
-        /// What it is, naming roles and objects only.
+        /// The description, which names only roles and objects.
         package let text: String
     }
 
     private static let findingsShownMax = 3
 
-    /// Everything that is missing, the lowest level first.
+    /// All unmet requirements, the lowest level first.
     package let findings: [Finding]
 
-    /// The highest level of which, and below which, nothing is missing.
+    /// The highest level whose requirements, and those of all below it, are met.
     package var level: AppendOnlyLevel {
         guard let lowest = findings.map(\.level.rawValue).min() else { return .eventTriggers }
         return AppendOnlyLevel(rawValue: lowest - 1) ?? .unguarded
     }
 
-    /// One line about the level and what keeps it from being higher.
+    /// One line with the level and the reasons for which it is not higher.
     package var sentence: String { sentence(about: "the serving login") }
 
-    /// The same, with other words for the logins that were inspected.
+    /// Returns the sentence with other words for the inspected logins.
     func sentence(about logins: String) -> String {
         let next = findings.filter { $0.level.rawValue == level.rawValue + 1 }.map(\.text)
         let shown = next.prefix(Self.findingsShownMax).joined(separator: "; ")
@@ -62,13 +63,13 @@ package struct AppendOnlyGuards: Sendable, Hashable {
         }
     }
 
-    /// Inspects triggers, rights and event triggers; needs no right but to connect.
+    /// Inspects triggers, privileges and event triggers; needs only the privilege to connect.
     ///
     /// - Parameters:
     ///   - connection: Any connection to the database.
-    ///   - logins: The roles that serve.
-    /// - Returns: What is missing, for the weakest of them.
-    /// - Throws: `PostgresError` when the catalogue cannot be read.
+    ///   - logins: The runtime logins.
+    /// - Returns: The unmet requirements, for the weakest login.
+    /// - Throws: `PostgresError` if the catalogue is unreadable.
     package static func inspect(
         _ connection: Connection, logins: [String]
     ) throws(PostgresError) -> AppendOnlyGuards {
@@ -92,7 +93,7 @@ package struct AppendOnlyGuards: Sendable, Hashable {
 
     private static let query = Statement("append_only_findings", MigrationScripts.guardFindings)
 
-    /// The body of the one function that a script quotes with this tag.
+    /// Returns the body of the one function that a script quotes with this tag.
     private static func body(of script: String, tag: String) -> String {
         let parts = script.split(separator: tag, omittingEmptySubsequences: false)
         return parts.count == 3 ? String(parts[1]) : ""

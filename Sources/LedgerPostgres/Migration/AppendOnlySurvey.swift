@@ -1,20 +1,21 @@
 package import Postgres
 
-/// What keeps the log append-only, as far as it can be told without knowing which login serves.
+/// The guards of the log when the runtime login is not known.
 ///
-/// Nothing in the database says so. What a migration states about one login is stated here about every
-/// login that is set up to serve: that may append, and neither owns the log, nor may write all tables, nor can make itself anybody.
+/// The database does not record that login. The statement that a migration makes about one login is
+/// therefore made about every login that is set up to serve: one that may append, but neither owns
+/// the log, nor can write all tables, nor can become any role.
 package struct AppendOnlySurvey: Sendable {
     private static let loginsShownMax = 3
     private static let masterful =
-        "own the log, may write all tables or can make themselves anybody"
+        "own the log, can write all tables or can become any role"
 
-    /// The logins that it is about: those, and the one that asks, if it may append.
+    /// The inspected logins: those set up to serve, and the current one if it may append.
     package let logins: [String]
-    /// The others that own the log, may write all tables or can make themselves anybody: what holds for the
-    /// logins does not hold for a server that runs as one of these.
+    /// The other logins that may append; the result does not apply to a server that uses one of
+    /// them.
     package let masters: [String]
-    /// What is missing, for the weakest of the logins.
+    /// The unmet requirements, for the weakest login.
     package let guards: AppendOnlyGuards
 
     private static let query = Statement(
@@ -34,9 +35,9 @@ package struct AppendOnlySurvey: Sendable {
         ORDER BY r.rolname
         """)
 
-    /// Looks around; needs no right but to connect.
+    /// Inspects the database; needs only the privilege to connect.
     ///
-    /// - Throws: `PostgresError` when the catalogue cannot be read.
+    /// - Throws: `PostgresError` if the catalogue is unreadable.
     package init(_ connection: Connection) throws(PostgresError) {
         let rows = try connection.query(Self.query)
         var logins: [String] = []
@@ -59,21 +60,21 @@ package struct AppendOnlySurvey: Sendable {
             return
         }
         let nobody = AppendOnlyGuards.Finding(
-            level: .separateRoles, text: "no login may append but those that \(Self.masterful)")
+            level: .separateRoles, text: "no login may append except those that \(Self.masterful)")
         self.guards = AppendOnlyGuards(findings: guards.findings + [nobody])
     }
 
-    /// The level, and which logins it is about.
+    /// The level, with the logins that it applies to.
     package var text: String {
         let names = (logins.count == 1 ? "the login " : "the logins ") + Self.listed(logins)
         let sentence = guards.sentence(about: names) + "\n"
-        if logins.isEmpty { return sentence + "  they are \(Self.listed(masters))\n" }
-        // What is below holds whoever serves.
+        if logins.isEmpty { return sentence + "  these are \(Self.listed(masters))\n" }
+        // A lower level applies to any login.
         guard guards.level >= .separateRoles else { return sentence }
         let exception =
             masters.isEmpty
-            ? "" : ", and not with one of those that \(Self.masterful): \(Self.listed(masters))"
-        return sentence + "  it holds for a server with \(names)\(exception)\n"
+            ? "" : ", but not one of those that \(Self.masterful): \(Self.listed(masters))"
+        return sentence + "  this applies to a server that uses \(names)\(exception)\n"
     }
 
     private static func listed(_ names: [String]) -> String {

@@ -1,17 +1,17 @@
 internal import Cryptography
 
-/// The group roles of one database; roles are cluster-wide, so their names carry the database's.
+/// The group roles of one database; roles are cluster-wide, so their names include the database's.
 package struct LedgerRoles: Sendable, Hashable {
-    /// Serves: adds events, and reads and writes everything else.
+    /// For servers: inserts events, and reads and writes the other tables.
     package let runtime: String
-    /// Reads the log and the read models, without personal data.
+    /// For auditors: reads the log and the read models, without personal data.
     package let auditor: String
-    /// Reads the read models with personal data.
+    /// For support: reads the read models, including personal data.
     package let support: String
-    /// Seals: reads the log, and adds hashes and signed checkpoints beside it.
+    /// For sealers: reads the log, and inserts hashes and signed checkpoints.
     package let sealer: String
 
-    /// Bytes that a name may have; Postgres cuts longer ones, and then two could be the same.
+    /// The maximum length of a name; Postgres truncates longer ones, which could then collide.
     private static let nameBytesMax = 63
     private static let digestBytes = 8
 
@@ -23,10 +23,10 @@ package struct LedgerRoles: Sendable, Hashable {
         sealer = Self.name(database, "_ledger_sealer")
     }
 
-    /// All of them.
+    /// All group roles.
     package var all: [String] { [runtime, auditor, support, sealer] }
 
-    /// The database's name, or as much of it as fits and a digest, and then the suffix.
+    /// Returns the database's name, shortened with a digest if needed, followed by the suffix.
     private static func name(_ database: String, _ suffix: String) -> String {
         let room = nameBytesMax - suffix.utf8.count
         guard database.utf8.count > room else { return database + suffix }

@@ -1,16 +1,16 @@
 internal import Cryptography
 internal import Migrations
 
-/// One forward step of the schema, known by its version and by the digest of its text.
+/// One forward step of the schema, identified by its version and the digest of its text.
 package struct Migration: Sendable, Hashable {
-    /// Its place among the steps, counted from 1 without a gap.
+    /// The number of the step, from 1 without gaps.
     package let version: Int
-    /// The file it comes from.
+    /// The name of its file.
     package let name: String
     let sql: String
     let digest: [UInt8]
 
-    /// Describes a step; its text runs inside a transaction with the schema `public` in front.
+    /// Creates a step whose text runs inside a transaction with `public` first in the search path.
     package init(version: Int, name: String, sql: [UInt8]) {
         self.version = version
         self.name = name
@@ -18,7 +18,7 @@ package struct Migration: Sendable, Hashable {
         digest = SHA256.hash(sql)
     }
 
-    /// The steps that this binary carries, in order.
+    /// The steps embedded in this binary, in order.
     package static let embedded: [Migration] = MigrationScripts.ordered.enumerated().map {
         Migration(version: $0.offset + 1, name: $0.element.file, sql: $0.element.sql)
     }

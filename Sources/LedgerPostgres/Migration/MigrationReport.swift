@@ -1,13 +1,13 @@
-/// What a run of the migrator did and what it reached.
+/// The result of a run of the migrator.
 package struct MigrationReport: Sendable, Hashable {
-    /// The versions that this run applied, in order; empty when there was nothing to do.
+    /// The versions applied by this run, in order; empty if none were pending.
     package let applied: [Int]
-    /// The version of the schema now.
+    /// The current version of the schema.
     package let version: Int
-    /// What had drifted from append-only level 1 and was put right.
+    /// The deviations from append-only level 1 that were repaired.
     package let repaired: [String]
-    /// Tables that a rebuild had not finished.
+    /// Tables of unfinished rebuilds.
     package let dropped: [String]
-    /// What keeps the log append-only now, for the login that serves.
+    /// The guards of the log for the runtime login.
     package let guards: AppendOnlyGuards
 }

@@ -1,10 +1,11 @@
 internal import Postgres
 
 extension MigrationSite {
-    /// Drops the tables of read models that a rebuild was broken off in: nobody uses them, and what they
-    /// hold of people has no other end.
+    /// Drops the tables of aborted rebuilds: they are unused, and nothing else deletes their
+    /// personal data.
     ///
-    /// - Returns: their names. A table whose rebuild runs stays, and so does one that somebody reads.
+    /// - Returns: Their names. The table of a running rebuild is kept, and so is one that is being
+    ///   read.
     func dropUnfinishedTables() throws -> [String] {
         var dropped: [String] = []
         for (table, state) in try ProjectionTables.all(on: connection) where state == .building {

@@ -8,7 +8,7 @@ extension MigrationSite {
             OR rolbypassrls)
         FROM pg_catalog.pg_roles WHERE rolname = $1
         """)
-    /// Whether the serving login may already act as the owner, and whether it is in the group.
+    /// Whether the runtime login may already act as the owner, and whether it is in the group.
     private static let standing = Statement(
         "migrate_standing",
         """
@@ -26,10 +26,10 @@ extension MigrationSite {
             AND has_table_privilege($1, 'public.ledger_head', 'UPDATE')
         """)
 
-    /// Makes the groups, where that is allowed, gives them their rights, and the login its group.
+    /// Creates the groups if permitted, grants their privileges, and adds the login to its group.
     ///
-    /// Where groups can neither be made nor found, a serving login that is not the owner gets the
-    /// rights of the runtime group for itself.
+    /// Where groups can neither be created nor found, a runtime login that is not the owner is
+    /// granted the privileges of the runtime group directly.
     func assertRoles() throws {
         let roles = LedgerRoles(database: database)
         let groups = [
@@ -44,13 +44,13 @@ extension MigrationSite {
         try assertServingLogin(runtimeGroup: hasRuntimeGroup ? roles.runtime : nil)
     }
 
-    /// Gives the serving login its rights through the group, if it can, and nothing besides.
+    /// Grants the runtime login its privileges through the group only, if possible.
     private func assertServingLogin(runtimeGroup: String?) throws {
         let standing = try connection.query(
             Self.standing, [.text(servingLogin), .text(runtimeGroup ?? "")])
         let mayActAsOwner = try standing.bool(0, 0)
         let isMember = try standing.bool(0, 1)
-        // A superuser may act as anybody, too, and is never given anything.
+        // A superuser may act as any role, too, and is granted nothing.
         if !mayActAsOwner {
             if isMember {
                 try connection.execute(RoleGrants.revocation(from: servingLogin))
@@ -69,7 +69,7 @@ extension MigrationSite {
         }
     }
 
-    /// Whether the group is there, after making it if need and right be.
+    /// Returns whether the group exists, after creating it if needed and permitted.
     private func assertGroup(_ name: String) throws -> Bool {
         let found = try connection.query(Self.isFit, [.text(name)])
         if found.rowCount == 1 {

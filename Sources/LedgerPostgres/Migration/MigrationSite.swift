@@ -1,7 +1,7 @@
 internal import Migrations
 internal import Postgres
 
-/// A database in the hands of one migrator: what its login may do there, and the steps it takes.
+/// A database during a migration: the privileges of the migrating login, and the steps it takes.
 struct MigrationSite {
     let connection: Connection
     let servingLogin: String
@@ -31,7 +31,7 @@ struct MigrationSite {
         "migrate_record",
         "INSERT INTO public.ledger_migrations (version, name, sha256) VALUES ($1, $2, $3)")
 
-    /// Looks around, and refuses tables that the login cannot act as the owner of.
+    /// Reads the roles, and refuses tables whose owner the login cannot act as.
     init(connection: Connection, servingLogin: String) throws {
         let row = try connection.query(Self.situation)
         self.connection = connection
@@ -43,7 +43,7 @@ struct MigrationSite {
         _ = try ownerOfTables()
     }
 
-    /// The role that owns the log, or is going to.
+    /// Returns the present or future owner of the log.
     func ownerOfTables() throws -> String {
         let row = try connection.query(Self.ownerOfLog)
         guard row.rowCount == 1 else { return login }
@@ -54,10 +54,10 @@ struct MigrationSite {
         return owner
     }
 
-    /// Applies one migration as the owner of the tables, so that they all keep the same one.
+    /// Applies one migration as the owner of the tables, so that all have the same owner.
     ///
-    /// A superuser lifts the event triggers inside the transaction: they never fail to be there for
-    /// anybody else.
+    /// A superuser disables the event triggers inside the transaction: other sessions never see
+    /// them missing.
     func apply(_ migration: Migration) throws {
         let owner = try ownerOfTables()
         let lifted = isSuperuser ? try eventTriggers() : []
@@ -94,8 +94,9 @@ struct MigrationSite {
         }
     }
 
-    /// Waits for the appends under way and has those that come wait until the migration is committed:
-    /// then they find its version (``SchemaFence``).
+    /// Waits for appends in progress and blocks new ones until the migration is committed.
+    ///
+    /// They then find its version (``SchemaFence``).
     private func lockHeads() throws {
         do {
             try connection.execute(
@@ -110,11 +111,11 @@ struct MigrationSite {
         }
     }
 
-    /// Puts triggers, roles, grants and event triggers right, all in one transaction.
+    /// Repairs triggers, roles, grants and event triggers in one transaction.
     ///
-    /// Triggers are only touched after drift, because that locks the log against appending.
+    /// Triggers are only touched if they have drifted, because that blocks appends.
     ///
-    /// - Returns: What had drifted from level 1.
+    /// - Returns: The deviations from level 1.
     func assertGuards() throws -> [String] {
         let drift = try unguarded()
         try connection.transaction {
@@ -134,7 +135,8 @@ struct MigrationSite {
         return drift
     }
 
-    /// Puts the functions that destroy right, as the owner of the tables: they have its rights.
+    /// Repairs the functions that destroy data as the owner of the tables, whose privileges they
+    /// have.
     private func assertFunctions() throws {
         let owner = try ownerOfTables()
         let isAnother = isSuperuser && owner != login

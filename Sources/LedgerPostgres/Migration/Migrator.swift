@@ -1,15 +1,15 @@
 package import Postgres
 
-/// Brings a database to the schema of this binary, and its guards and roles to their strongest.
+/// Migrates a database to this binary's schema, and sets up its guards and roles.
 ///
-/// Forward only; each migration is a transaction. Running it again changes nothing but what has
-/// drifted. Of several that run at once, one works and the others wait for it. It needs a connection
-/// of its own to the server: a pooler in transaction mode would lose the lock that orders them.
+/// Forward only; each migration is a transaction. Another run changes only what has drifted.
+/// Concurrent runs execute one after another. Requires a direct connection to the server: a pooler
+/// in transaction mode would lose the lock that orders them.
 package struct Migrator: Sendable {
-    /// What `pg_advisory_lock` orders migrators by: "ledger" and a number, in ASCII.
+    /// The key of the `pg_advisory_lock` of migrators: "ledger" and a number, in ASCII.
     static let lockKey: Int64 = 0x6C65_6467_6572_0001
     private static let migratorWaitMax = Duration.seconds(120)
-    /// How long a migration waits for a table; those queued behind it wait as long.
+    /// The maximum wait of a migration for a table; sessions queued behind it wait as long.
     package static let tableWaitMax = Duration.seconds(10)
     private static let statementMax = Duration.seconds(3_600)
     private static let applicationName = "account-ledger migrate"
@@ -19,7 +19,7 @@ package struct Migrator: Sendable {
     private let migrations: [Migration]
     private let tableWaitMax: Duration
 
-    /// Names the login that owns the schema and the one that serves, which may be the same.
+    /// Configures the schema's owner and the runtime login, which may be the same.
     package init(
         ownerURL: String, runtimeURL: String, migrations: [Migration] = Migration.embedded,
         tableWaitMax: Duration = tableWaitMax
@@ -30,17 +30,17 @@ package struct Migrator: Sendable {
         self.tableWaitMax = tableWaitMax
     }
 
-    /// Compares a database's schema with this binary's; any login of the ledger may ask.
+    /// Compares a database's schema with this binary's; any login of the ledger may call it.
     package static func status(
         of connection: Connection, migrations: [Migration] = Migration.embedded
     ) throws(PostgresError) -> SchemaStatus {
         SchemaStatus(applied: try AppliedMigration.load(connection), known: migrations)
     }
 
-    /// Migrates, and sets up roles, grants and guards anew; blocks until it is done.
+    /// Migrates, and sets up roles, grants and guards; blocks until it is done.
     ///
-    /// - Throws: `MigrationError`, or `PostgresError` with the refusal of a statement. Migrations that
-    ///   were committed before stay.
+    /// - Throws: `MigrationError`, or `PostgresError` with the refusal of a statement. Committed
+    ///   migrations remain.
     package func migrate() throws -> MigrationReport {
         let owner = try Connection(
             url: ownerURL, applicationName: Self.applicationName,
@@ -88,7 +88,7 @@ package struct Migrator: Sendable {
         }
     }
 
-    /// The login of the runtime URL, once it has shown that it leads to the same database.
+    /// Returns the login of the runtime URL after checking that it connects to the same database.
     private func servingLogin(beside owner: Connection) throws -> String {
         guard runtimeURL != ownerURL else {
             return try owner.query(Self.whoServes, [.int8(Self.lockKey)]).text(0, 0)
@@ -108,7 +108,7 @@ package struct Migrator: Sendable {
         }
     }
 
-    /// Who is logged in, and whether the lock that a migrator holds is held in this database.
+    /// The current login, and whether a migrator's lock is held in this database.
     private static let whoServes = Statement(
         "migrate_who_serves",
         """

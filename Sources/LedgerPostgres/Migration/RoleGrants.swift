@@ -1,9 +1,9 @@
 internal import Migrations
 internal import Postgres
 
-/// What a group of logins may do; everything that is not listed is taken away.
+/// The privileges of a group of logins; all others are revoked.
 struct RoleGrants {
-    /// Rights on one table, or on some of its columns.
+    /// Privileges on one table, or on some of its columns.
     struct Grant {
         let rights: String
         let table: String
@@ -11,14 +11,14 @@ struct RoleGrants {
     }
 
     let grants: [Grant]
-    /// The functions of ours that it may call.
+    /// The ledger functions that it may execute.
     let functions: [String]
     /// Whether it writes the tables behind the read models.
     var mayFold = false
-    /// What it reads of the tables behind the read models, by the names of their views.
+    /// Its read access to the tables behind the read models, by the names of their views.
     var foldReads: [Grant] = []
 
-    /// Every table of the ledger; a migration that adds one adds it here.
+    /// Every table of the ledger; a migration that creates a table adds it here.
     static let tables = [
         "events", "ledger_head", "ledger_migrations", "disclosures", "account_keys", "accounts",
         "identities", "sessions", "idempotency_records", "projections", "projection_tables",
@@ -32,16 +32,17 @@ struct RoleGrants {
         "ledger_erase_accounts(text[], uuid[], bigint[])",
         "ledger_destroy_disclosures(text, uuid, bigint[])",
     ]
-    /// What those call with the owner's rights, and nobody else.
+    /// The functions that those call with the owner's privileges, and no role may execute.
     private static let asking = [
         "ledger_erasing_entry(text, uuid, bigint)", "ledger_is_held(text, uuid, bigint)",
     ]
 
-    /// Serving: the log only grows, the head only moves.
+    /// For servers: the log only grows, the head only moves.
     static let runtime = RoleGrants(
         grants: tables.map { table in
             switch table {
-            // Disclosures and keys are evidence, too: only an erasure destroys them, by its functions.
+            // Disclosures and keys are evidence too: only an erasure destroys them, through its
+            // functions.
             case "events", "disclosures", "account_keys", "merkle_nodes", "checkpoints",
                 "checkpoint_keys", "access_log":
                 Grant(rights: "SELECT, INSERT", table: table)
@@ -57,16 +58,16 @@ struct RoleGrants {
             default: Grant(rights: "SELECT, INSERT, UPDATE, DELETE", table: table)
             }
         } + [
-            // How far a worker has come.
+            // The progress of an erasure worker.
             Grant(
                 rights: "UPDATE", table: "erasures",
                 columns: ["destroyed_seq", "searched_position", "destroyed_at"])
         ], functions: [expecting] + destroying, mayFold: true)
 
-    /// Auditing: what `verify` and `history` read without keys.
+    /// For auditors: the data that `verify` and `history` read without keys.
     ///
-    /// Columns with personal data or secrets are left out by naming the others, so that one which a
-    /// migration adds stays hidden until it is named here.
+    /// Columns with personal data or secrets are excluded by listing the others, so that a column
+    /// added by a migration stays hidden until it is listed here.
     static let auditor = RoleGrants(
         grants: [
             "events", "ledger_head", "ledger_migrations", "projections", "projection_tables",
@@ -124,7 +125,7 @@ struct RoleGrants {
             ]),
     ]
 
-    /// Support: what people ask about, with the e-mail and the address they came from.
+    /// For support: the data of inquiries, including e-mail and IP address.
     static let support = RoleGrants(
         grants: [
             "account_audit", "user_providers", "conflicts", "projections", "ledger_migrations",
@@ -132,7 +133,7 @@ struct RoleGrants {
             Grant(rights: "SELECT", table: $0)
         }, functions: [])
 
-    /// Sealing: what a sealer that runs by itself needs, without any personal data.
+    /// For sealers: the data that a separate sealer process needs, without personal data.
     static let sealer = RoleGrants(
         grants: ["events", "ledger_head", "ledger_migrations"].map {
             Grant(rights: "SELECT", table: $0)
@@ -142,7 +143,7 @@ struct RoleGrants {
             } + [Grant(rights: "SELECT, INSERT, UPDATE, DELETE", table: "sealer_leases")],
         functions: [expecting])
 
-    /// Sets the rights of a role to exactly these, as the owner of the tables.
+    /// Sets the privileges of a role to exactly these, as the owner of the tables.
     func script(for name: String, database: String) -> String {
         let role = quoteIdentifier(name)
         var script = """
@@ -162,7 +163,7 @@ struct RoleGrants {
         return script + foldingScript(name)
     }
 
-    /// Sets the rights on the tables behind the read models, which come and go with rebuilds.
+    /// Sets the privileges on the tables behind the read models, which rebuilds create and drop.
     private func foldingScript(_ name: String) -> String {
         let role = quoteLiteral(name)
         let everything = "SELECT, INSERT, UPDATE, DELETE"
@@ -196,7 +197,7 @@ struct RoleGrants {
             """
     }
 
-    /// Takes from one role all that it was given for itself; what its groups have stays.
+    /// Revokes all privileges granted to one role directly; those of its groups remain.
     static func revocation(from name: String) -> String {
         revocation(fromQuoted: quoteIdentifier(name)) + "\n"
             + RoleGrants(grants: [], functions: []).foldingScript(name)
@@ -210,7 +211,7 @@ struct RoleGrants {
         """
     }
 
-    /// Takes from everybody what only roles of ours should have.
+    /// Revokes from PUBLIC and foreign roles the privileges that only ledger roles may have.
     static var scriptForEverybody: String {
         """
         \(revocation(fromQuoted: "PUBLIC"))
@@ -219,7 +220,7 @@ struct RoleGrants {
         """
     }
 
-    /// Takes rights on tables from every role but the tables' owner.
+    /// Revokes privileges on tables from every role but the tables' owner.
     private static func revocation(of rights: String, on tables: [String]) -> String {
         """
         DO $revoke$

@@ -1,29 +1,29 @@
 import Postgres
 import Synchronization
 
-/// Refuses to work on the schema of another version than this binary's.
+/// Refuses to work on a schema of another version than this binary's.
 ///
-/// How commands are decided and how rows are read belongs to a version of the schema, so a process that
-/// was left running while a newer one migrated works by rules that no longer hold. A batch reads the
-/// version under the heads' lock, and a migration locks all heads until it is committed: nothing is
-/// appended behind it by an older version.
+/// Each schema version has its own rules for deciding commands and reading rows, so a process left
+/// running during a migration would use outdated ones. A batch reads the version under the heads'
+/// lock, and a migration locks all heads until it is committed: an older version appends nothing
+/// after it.
 package final class SchemaFence: Sendable {
-    /// The schema's version; to be asked after what was read, which then was of this version or an older one.
+    /// The query of the schema's version; it must follow the reads that it validates.
     static let version = Statement(
         "schema_version", "SELECT max(version) FROM public.ledger_migrations")
 
     private let wanted: Int32
-    /// The other version that was met last; 0 for none.
+    /// The last other version found; 0 for none.
     private let met = Atomic<Int32>(0)
 
-    /// Makes a fence; what one process works with shares one, so that the reason is told once.
+    /// Creates a fence; the parts of a process share one, so that the reason is logged once.
     package init(version: Int = Migration.embedded.count) {
         wanted = Int32(version)
     }
 
-    /// Checks the version in the result of a statement that asks for it.
+    /// Checks the version in the result of a statement that selects it.
     ///
-    /// - Throws: `OtherSchema`, or `PostgresError` when the result is none of such a statement.
+    /// - Throws: `OtherSchema`, or `PostgresError` if the result has another form.
     func check(_ result: QueryResult, column: Int = 0) throws {
         let found = try result.optionalInt4(0, column) ?? 0
         guard found != wanted else { return }
@@ -31,18 +31,18 @@ package final class SchemaFence: Sendable {
         throw OtherSchema(found: found, wanted: wanted, isNews: last != found)
     }
 
-    /// What there is to be said about a failure: nothing when the fence has said it before.
+    /// Returns the text to log about a failure; nil if the fence has reported it before.
     static func news(of error: any Error) -> String? {
         guard let other = error as? OtherSchema else { return "\(error)" }
         return other.isNews ? other.description : nil
     }
 }
 
-/// The schema is of another version than this binary.
+/// An error for a schema whose version differs from this binary's.
 struct OtherSchema: Error, CustomStringConvertible {
     let found: Int32
     let wanted: Int32
-    /// Whether the process meets it for the first time.
+    /// Whether this is the first time in the process.
     let isNews: Bool
 
     var description: String {

@@ -1,10 +1,10 @@
 internal import Postgres
 
-/// How the schema of a database compares with the one that this binary was written for.
+/// The comparison of a database's schema with this binary's.
 package enum SchemaStatus: Sendable, Hashable {
-    /// The same.
+    /// The versions are equal.
     case current
-    /// Migrations are to be applied; `from` may be 0.
+    /// Migrations are pending; `from` may be 0.
     case behind(from: Int, to: Int)
     /// The database has been migrated by a later binary.
     case newer(Int)
@@ -13,7 +13,7 @@ package enum SchemaStatus: Sendable, Hashable {
     /// The ledger was never migrated into this database.
     case missing
 
-    /// Compares what was applied, in order of version, with what there is.
+    /// Compares the applied migrations, ordered by version, with the known ones.
     init(applied: [AppliedMigration], known: [Migration]) {
         guard let last = applied.last else {
             self = .missing
@@ -45,7 +45,7 @@ struct AppliedMigration {
         "migrations_applied",
         "SELECT version, sha256 FROM public.ledger_migrations ORDER BY version")
 
-    /// Reads the table, whose absence is the same as its being empty.
+    /// Reads the table; a missing table counts as empty.
     static func load(_ connection: Connection) throws(PostgresError) -> [AppliedMigration] {
         guard try connection.query(isTableThere).bool(0, 0) else { return [] }
         let rows = try connection.query(all)

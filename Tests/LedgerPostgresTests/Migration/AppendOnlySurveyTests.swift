@@ -18,7 +18,7 @@ import Testing
                 #expect(survey.logins == [])
                 #expect(survey.masters.contains(superuser[0]))
                 #expect(!survey.text.contains("cannot change the log"), "\(survey.text)")
-                #expect(survey.text.contains("no login may append but those"), "\(survey.text)")
+                #expect(survey.text.contains("no login may append except those"), "\(survey.text)")
             }
             let survey = try await database.asSuperuser.survey()
             #expect(survey.logins == superuser)
