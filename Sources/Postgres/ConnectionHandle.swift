@@ -72,8 +72,8 @@ internal import CLibPQ
 
     func pollConnecting() -> PostgresPollingStatusType { unsafe PQconnectPoll(pointer) }
 
-    /// Drops all notices but one, which libpq would print to standard error, and makes sending
-    /// non-blocking.
+    /// Records unconfirmed commits, drops all other notices instead of printing them, and makes
+    /// sending non-blocking.
     func becomeNonBlocking() -> Bool {
         // Not retained: libpq delivers notices only within calls of this object's methods.
         unsafe PQsetNoticeReceiver(

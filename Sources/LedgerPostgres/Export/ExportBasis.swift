@@ -3,22 +3,22 @@ package import LedgerExport
 import Postgres
 package import TransparencyLog
 
-/// The signed checkpoint that everything in a bundle is held against, and what goes with it.
+/// The signed checkpoint that a bundle is verified against, with its keys and predecessors.
 package struct ExportBasis: Sendable {
     package let checkpoint: Checkpoint
-    /// The checkpoint as it was signed.
+    /// The signed note of the checkpoint.
     package let note: String
-    /// The verifier keys that the ledger states, those first that signed the checkpoint.
+    /// The verifier keys in the ledger, starting with those that signed the checkpoint.
     package let keys: [String]
-    /// Older checkpoints, each with the proof that this one continues it.
+    /// Older checkpoints, each with the proof that this one extends it.
     package let older: [OlderCheckpoint]
     private let verifiers: [NoteVerifier]
 
-    /// Reads the checkpoint that was signed last, and checks it.
+    /// Reads and checks the last signed checkpoint.
     ///
     /// - Throws: `ExportFailure`, or `PostgresError`.
     init(of tenant: TenantID, since: Int64?, on connection: Connection) throws {
-        // What is no key of the table would make the bundle's list of keys none.
+        // A malformed key in the table would invalidate the bundle's whole list of keys.
         verifiers = try ExportStatements.keys(of: tenant, on: connection)
             .compactMap { NoteVerifier($0) }
         guard let newest = try Self.newest(of: tenant, on: connection) else {
@@ -33,7 +33,7 @@ package struct ExportBasis: Sendable {
             than: checkpoint, signedBy: verifiers, of: tenant, since: since, on: connection)
     }
 
-    /// The log's checkpoints by size.
+    /// Returns the log's checkpoints by size.
     func checkpoints(of tenant: TenantID, on connection: Connection) -> SignedCheckpoints {
         SignedCheckpoints(tenant: tenant, verifiers: verifiers, connection: connection)
     }
@@ -54,11 +54,11 @@ package struct ExportBasis: Sendable {
         do throws(NoteFault) {
             return try Checkpoint.open(try SignedNote(parsing: note), verifiers)
         } catch {
-            throw .damaged("a checkpoint is not one that its key has signed: \(error)")
+            throw .damaged("a checkpoint is not signed by its key: \(error)")
         }
     }
 
-    /// The first checkpoint of this origin, and the one that the auditor holds.
+    /// Returns the first checkpoint of this origin, and the auditor's.
     private static func older(
         than checkpoint: Checkpoint, signedBy verifiers: [NoteVerifier], of tenant: TenantID,
         since: Int64?, on connection: Connection
@@ -106,30 +106,30 @@ package struct ExportBasis: Sendable {
             try proof.verify(oldRoot: old.root, root: new.root)
         } catch {
             throw ExportFailure.damaged(
-                "the checkpoint of \(new.size) entries does not continue that of \(old.size)")
+                "the checkpoint of \(new.size) entries does not extend that of \(old.size)")
         }
         return proof.path
     }
 }
 
-/// Why nothing was exported.
+/// The reason for which nothing was exported.
 package enum ExportFailure: Error, CustomStringConvertible {
     /// No sealer has signed a checkpoint of this log.
     case nothingSigned
     /// No checkpoint of this size was signed.
     case noCheckpoint(size: Int64)
-    /// Nothing names the account, or nothing below the checkpoint.
+    /// No event of the account exists, or none before the checkpoint.
     case unknownAccount
-    /// What is stored is not what was written or signed.
+    /// Stored data differs from what was written or signed.
     case damaged(String)
 
     package var description: String {
         switch self {
         case .nothingSigned:
-            "no checkpoint of this log has been signed: a sealer has to run first"
+            "no checkpoint of this log has been signed: run a sealer first"
         case .noCheckpoint(let size): "no checkpoint of \(size) entries has been signed"
-        case .unknownAccount: "no event of this account is there"
-        case .damaged(let what): "\(what); verify tells more"
+        case .unknownAccount: "no event of this account was found"
+        case .damaged(let what): "\(what); run verify for details"
         }
     }
 }

@@ -2,9 +2,9 @@ import Ledger
 import Postgres
 import TransparencyLog
 
-/// The statements that an export reads what was sealed with.
+/// The statements with which an export reads sealed data.
 enum ExportStatements {
-    /// The head alone is not believed: the serving login may set it back.
+    /// The head alone is not trusted: the runtime login could set it back.
     private static let end = Statement(
         "export_end",
         """
@@ -14,7 +14,7 @@ enum ExportStatements {
                 WHERE tenant_id = $1), 0)
         """)
 
-    /// The verifier keys of a tenant's log, the newest first.
+    /// Returns the verifier keys of a tenant's log, the newest first.
     static func keys(
         of tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> [String] {
@@ -23,14 +23,14 @@ enum ExportStatements {
         return try CheckpointRows.keys(rows).map(\.verifierKey).reversed()
     }
 
-    /// The position after the last event.
+    /// Returns the position after the last event.
     static func end(
         of tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> Int64 {
         try connection.query(end, [.text(tenant.description)]).int8(0, 0)
     }
 
-    /// Stored hashes by their indexes; those that are not there are left out.
+    /// Returns stored hashes by index; missing ones are omitted.
     static func nodes(
         at indexes: Set<Int64>, of tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> [Int64: TreeHash] {

@@ -3,20 +3,20 @@ package import LedgerExport
 import Postgres
 import TransparencyLog
 
-/// Takes events out of the ledger, part by part, and checks what it hands out.
+/// Exports events from the ledger in parts, and checks them.
 ///
-/// Memory stays at one part, and an account's positions. Events below the end are never changed, so
-/// no transaction is held open: an erasure during the export is seen from then on.
+/// Memory stays at one part and an account's positions. Events below the end never change, so no
+/// transaction is kept open; an erasure during the export takes effect from then on.
 package struct Exporter: Sendable {
     private let session: Postgres.Session
     private let disclosures: DisclosureReader?
 
-    /// Describes where the ledger is.
+    /// Configures the exporter.
     ///
     /// - Parameters:
-    ///   - url: of a role that may read the log and what was sealed; to disclose, also disclosures,
-    ///     and write the access log.
-    ///   - keyring: nil when nothing is to be disclosed.
+    ///   - url: The URL of a role that may read the log and sealed data; for disclosures it must
+    ///     also read them and write the access log.
+    ///   - keyring: Nil to disclose nothing.
     package init(url: String, keyring: WrappingKeyring?) {
         disclosures = keyring.map { DisclosureReader(keyring: $0) }
         session = Postgres.Session(
@@ -29,19 +29,19 @@ package struct Exporter: Sendable {
         await session.close()
     }
 
-    /// The checkpoint that a bundle can be held against.
+    /// Returns the checkpoint that a bundle can be verified against.
     ///
-    /// `since` is the size of a checkpoint that the auditor has from before.
+    /// `since` is the size of a checkpoint that the auditor already has.
     /// - Throws: `ExportFailure`, or `PostgresError`.
     package func basis(of tenant: TenantID, since: Int64?) async throws -> ExportBasis {
         try await session.run { try ExportBasis(of: tenant, since: since, on: $0) }
     }
 
-    /// Hands out every event of the log, up to the basis or to the end of this moment.
+    /// Exports every event of the log, up to the basis or to the current end.
     ///
-    /// `take` is called on the connection's thread; what it throws ends the export.
-    /// - Returns: how many rows of checkpoints nobody signed; they are left out.
-    /// - Throws: `ExportFailure`, `PostgresError`, or what `take` throws.
+    /// `take` runs on the connection's thread; its errors end the export.
+    /// - Returns: The number of unsigned checkpoint rows, which are omitted.
+    /// - Throws: `ExportFailure`, `PostgresError`, or errors of `take`.
     package func all(
         in tenant: TenantID, basis: ExportBasis?,
         take: @escaping @Sendable (ExportedPart) throws -> Void
@@ -59,14 +59,14 @@ package struct Exporter: Sendable {
         }
     }
 
-    /// Hands out every event that touches an account, up to the basis or to the end.
+    /// Exports every event that touches an account, up to the basis or to the end.
     ///
-    /// Looks through the log itself for events after the last one that tables name. Of an event that
-    /// begins with another account nothing is disclosed: those disclosures are about the other one.
+    /// The log itself is searched for events after the last one in the tables. An event whose first
+    /// account is another one is exported without disclosures, since they are about that account.
     ///
-    /// `take` is called on the connection's thread; what it throws ends the export.
-    /// - Returns: how many later events the basis leaves out.
-    /// - Throws: `ExportFailure`, `PostgresError`, or what `take` throws.
+    /// `take` runs on the connection's thread; its errors end the export.
+    /// - Returns: The number of later events that the basis excludes.
+    /// - Throws: `ExportFailure`, `PostgresError`, or errors of `take`.
     package func account(
         _ account: AccountID, in tenant: TenantID, basis: ExportBasis?,
         take: @escaping @Sendable (ExportedPart) throws -> Void
@@ -85,9 +85,9 @@ package struct Exporter: Sendable {
         }
     }
 
-    /// Where an account's events are up to the end of the log, checked for gaps and broken chains.
+    /// Returns the positions of an account's events, checked for gaps and broken chains.
     ///
-    /// What tables say about the last one is held against the log itself.
+    /// The last position according to the tables is checked against the log itself.
     private static func positions(
         of account: AccountID, in tenant: TenantID, basis: ExportBasis?, macs: MACKeys?,
         on connection: Connection
@@ -114,6 +114,6 @@ package struct Exporter: Sendable {
 
     private static func expect(_ basis: ExportBasis?, below end: Int64) throws(ExportFailure) {
         guard let basis, basis.checkpoint.size > end else { return }
-        throw .damaged("the log has \(end) events, fewer than the checkpoint says")
+        throw .damaged("the log has \(end) events, fewer than its checkpoint")
     }
 }

@@ -3,17 +3,17 @@ import LedgerExport
 import Postgres
 import TransparencyLog
 
-/// Exports the whole log; recomputes the tree on the way and holds it against every checkpoint.
+/// An export of the whole log that recomputes the tree and compares it with every checkpoint.
 struct LogExport {
     private let tenant: TenantID
     private let basis: ExportBasis?
     private let disclosures: DisclosureReader?
-    /// Which MAC key holds where; nil without keys.
+    /// The MAC keys by range of positions; nil without keys.
     private let marks: LogMarks?
     private let take: @Sendable (ExportedPart) throws -> Void
     private var tree = CompactRange()
     private var soundSize: Int64 = 0
-    /// Rows of checkpoints that nobody signed and that are left out.
+    /// The number of unsigned checkpoint rows, which are omitted.
     private(set) var strayCount = 0
 
     init(
@@ -42,7 +42,7 @@ struct LogExport {
         throw otherRoot(basis.checkpoint.size)
     }
 
-    /// The checkpoints that end within a stretch.
+    /// Returns the checkpoints that end within a range.
     private mutating func checkpoints(
         _ stretch: Range<Int64>, on connection: Connection
     ) throws -> [SignedCheckpoint] {
@@ -115,11 +115,11 @@ struct LogExport {
 
     private func otherRoot(_ size: Int64) -> ExportFailure {
         .damaged(
-            "an entry between positions \(soundSize) and \(size - 1) is not what was signed")
+            "an entry between positions \(soundSize) and \(size - 1) is not the signed one")
     }
 }
 
-/// Exports one account's events, each with its proof, and discloses what is the account's own.
+/// An export of one account's events with their proofs and the account's own disclosures.
 struct AccountExport {
     private static let pageMax = LogReader.pageMax
 
@@ -162,7 +162,7 @@ struct AccountExport {
         return events
     }
 
-    /// The proofs of some positions, their hashes read at once.
+    /// Returns the proofs of some positions, with all hashes read at once.
     private func paths(
         _ positions: [Int64], on connection: Connection
     ) throws -> [[TreeHash]]? {
@@ -190,15 +190,15 @@ struct AccountExport {
         do throws(ProofFault) {
             try proof.verify(leaf: .leaf(event.entry), root: basis.checkpoint.root)
         } catch {
-            throw ExportFailure.damaged("the event at position \(position) is not what was signed")
+            throw ExportFailure.damaged("the event at position \(position) is not the signed one")
         }
     }
 }
 
 extension ExportedEvent {
-    /// Decodes an entry and takes its disclosures off the front of those that are left.
+    /// Decodes an entry and removes its disclosures from the front of the remaining ones.
     ///
-    /// Each is about the event's first account; an export of another one leaves it unopened.
+    /// Each is about the event's first account; an export of another account does not decrypt it.
     fileprivate init(
         _ entry: [UInt8], at position: Int64, in tenant: TenantID,
         _ rest: inout ArraySlice<DisclosureReader.Row>, _ reader: DisclosureReader?,

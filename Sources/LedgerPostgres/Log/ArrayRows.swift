@@ -1,15 +1,15 @@
-/// The SQL of rows that are given as arrays, one a column.
+/// The SQL of rows that are given as arrays, one per column.
 enum ArrayRows {
-    /// A subquery for a FROM clause, to be called by a name there.
+    /// Returns a subquery for a FROM clause, where it needs an alias.
     ///
-    /// Functions in a FROM clause put each column into a table of its own before they give the first row.
-    /// In a SELECT list they go side by side, and a row is made when it is asked for.
+    /// Functions in a FROM clause write each column to a temporary table before they return the
+    /// first row. In a SELECT list they run side by side, and each row is made on demand.
     ///
     /// - Parameters:
-    ///   - columns: the columns' names and SQL types.
-    ///   - first: the number of the first column's parameter; the others follow.
-    ///   - ordinal: the name of a last column that counts the rows from 1; nil for none.
-    /// - Returns: the subquery; a column with fewer values than others has nulls for the rest.
+    ///   - columns: The columns' names and SQL types.
+    ///   - first: The number of the first column's parameter; the others follow.
+    ///   - ordinal: The name of a last column that numbers the rows from 1; nil for none.
+    /// - Returns: The subquery; a column with fewer values than others has nulls for the rest.
     static func sql(
         _ columns: KeyValuePairs<String, String>, from first: Int = 1, ordinal: String? = nil
     ) -> String {

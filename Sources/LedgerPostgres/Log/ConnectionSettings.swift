@@ -1,9 +1,9 @@
-/// Statements with which a connection begins, to be joined.
+/// Statements that prepare a connection, to be concatenated.
 enum ConnectionSettings {
-    /// Every statement looks few keys up or reads a stretch in order.
+    /// Settings for statements that look up few keys or read a range in order.
     ///
-    /// A plan made while a table is young stays when it has grown, so the planner is left no choice: no
-    /// scans, no joins of whole tables.
+    /// A plan made while a table is young is kept when the table has grown, so the planner is left
+    /// no choice: no scans, no joins of whole tables.
     static let lookups = """
         SET plan_cache_mode = force_generic_plan;
         SET enable_seqscan = off;
@@ -14,7 +14,7 @@ enum ConnectionSettings {
 
         """
 
-    /// Refuses a standby, whose answers are of some time ago; so the next attempt may find the primary.
+    /// Refuses a standby, whose data may be stale; the next attempt may reach the primary.
     static let primary = """
         DO $$ BEGIN
             IF pg_is_in_recovery() THEN
@@ -24,14 +24,14 @@ enum ConnectionSettings {
 
         """
 
-    /// Losing the last commits in a crash is harmless: they are made again.
+    /// For commits that may be lost in a crash, because they are repeated.
     static let repeatable = "SET synchronous_commit = off;\n"
 
-    /// How many seconds a transaction may stand still, wait for a lock, and work on one statement.
+    /// The limits, in seconds, of an idle transaction, a wait for a lock, and a statement.
     ///
-    /// A process whose machine has vanished sends nothing that ends its connection; its transaction goes
-    /// after some seconds all the same, and not after the two hours of TCP. Over a socket of the same
-    /// machine these settings say nothing.
+    /// A process whose machine has vanished sends nothing that ends its connection; its transaction
+    /// still ends after seconds instead of the two hours of TCP. On a socket of the same machine
+    /// these settings have no effect.
     static func limits(idle: Int, lock: Int, statement: Int) -> String {
         """
         SET idle_in_transaction_session_timeout = '\(idle)s';

@@ -3,8 +3,8 @@ import Postgres
 
 /// Reads and decrypts the disclosures of a page of events.
 ///
-/// A row or a key that was destroyed leaves nothing behind and is no failure. A row that is there
-/// and does not decrypt, or says what its entry does not commit to, is damage.
+/// A destroyed row or key is not a failure. A row that exists but does not decrypt, or whose
+/// content does not match its entry's digests, is damage.
 package struct DisclosureReader: Sendable {
     private static let columns = """
         SELECT d.position, d.account_id, d.ciphertext, k.wrapping_key, k.wrapped_key
@@ -27,7 +27,7 @@ package struct DisclosureReader: Sendable {
         ORDER BY d.position, d.account_id
         """)
 
-    /// One stored row with the key beside it; the key is nil once it was destroyed.
+    /// One stored row with its account key, which is nil once destroyed.
     struct Row {
         let position: LogPosition
         let account: AccountID
@@ -40,7 +40,7 @@ package struct DisclosureReader: Sendable {
     /// The keys that authenticate the events themselves.
     var macs: MACKeys { keyring.macs }
 
-    /// Makes a reader with the keys that unwrap account keys.
+    /// Creates a reader with the keys that unwrap account keys.
     package init(keyring: WrappingKeyring) {
         self.keyring = keyring
     }
@@ -48,7 +48,7 @@ package struct DisclosureReader: Sendable {
     private static let wrappingKeys = Statement(
         "wrapping_keys", "SELECT DISTINCT wrapping_key FROM account_keys ORDER BY 1")
 
-    /// A wrapping key of some account's key that is not at hand; nil when all are.
+    /// Returns a wrapping key in use that is not available; nil if all are.
     func missingKey(on connection: Connection) throws(PostgresError) -> String? {
         let result = try connection.query(Self.wrappingKeys)
         for row in 0..<result.rowCount {
@@ -58,7 +58,7 @@ package struct DisclosureReader: Sendable {
         return nil
     }
 
-    /// Asks for the rows of a range of positions.
+    /// Requests the rows of a range of positions.
     static func call(
         from first: LogPosition, count: Int, in tenant: TenantID
     ) -> Call {
@@ -71,7 +71,7 @@ package struct DisclosureReader: Sendable {
             ])
     }
 
-    /// Asks for the rows at some positions.
+    /// Requests the rows at some positions.
     static func call(at positions: [Int64], in tenant: TenantID) -> Call {
         Call(at, [.text(tenant.description), .int8s(positions)])
     }
@@ -120,7 +120,7 @@ package struct DisclosureReader: Sendable {
         return rows
     }
 
-    /// What the rows of one event disclose.
+    /// Decrypts the disclosures of one event.
     ///
     /// - Throws: `LogDamage` for a row that is about another account than the event's first, does
     ///   not decrypt, or whose digests are not in the entry.
@@ -131,13 +131,13 @@ package struct DisclosureReader: Sendable {
         for (_, disclosure) in try openEncoded(rows, of: recorded, keys: &keys) {
             guard values.add(disclosure) else {
                 throw LogDamage(
-                    position: recorded.position, fault: "a disclosure is there twice")
+                    position: recorded.position, fault: "duplicate disclosure")
             }
         }
         return values
     }
 
-    /// What the rows of one event disclose, each with the form that its digest is made of.
+    /// Decrypts the disclosures of one event, each with the encoding that its digest covers.
     ///
     /// - Throws: as ``open(_:of:keys:)``.
     func openEncoded(
@@ -170,7 +170,7 @@ package struct DisclosureReader: Sendable {
         return disclosures
     }
 
-    /// Account keys that were unwrapped for one page.
+    /// The account keys unwrapped for one page.
     struct KeyCache {
         fileprivate var keys: [AccountID: AccountKey] = [:]
     }

@@ -1,7 +1,6 @@
 package import Ledger
 
-/// A row of `events` as it is stored: the entry's bytes and the columns that were derived from
-/// them.
+/// A stored row of `events`: the entry's bytes and the columns derived from them.
 package struct EventRow: Hashable, Sendable {
     package let position: LogPosition
     /// The identifier's bits.
@@ -16,17 +15,17 @@ package struct EventRow: Hashable, Sendable {
     package let request: UInt128?
     package let actor: String
     package let entry: [UInt8]
-    /// The code that authenticates the event at its place.
+    /// The code that authenticates the event at its position.
     package let mac: [UInt8]?
 
-    /// The event that the entry states.
+    /// Decodes the event in the entry.
     ///
-    /// - Throws: `LogDamage` when the bytes are no entry, or another one than this row's.
+    /// - Throws: `LogDamage` if the bytes are not an entry, or not this row's.
     package func decoded(in tenant: TenantID) throws(LogDamage) -> StoredEvent {
         try StoredEvent(entry: entry, at: position, in: tenant)
     }
 
-    /// The first derived column that differs from the entry; nil when all are as they were written.
+    /// Returns the first derived column that differs from the entry; nil if none does.
     package func columnThatDiffers(from recorded: RecordedEvent) -> String? {
         let first = recorded.accounts.first
         if event != recorded.id.bits { return "event_id" }
@@ -48,9 +47,9 @@ package struct StoredEvent: Hashable, Sendable {
     /// The exact bytes that are stored and hashed.
     package let entry: [UInt8]
 
-    /// Decodes an entry that is stored at a position of a tenant's log.
+    /// Decodes the entry at a position of a tenant's log.
     ///
-    /// - Throws: `LogDamage` when the bytes are no entry, or that of another place.
+    /// - Throws: `LogDamage` if the bytes are not an entry, or belong to another position.
     package init(
         entry: [UInt8], at position: LogPosition, in tenant: TenantID
     ) throws(LogDamage) {
@@ -65,13 +64,13 @@ package struct StoredEvent: Hashable, Sendable {
         }
         guard recorded.position == position else {
             throw LogDamage(
-                position: position, fault: "the entry is the one of position \(recorded.position)")
+                position: position, fault: "the entry belongs to position \(recorded.position)")
         }
     }
 
-    /// Decodes an entry and checks its code, where marks say which key holds.
+    /// Decodes an entry and checks its code, if marks show which key applies.
     ///
-    /// - Throws: `LogDamage` as well when no server has appended it at this place.
+    /// - Throws: Also `LogDamage` if no server has appended it at this position.
     init(
         entry: [UInt8], mac: [UInt8]?, at position: LogPosition, in tenant: TenantID,
         _ marks: LogMarks?

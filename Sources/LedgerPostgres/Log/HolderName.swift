@@ -1,6 +1,6 @@
-/// How the connections are called that hold rows which others wait for, each for moments only.
+/// The names of connections that hold contended locks, each only briefly.
 ///
-/// ``HolderWatch`` ends those of them whose process stands still.
+/// ``HolderWatch`` ends those whose process has stalled.
 enum HolderName: String, CaseIterable {
     case access = "account-ledger access"
     case erasure = "account-ledger erasure"

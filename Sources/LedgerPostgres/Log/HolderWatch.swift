@@ -2,18 +2,18 @@ import Postgres
 
 /// Ends connections that hold locks while Postgres waits for their process.
 ///
-/// Postgres' own limits do not see them: `idle_in_transaction_session_timeout` runs only while Postgres
-/// waits for a new command, `statement_timeout` only takes effect while it works on one. A process that
-/// stands still in the middle of sending a pipeline or a COPY, or of reading an answer, runs into
-/// neither, and would hold the head of a tenant for as long as it stands. Every process looks after the
-/// connections of all.
+/// Postgres' own limits miss them: `idle_in_transaction_session_timeout` applies only while
+/// Postgres waits for a new command, `statement_timeout` only while it executes one. A process that
+/// stalls while it sends a pipeline or a COPY, or reads an answer, reaches neither limit and would
+/// hold a tenant's head as long as it stalls. Every process monitors the connections of all.
 package final class HolderWatch: Sendable {
-    /// How long Postgres may wait for a process that holds something: as long as between two commands.
+    /// The limit on a wait for a process that holds locks: the same as between two commands.
     private static let patience = Duration.seconds(2)
-    /// How long the watch rests between two looks.
+    /// The pause between two checks.
     private static let pause = Duration.milliseconds(500)
 
-    // Who holds a row has a transaction id. A COPY is one statement, of which more comes in.
+    // A session with a locked row has a transaction id. A COPY is one statement whose data keeps
+    // arriving.
     private static let waitedFor = Statement(
         "holders_waited_for",
         """
@@ -31,10 +31,10 @@ package final class HolderWatch: Sendable {
         WHERE pid = $1 AND query_start = $2 AND state = 'active' AND wait_event_type = 'Client'
         """)
 
-    /// A connection that Postgres waits for, and how far it had come.
+    /// A connection that Postgres waits for, and its progress.
     private struct Wait: Hashable {
         let backend: Int32
-        /// When the statement began that was last heard of.
+        /// The start of the connection's latest statement.
         let begun: Int64
         let copiedBytes: Int64
     }
@@ -42,12 +42,12 @@ package final class HolderWatch: Sendable {
     private let session: Postgres.Session
     private let onFault: @Sendable (String) -> Void
 
-    /// Makes a watch; ``run()`` has to be called for it to work.
+    /// Creates a watch, which works while ``run()`` runs.
     ///
     /// - Parameters:
-    ///   - url: the runtime role's URL: only connections of the same login are seen.
-    ///   - onFault: called with one line, free of personal data, for each connection that was ended and
-    ///     for the first of several looks that failed.
+    ///   - url: The runtime role's URL: only connections of the same login are visible.
+    ///   - onFault: Called with one line, free of personal data, for each ended connection and for
+    ///     the first of several failed checks.
     package init(url: String, onFault: @escaping @Sendable (String) -> Void) {
         session = Postgres.Session(
             url: url, applicationName: "account-ledger watch", connectTimeout: .seconds(2),
@@ -56,7 +56,7 @@ package final class HolderWatch: Sendable {
         self.onFault = onFault
     }
 
-    /// Watches until the task is cancelled; survives a database that goes away and comes back.
+    /// Watches until the task is cancelled; survives outages of the database.
     package func run() async {
         var waits: [Wait: ContinuousClock.Instant] = [:]
         var hasFailed = false
@@ -65,7 +65,7 @@ package final class HolderWatch: Sendable {
                 waits = try await look(after: waits)
                 hasFailed = false
             } catch {
-                if !hasFailed { onFault("connections that stand still cannot be seen: \(error)") }
+                if !hasFailed { onFault("reading stalled connections failed: \(error)") }
                 hasFailed = true
             }
             // A cancelled sleep ends the loop.
@@ -74,9 +74,9 @@ package final class HolderWatch: Sendable {
         await session.close()
     }
 
-    /// Ends what has been waited for too long.
+    /// Ends connections that have stalled for too long.
     ///
-    /// - Returns: what is waited for, and since when.
+    /// - Returns: The connections that are waited for, each with the start of the wait.
     private func look(
         after before: [Wait: ContinuousClock.Instant]
     ) async throws -> [Wait: ContinuousClock.Instant] {
@@ -98,7 +98,7 @@ package final class HolderWatch: Sendable {
                     Self.end, [.int4(wait.backend), .timestamp(wait.begun)])
                 guard ended.rowCount > 0 else { continue }
                 onFault(
-                    "ended a connection that held locks and stood still: \(try rows.text(row, 3))")
+                    "ended a stalled connection that held locks: \(try rows.text(row, 3))")
             }
             return waits
         }

@@ -1,24 +1,24 @@
 import Ledger
 import Postgres
 
-/// What links that go back to an account disclosed when they were made.
+/// The disclosures of links that return to an account, as of their creation.
 ///
-/// A link that an undone merge gives back is shown with what its own `ProviderLinked` says, and the sign-in
-/// that opened the account with it, which are the account's own: nothing that was learned while the accounts
-/// were one.
+/// A link that an undone merge returns is shown with the disclosures of its own `ProviderLinked`
+/// and of the sign-in that opened the account with it. Both belong to the account itself; values
+/// learned while the accounts were merged are excluded.
 struct LinkedDisclosures: Sendable {
     private static let entries = Statement(
         "linked_entries",
         "SELECT position, entry FROM events WHERE tenant_id = $1 AND position = ANY ($2::bigint[])")
 
     private var values: [LogPosition: Result<DisclosedValues, LogDamage>] = [:]
-    /// The first account of each event that was read, whether or not its disclosures were.
+    /// The first account of each event that was read, with or without its disclosures.
     private(set) var accounts: [LogPosition: AccountID] = [:]
 
-    /// Looks for an undone merge without reading the entry: nearly no page has one.
+    /// Detects an undone merge without decoding the entry: nearly no page contains one.
     private static let mark = Array("\"type\":\"\(Event.Name.accountsUnmerged.rawValue)\"".utf8)
 
-    /// Reads what the links disclosed that the undone merges among some entries give back.
+    /// Reads the disclosures of the links that undone merges among some entries return.
     static func read(
         for entries: [[UInt8]], from first: LogPosition, in tenant: TenantID,
         with disclosures: DisclosureReader, on connection: Connection
@@ -31,14 +31,14 @@ struct LinkedDisclosures: Sendable {
         return try read(at: positions, in: tenant, with: disclosures, on: connection)
     }
 
-    /// Reads what the links at some positions disclosed.
+    /// Reads the disclosures of the links at some positions.
     static func read(
         at positions: Set<LogPosition>, in tenant: TenantID, with disclosures: DisclosureReader,
         on connection: Connection
     ) throws(PostgresError) -> LinkedDisclosures {
         var linked = LinkedDisclosures()
         guard !positions.isEmpty else { return linked }
-        // Behind the link of a new account comes its first sign-in.
+        // The link of a new account is followed by its first sign-in.
         let wanted = positions.flatMap { [$0.value, $0.next.value] }.sorted()
         let results = try connection.pipeline([
             Call(Self.entries, [.text(tenant.description), .int8s(wanted)]),
@@ -69,8 +69,10 @@ struct LinkedDisclosures: Sendable {
         return linked
     }
 
-    /// What a link disclosed when it was made; the event behind it counts when it is the first sign-in of the
-    /// account that was opened with the link, which discloses the e-mail.
+    /// Returns a link's disclosures at its creation.
+    ///
+    /// Includes those of the next event if it is the first sign-in of the account opened with the
+    /// link, which discloses the e-mail.
     static func values(of link: DisclosedEvent, before next: DisclosedEvent?) -> DisclosedValues {
         var values = link.disclosed
         if let next, case .signedIn = next.recorded.event,
@@ -81,9 +83,9 @@ struct LinkedDisclosures: Sendable {
         return values
     }
 
-    /// What the links that an event gives back disclosed; empty for any other event.
+    /// Returns the disclosures of the links that an event returns; empty for any other event.
     ///
-    /// - Throws: `LogDamage` when one of them is not to be read.
+    /// - Throws: `LogDamage` if one of them is unreadable.
     func values(of recorded: RecordedEvent) throws(LogDamage) -> [LogPosition: DisclosedValues] {
         var found: [LogPosition: DisclosedValues] = [:]
         for position in Self.linkPositions(of: recorded) {
@@ -96,14 +98,14 @@ struct LinkedDisclosures: Sendable {
         return found
     }
 
-    /// What the link at a position disclosed; nil when nothing was read of it.
+    /// Returns the disclosures of the link at a position; nil if none were read.
     ///
-    /// - Throws: `LogDamage` when it is not to be read.
+    /// - Throws: `LogDamage` if it is unreadable.
     func values(at position: LogPosition) throws(LogDamage) -> DisclosedValues? {
         try values[position]?.get()
     }
 
-    /// The positions of the `ProviderLinked` of the links that an event gives back.
+    /// Returns the positions of the `ProviderLinked` of the links that an event returns.
     static func linkPositions(of recorded: RecordedEvent) -> [LogPosition] {
         guard case .accountsUnmerged(let fact) = recorded.event else { return [] }
         return (fact.returned + fact.restored).map(\.position)

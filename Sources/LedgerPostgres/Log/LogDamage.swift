@@ -1,15 +1,15 @@
 package import Ledger
 
-/// A place in a tenant's log where what is stored cannot be what was written.
+/// A position in a tenant's log whose stored data cannot be what was written.
 ///
-/// The text names columns, identifiers and checks; it never quotes personal data.
+/// The text names columns, identifiers and checks; it never contains personal data.
 package struct LogDamage: Error, Hashable, Sendable, CustomStringConvertible {
     package let position: LogPosition
     package let fault: String
-    /// Whether the right wrapping key would tell more: nothing is known to be wrong with the log.
+    /// Whether only a wrapping key is missing: no damage to the log is known.
     package let lacksKey: Bool
 
-    /// Names a place and what is wrong with it.
+    /// Creates damage with its position and a description.
     package init(position: LogPosition, fault: String, lacksKey: Bool = false) {
         self.position = position
         self.fault = fault

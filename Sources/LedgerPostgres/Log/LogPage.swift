@@ -3,15 +3,15 @@ package import Ledger
 import Postgres
 import Synchronization
 
-/// One event as projections see it: decoded once, with what it still discloses.
+/// One event as projections receive it: decoded once, with its remaining disclosures.
 package struct DisclosedEvent: Sendable {
     package let recorded: RecordedEvent
     package let disclosed: DisclosedValues
-    /// Of an `AccountsUnmerged`: what the `ProviderLinked` of each link that goes back still discloses, by
-    /// its position.
+    /// The remaining disclosures of the `ProviderLinked` of each link that an `AccountsUnmerged`
+    /// returns, by position.
     package let linked: [LogPosition: DisclosedValues]
 
-    /// Pairs an event with what it, and the links that it gives back, still disclose.
+    /// Combines an event with its remaining disclosures and those of the links that it returns.
     package init(
         recorded: RecordedEvent, disclosed: DisclosedValues,
         linked: [LogPosition: DisclosedValues] = [:]
@@ -24,15 +24,15 @@ package struct DisclosedEvent: Sendable {
     package var position: LogPosition { recorded.position }
 }
 
-/// A page of the log for folding: events without a gap, and what stopped the reading, if anything
-/// did.
+/// A page of the log for folding: events without a gap, and the damage that ended the reading, if
+/// any.
 package struct LogPage: Sendable {
     package let from: LogPosition
     package let events: [DisclosedEvent]
     /// Damage at the position after the last event.
     package let damage: LogDamage?
 
-    /// Collects the events from a position on.
+    /// Creates a page of the events from a position on.
     package init(from: LogPosition, events: [DisclosedEvent], damage: LogDamage?) {
         self.from = from
         self.events = events
@@ -42,12 +42,12 @@ package struct LogPage: Sendable {
     /// The position after the last event.
     package var end: LogPosition { LogPosition(from.value + Int64(events.count)) }
 
-    /// Whether a fold at this position can go on with this page.
+    /// Checks whether a fold at this position can continue with this page.
     func covers(_ position: LogPosition) -> Bool {
         position >= from && (position < end || (position == end && damage != nil))
     }
 
-    /// The most events of one page.
+    /// The maximum number of events in one page.
     static let eventsMax = 4_000
 
     private static let entries = Statement(
@@ -57,10 +57,10 @@ package struct LogPage: Sendable {
         WHERE tenant_id = $1 AND position >= $2 ORDER BY position LIMIT $3
         """)
 
-    /// Reads a page that begins at a position which the head has passed.
+    /// Reads a page that begins at a position below the head.
     ///
-    /// The limit is cut to ``eventsMax``. Decoding takes a thread for each of the `pieces`: for who has
-    /// the machine to himself.
+    /// The limit is capped at ``eventsMax``. Decoding uses one thread per part: for callers with
+    /// the machine to themselves.
     static func read(
         from: LogPosition, in tenant: TenantID, limit: Int, disclosures: DisclosureReader,
         pieces: Int = 1, on connection: Connection
@@ -98,16 +98,16 @@ package struct LogPage: Sendable {
     }
 }
 
-/// A page as it was read: entries without a gap, and the rows of disclosures in their order.
+/// An undecoded page: entries without a gap, and the rows of disclosures in order.
 private struct UndecodedPage: Sendable {
-    /// Fewer events are not worth another thread.
+    /// The minimum number of events that justifies another thread.
     private static let pieceMin = 250
 
     let from: LogPosition
     let tenant: TenantID
     let entries: [[UInt8]]
     let codes: [[UInt8]?]
-    /// Nil where this process has no key to check the codes with.
+    /// Nil if this process has no keys to check the codes.
     let marks: LogMarks?
     let rows: [DisclosureReader.Row]
     let linked: LinkedDisclosures

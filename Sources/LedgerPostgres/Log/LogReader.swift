@@ -3,10 +3,10 @@ package import Postgres
 
 /// Reads a tenant's log in pages.
 ///
-/// Positions are gapless and become visible in order, so a reader that remembers the last position
-/// it saw misses nothing.
+/// Positions are gapless and become visible in order, so a reader that remembers its last position
+/// misses nothing.
 package enum LogReader {
-    /// The most rows of one page.
+    /// The maximum number of rows in one page.
     package static let pageMax = 1_000
 
     private static let columns = """
@@ -35,9 +35,9 @@ package enum LogReader {
         WHERE tenant_id = $1 AND position >= $2 ORDER BY position LIMIT $3
         """)
 
-    /// The next rows after a position, in order; all columns.
+    /// Returns the next rows after a position, in order; all columns.
     ///
-    /// The limit is cut to ``pageMax``.
+    /// The limit is capped at ``pageMax``.
     package static func rows(
         after position: Int64, in tenant: TenantID, limit: Int = pageMax,
         on connection: Connection
@@ -47,7 +47,7 @@ package enum LogReader {
         return try rows(result)
     }
 
-    /// Asks for positions and entries alone, which is all that a fold needs.
+    /// Requests positions and entries only, which is enough for a fold.
     static func entriesCall(
         from position: LogPosition, in tenant: TenantID, limit: Int
     ) -> Call {
@@ -56,14 +56,14 @@ package enum LogReader {
             [.text(tenant.description), .int8(position.value), .int8(Int64(min(limit, pageMax)))])
     }
 
-    /// Asks for the next rows after a position.
+    /// Requests the next rows after a position.
     static func rowsCall(after position: Int64, in tenant: TenantID, limit: Int) -> Call {
         Call(
             rowsAfter,
             [.text(tenant.description), .int8(position), .int8(Int64(min(limit, pageMax)))])
     }
 
-    /// Asks for the rows at some positions, in order; positions without a row are left out.
+    /// Requests the rows at some positions, in order; positions without a row are omitted.
     static func rowsCall(at positions: [Int64], in tenant: TenantID) -> Call {
         Call(rowsAt, [.text(tenant.description), .int8s(positions)])
     }

@@ -1,45 +1,48 @@
 import Ledger
 import TransparencyLog
 
-/// What a row of `checkpoints` says, whose note has to say the same under a signature.
+/// The content of a `checkpoints` row, which its signed note must confirm.
 ///
-/// Who may write to the table can add rows; who lacks a key can add none that is to be believed.
+/// A login with write access to the table can add rows, but without a key no valid ones.
 struct CheckpointClaim: Sendable {
     let origin: String
     let size: Int64
-    /// Nil when the row holds no root.
+    /// Nil if the row holds no valid root.
     let root: TreeHash?
     let note: String
 
-    /// Why the note is not what the row says, signed by a key of these; nil when it is.
+    /// Returns the reason for which the note does not confirm the row under one of these keys; nil
+    /// if it does.
     func fault(_ verifiers: [NoteVerifier]) -> String? {
         do throws(NoteFault) {
             let checkpoint = try Checkpoint.open(try SignedNote(parsing: note), verifiers)
             guard checkpoint.size == size, checkpoint.root == root,
                 checkpoint.origin.description.utf8.elementsEqual(origin.utf8)
-            else { return "does not say what its row says" }
+            else { return "contradicts its row" }
             return nil
         } catch {
             return switch error {
-            case .noKnownSignature: "is signed by no key that is known"
-            case .wrongSignature: "has a signature that its key did not make"
+            case .noKnownSignature: "is not signed by a known key"
+            case .wrongSignature: "has an invalid signature"
             case .tooLong, .notText, .noSignatures, .malformedSignature, .tooManySignatures,
                 .malformedCheckpoint, .malformedProof:
-                "is no signed checkpoint"
+                "is not a signed checkpoint"
             }
         }
     }
 }
 
 extension SignedCheckpoint {
-    /// Why the note is not what the row says, signed by a key of these; nil when it is.
+    /// Returns the reason for which the note does not confirm the row under one of these keys; nil
+    /// if it does.
     func fault(_ verifiers: [NoteVerifier]) -> String? {
         CheckpointClaim(origin: origin, size: size, root: TreeHash(root), note: note)
             .fault(verifiers)
     }
 
-    /// Whether a key of these has signed another root at this size of this log: what no row that was made up
-    /// can show.
+    /// Checks whether one of these keys has signed another root at this size of this log.
+    ///
+    /// An invented row can never show this.
     func isSignedOtherwise(_ verifiers: [NoteVerifier]) -> Bool {
         guard let signed = try? SignedNote(parsing: note),
             let checkpoint = try? Checkpoint.open(signed, verifiers)

@@ -4,7 +4,7 @@ import TransparencyLog
 
 /// The statements that read `checkpoints` and `checkpoint_keys`.
 enum CheckpointRows {
-    /// What ``checkpoints(_:)`` reads.
+    /// The columns that ``checkpoints(_:)`` reads.
     static let columns = "origin, size, root, note, \(PlausibleTime.sql("signed_at")) AS signed_at"
 
     private static let ofSize = Statement(
@@ -29,12 +29,13 @@ enum CheckpointRows {
         WHERE tenant_id = $1 ORDER BY checkpoint_keys.added_at, vkey
         """)
 
-    /// Asks for the checkpoints of one size, that of the newest origin first.
+    /// Requests the checkpoints of one size, that of the newest origin first.
     static func call(of tenant: TenantID, size: Int64) -> Call {
         Call(ofSize, [.text(tenant.description), .int8(size)])
     }
 
-    /// Asks for checkpoints with sizes of a range, the smallest first; a size is never cut in two.
+    /// Requests checkpoints with sizes in a range, the smallest first; those of one size are never
+    /// split.
     static func call(of tenant: TenantID, sizes: ClosedRange<Int64>, limit: Int) -> Call {
         Call(
             ofSizes,
@@ -44,7 +45,7 @@ enum CheckpointRows {
             ])
     }
 
-    /// Asks for the keys, the oldest first.
+    /// Requests the keys, the oldest first.
     static func keysCall(of tenant: TenantID) -> Call {
         Call(keys, [.text(tenant.description)])
     }
@@ -54,7 +55,7 @@ enum CheckpointRows {
         checkpoints.reserveCapacity(result.rowCount)
         for row in 0..<result.rowCount {
             guard let root = Digest(try result.bytes(row, 2)) else {
-                throw .unexpectedResult("a root has not 32 bytes")
+                throw .unexpectedResult("a root is not 32 bytes long")
             }
             checkpoints.append(
                 SignedCheckpoint(
@@ -76,7 +77,7 @@ enum CheckpointRows {
         return keys
     }
 
-    /// The keys of rows that hold one.
+    /// Returns the keys of the rows that contain one.
     static func verifiers(_ result: QueryResult) throws(PostgresError) -> [NoteVerifier] {
         try keys(result).compactMap { NoteVerifier($0.verifierKey) }
     }

@@ -2,19 +2,19 @@ import Ledger
 import Postgres
 import TransparencyLog
 
-/// Finds the checkpoint that was signed last: the largest of the newest origin that a key of the log has
-/// signed, whatever rows there are besides.
+/// The search for the last signed checkpoint: the largest of the newest origin with a valid
+/// signature.
 ///
-/// Who may add rows can add larger ones, and sign none.
+/// Unsigned rows are skipped. A login that may add rows can add larger ones, but sign none.
 enum NewestCheckpoint {
-    /// Rows that nobody signed which are passed over before the search is given up.
+    /// The number of unsigned rows after which the search is abandoned.
     static let strayMax = 10_000
-    /// Rows of an origin that are read at first: nearly always the first one is signed.
+    /// The number of rows per origin in the first read: nearly always the first one is signed.
     private static let fewRows = 8
     private static let pageRows = 500
 
-    // A log that was continued after a restore has a new origin, with smaller sizes than the old one
-    // may have reached; the key that came last is the current origin's.
+    // A log that was continued after a restore has a new origin, with smaller sizes than the old
+    // one may have reached; the newest key belongs to the current origin.
     private static let few = Statement(
         "checkpoint_latest",
         """
@@ -35,12 +35,12 @@ enum NewestCheckpoint {
         WHERE tenant_id = $1 AND origin = $2 AND size < $3 ORDER BY size DESC LIMIT \(pageRows)
         """)
 
-    /// Asks for the two answers that ``find(_:_:of:on:)`` begins with.
+    /// Returns the two queries whose results ``find(_:_:of:on:)`` expects.
     static func calls(of tenant: TenantID) -> [Call] {
         [Call(few, [.text(tenant.description)]), CheckpointRows.keysCall(of: tenant)]
     }
 
-    /// Asks for them and finds it.
+    /// Runs the queries and finds the checkpoint.
     ///
     /// - Throws: as ``find(_:_:of:on:)``.
     static func read(of tenant: TenantID, on connection: Connection) throws -> SignedCheckpoint? {
@@ -49,15 +49,15 @@ enum NewestCheckpoint {
         return try find(results[0], results[1], of: tenant, on: connection)
     }
 
-    /// Finds it among the largest few rows of each origin, or else below them.
+    /// Finds the checkpoint among the largest few rows of each origin, or else below them.
     ///
     /// - Parameters:
-    ///   - few: the answer to the first of ``calls(of:)``.
-    ///   - keys: the answer to the second.
-    ///   - tenant: whose log.
-    ///   - connection: in a transaction or not.
-    /// - Returns: nil when there are no rows at all.
-    /// - Throws: `ProofDamage` when none of the rows is to be believed; `PostgresError`.
+    ///   - few: The result of the first of ``calls(of:)``.
+    ///   - keys: The result of the second.
+    ///   - tenant: The tenant of the log.
+    ///   - connection: A connection, in a transaction or not.
+    /// - Returns: Nil if there are no rows at all.
+    /// - Throws: `ProofDamage` if no row is trustworthy; `PostgresError`.
     static func find(
         _ few: QueryResult, _ keys: QueryResult, of tenant: TenantID, on connection: Connection
     ) throws -> SignedCheckpoint? {

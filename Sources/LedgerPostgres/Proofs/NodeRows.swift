@@ -4,7 +4,7 @@ import TransparencyLog
 
 /// The statements that read `merkle_nodes`: stored hashes by their indexes.
 enum NodeRows {
-    /// The most hashes of one row, which keeps it from being moved out of line.
+    /// The maximum number of hashes in a row, which prevents out-of-line storage.
     static let hashesMax = 56
 
     private static let at = Statement(
@@ -19,12 +19,12 @@ enum NodeRows {
         ORDER BY i.place
         """)
 
-    /// Asks for the hashes at some indexes.
+    /// Requests the hashes at some indexes.
     static func call(at indexes: [Int64], of tenant: TenantID) -> Call {
         Call(at, [.text(tenant.description), .int8s(indexes)])
     }
 
-    /// The hashes in the order in which they were asked for; nil where none is stored.
+    /// Returns the hashes in the order of the request; nil where none is stored.
     static func hashes(_ result: QueryResult) throws(PostgresError) -> [TreeHash?] {
         var hashes: [TreeHash?] = []
         hashes.reserveCapacity(result.rowCount)
@@ -36,7 +36,7 @@ enum NodeRows {
 }
 
 extension Digest {
-    /// The same 32 bytes.
+    /// Converts a tree hash with the same 32 bytes.
     init(_ hash: TreeHash) {
         guard let digest = Digest(hash.bytes) else { preconditionFailure("a hash has 32 bytes") }
         self = digest
@@ -44,7 +44,7 @@ extension Digest {
 }
 
 extension TreeHash {
-    /// The same 32 bytes.
+    /// Converts a digest with the same 32 bytes.
     init(_ digest: Digest) {
         guard let hash = TreeHash(digest.bytes) else {
             preconditionFailure("a digest has 32 bytes")
@@ -54,7 +54,7 @@ extension TreeHash {
 }
 
 extension [TreeHash?] {
-    /// The hashes, when none is missing.
+    /// The hashes if none is missing.
     var whole: [TreeHash]? {
         let found = compactMap(\.self)
         return found.count == count ? found : nil

@@ -2,22 +2,22 @@ package import Ledger
 import Postgres
 import TransparencyLog
 
-/// The Merkle log as auditors read it: checkpoints, and proofs against them.
+/// Reads of the Merkle log for auditors: checkpoints, and proofs against them.
 ///
-/// Every proof is checked before it is handed out, against the bytes that are stored now and up to the
-/// signature: what was changed after it was signed is a fault and never a proof that does not verify.
+/// Every proof is checked before it is returned, from the stored bytes up to the signature: a
+/// change after signing causes a fault, never a proof that fails to verify.
 package struct ProofReads: ProofReader {
-    /// The most checkpoints of a page, but for those of the same size as the last.
+    /// The maximum number of checkpoints in a page, except for more of the last one's size.
     package static let pageMax = 1_000
 
     private let session: Postgres.Session
     private let onFault: @Sendable (String) -> Void
 
-    /// Makes a reader.
+    /// Creates a reader.
     ///
     /// - Parameters:
-    ///   - url: the URL of a login that may read the log and what was sealed.
-    ///   - onFault: called with one line, free of personal data, for each failure; must not block.
+    ///   - url: The URL of a login that may read the log and sealed data.
+    ///   - onFault: Called with one line, free of personal data, for each failure; must not block.
     package init(url: String, onFault: @escaping @Sendable (String) -> Void) {
         session = Postgres.Session(
             url: url, applicationName: "account-ledger proofs", connectTimeout: .seconds(2),
@@ -26,7 +26,7 @@ package struct ProofReads: ProofReader {
         self.onFault = onFault
     }
 
-    /// Closes the connection; the next read makes a new one.
+    /// Closes the connection; the next read opens a new one.
     package func close() async {
         await session.close()
     }
@@ -91,30 +91,30 @@ package struct ProofReads: ProofReader {
         do {
             return try await session.run(body)
         } catch let damage as ProofDamage {
-            onFault("a proof fails: \(damage.what)")
+            onFault("a proof failed: \(damage.what)")
             throw .internalFailure
         } catch PostgresError.unexpectedResult(let what) {
-            onFault("what was sealed cannot be read: \(what)")
+            onFault("reading sealed data failed: \(what)")
             throw .internalFailure
         } catch {
-            onFault("a proof cannot be read: \(error)")
+            onFault("reading a proof failed: \(error)")
             throw .unavailable
         }
     }
 }
 
-/// What is stored does not prove what was signed.
+/// Stored data that does not prove the signed root.
 struct ProofDamage: Error {
     let what: String
 }
 
-/// Why a proof was not made.
+/// The reason for which no proof was made.
 enum ProofFailure: Error {
     case refused(ProofRefusal)
     case damaged(ProofDamage)
     case store(PostgresError)
 
-    /// The refusal; any other failure is thrown.
+    /// Returns the refusal; throws any other failure.
     var refusal: ProofRefusal {
         get throws {
             switch self {

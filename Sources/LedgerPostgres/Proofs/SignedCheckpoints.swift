@@ -2,31 +2,31 @@ import Ledger
 import Postgres
 import TransparencyLog
 
-/// The checkpoints of a log by size, without the rows that nobody signed.
+/// The checkpoints of a log by size, without unsigned rows.
 struct SignedCheckpoints {
-    /// Some of them, and how many rows in between were left out.
+    /// A page of checkpoints, with the number of unsigned rows omitted between them.
     struct Page {
         var signed: [SignedCheckpoint] = []
         var strayCount = 0
     }
 
-    /// Rows that are read at a time, where no more are wanted.
+    /// The minimum number of rows read at once.
     private static let pageRows = 100
 
     let tenant: TenantID
-    /// The keys that count.
+    /// The accepted keys.
     let verifiers: [NoteVerifier]
     let connection: Connection
 
-    /// Those with sizes of a range, the smallest first.
+    /// Returns the checkpoints with sizes in a range, the smallest first.
     ///
     /// - Parameters:
-    ///   - sizes: the range.
-    ///   - limit: how many at the most, but for those of the same size as the last.
-    ///   - origin: only those of one log; nil for all that a restore has ended, too.
-    /// - Returns: fewer than the limit only when there are no more.
-    /// - Throws: `ProofDamage` when too many rows in between are signed by nobody, or one is signed with
-    ///   another root than it says; `PostgresError`.
+    ///   - sizes: The range.
+    ///   - limit: The maximum number, except for more of the last one's size.
+    ///   - origin: Restricts the page to one log; nil includes all logs that a restore has ended.
+    /// - Returns: Fewer than the limit only if there are no more.
+    /// - Throws: `ProofDamage` if there are too many unsigned rows in between, or a row contradicts
+    ///   the root in its signed note; `PostgresError`.
     func page(
         sizes: ClosedRange<Int64>, limit: Int, origin: NoteKeyName? = nil
     ) throws -> Page {
@@ -45,7 +45,7 @@ struct SignedCheckpoints {
                     throw ProofDamage(
                         what:
                             "the checkpoint of size \(row.size) of tenant \(tenant) is signed with"
-                            + " another root than its row's")
+                            + " another root than in its row")
                 }
                 page.strayCount += 1
             }
@@ -56,7 +56,7 @@ struct SignedCheckpoints {
                 throw ProofDamage(
                     what:
                         "\(page.strayCount) checkpoints of tenant \(tenant) up to size \(last.size) are"
-                        + " signed by nobody")
+                        + " unsigned")
             }
             first = last.size + 1
         }

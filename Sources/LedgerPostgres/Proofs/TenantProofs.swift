@@ -2,9 +2,9 @@ import Ledger
 import Postgres
 import TransparencyLog
 
-/// Makes the proofs of one tenant's log on a connection, and checks each.
+/// Creates and checks the proofs of one tenant's log on a connection.
 ///
-/// A size may have been signed in several logs, when the log was continued after a restore; the proof
+/// A size may have been signed in several logs if the log was continued after a restore; the proof
 /// leads to the newest checkpoint that it verifies against.
 struct TenantProofs {
     private static let entry = Statement(
@@ -18,7 +18,7 @@ struct TenantProofs {
         self.connection = connection
     }
 
-    /// - Throws: a refusal, or damage when the stored entry and hashes don't lead to a signed root.
+    /// - Throws: A refusal, or damage if the stored entry and hashes do not lead to a signed root.
     func inclusion(
         of position: LogPosition, size: Int64?
     ) throws(ProofFailure) -> ProvedInclusion {
@@ -40,7 +40,7 @@ struct TenantProofs {
         guard let indexes else { throw .refused(.notCovered(position, size: size)) }
         let what = "the event at position \(position) of tenant \(tenant)"
         guard let entry = try entry(results[2]), let nodes = try nodes(results[1]) else {
-            throw try damage("\(what) or a hash beside it is missing", among: signed)
+            throw try damage("\(what) or one of its hashes is missing", among: signed)
         }
         let leaf = TreeHash.leaf(entry)
         let proof = InclusionProof(
@@ -53,10 +53,10 @@ struct TenantProofs {
                 position: position, leaf: Digest(leaf), path: proof.path.map(Digest.init),
                 checkpoint: checkpoint)
         }
-        throw try damage("\(what) is not what was signed at size \(size)", among: signed)
+        throw try damage("\(what) is not the signed one at size \(size)", among: signed)
     }
 
-    /// - Throws: a refusal, or damage when the stored hashes don't lead to two signed roots.
+    /// - Throws: A refusal, or damage if the stored hashes do not lead to two signed roots.
     func consistency(
         from old: Int64, to size: Int64?
     ) throws(ProofFailure) -> ProvedConsistency {
@@ -110,7 +110,7 @@ struct TenantProofs {
         return latest
     }
 
-    /// The checkpoints of a size that one of the log's keys has signed.
+    /// Returns the checkpoints of a size that one of the log's keys has signed.
     private func checkpoints(
         _ result: QueryResult, size: Int64, keys: QueryResult
     ) throws(ProofFailure) -> [SignedCheckpoint] {
@@ -127,7 +127,8 @@ struct TenantProofs {
             ProofDamage(what: "the checkpoint of size \(size) of tenant \(tenant) \(what)"))
     }
 
-    /// Damage; but what was signed only in a log that a restore has ended can't be proved any more.
+    /// Returns the damage, or a refusal if the size was signed only in a log that a restore has
+    /// ended.
     private func damage(
         _ what: String, among signed: [SignedCheckpoint]
     ) throws(ProofFailure) -> ProofFailure {
@@ -168,7 +169,7 @@ struct TenantProofs {
         return try reading { try result.bytes(0, 0) }
     }
 
-    /// Reads rows; one that is not of its form is damage.
+    /// Reads rows; a malformed row is damage.
     private func reading<Value>(_ body: () throws -> Value) throws(ProofFailure) -> Value {
         do {
             return try body()

@@ -2,10 +2,11 @@ package import Ledger
 package import Postgres
 import TransparencyLog
 
-/// Compares a database with what a sealer keeps outside of it: what a restore has lost, and whom it has
-/// brought back.
+/// A comparison of a restored database with a sealer's external record.
+///
+/// Finds the events that the restore lost and the erased accounts that it brought back.
 package struct RestoreCheck {
-    /// Accounts that are looked up at a time.
+    /// The number of accounts per query.
     private static let accountsMax = 1_000
 
     private static let begin = Statement(
@@ -14,7 +15,7 @@ package struct RestoreCheck {
     private static let head = Statement(
         "restore_head", "SELECT next_position FROM ledger_head WHERE tenant_id = $1")
 
-    // Whoever records a restore does it soon after; the last events come first.
+    // A restore is usually recorded soon after it; the last events come first.
     private static let recorded = Statement(
         "restore_recorded",
         """
@@ -48,15 +49,15 @@ package struct RestoreCheck {
     private let tenant: TenantID
     private let directory: SealerDirectory
 
-    /// Describes what is to be compared.
+    /// Configures the comparison.
     package init(of tenant: TenantID, with directory: SealerDirectory) {
         self.tenant = tenant
         self.directory = directory
     }
 
-    /// Compares, in one snapshot; changes nothing.
+    /// Compares in one snapshot; changes nothing.
     ///
-    /// - Throws: `SealerRecordFault` when the record can't be read or is another log's,
+    /// - Throws: `SealerRecordFault` if the record is unreadable or belongs to another log,
     ///   `PostgresError`.
     package func run(on connection: Connection) throws -> RestoreReport {
         try connection.transaction(Self.begin) {
@@ -83,7 +84,8 @@ package struct RestoreCheck {
             }
         } else if let former = try directory.lastSignedBefore(of: tenant) {
             if try recorded(former.checkpoint, origin: number, on: connection) == nil {
-                // The log has its name from a restore that it does not state: it was restored again.
+                // The log's name comes from a restore that the log does not record: it was restored
+                // again.
                 signed = former
                 next = number
                 loss = try self.loss(former.checkpoint, size: size, on: connection) ?? .statement
@@ -114,7 +116,7 @@ package struct RestoreCheck {
         return try root(of: signed.size, on: connection) == signed.root ? nil : .contents
     }
 
-    /// Whether checkpoints stand under the log's present name that its keys have not signed.
+    /// Checks for checkpoints under the log's current name that its keys have not signed.
     private func hasStrays(on connection: Connection) throws -> Bool {
         let standing = try directory.standing(of: tenant, mayBegin: false)
         let checkpoints = SignedCheckpoints(
@@ -135,7 +137,7 @@ package struct RestoreCheck {
         }
     }
 
-    /// The root of the first events, from their stored bytes; nil when one of them is missing.
+    /// Computes the root of the first events from their stored bytes; nil if one is missing.
     private func root(of size: Int64, on connection: Connection) throws -> TreeHash? {
         var tree = CompactRange()
         while tree.size < size {
@@ -152,7 +154,8 @@ package struct RestoreCheck {
         return tree.root
     }
 
-    /// Where the log states that it was cut off behind a checkpoint, and goes on under another name.
+    /// Returns the position at which the log records that it was truncated after a checkpoint and
+    /// renamed.
     private func recorded(
         _ signed: Checkpoint, origin: Int64, on connection: Connection
     ) throws -> LogPosition? {
@@ -170,7 +173,7 @@ package struct RestoreCheck {
         return nil
     }
 
-    /// The accounts of erasures that the database has as if they lived.
+    /// Returns the erased accounts that are live in the database.
     private func returned(
         _ erasures: [SeenErasure], on connection: Connection
     ) throws -> [RestoreReport.Returned] {

@@ -1,60 +1,61 @@
 package import Ledger
 import TransparencyLog
 
-/// How a tenant's log in the database stands to what a sealer keeps outside of it.
+/// The differences between a tenant's log in the database and a sealer's external record.
 package struct RestoreReport: Sendable {
-    /// What of the signed log is not there any more.
+    /// The part of the signed log that is lost.
     package enum Loss: Hashable, Sendable {
-        /// The log is shorter than what was signed.
+        /// The log is shorter than the signed one.
         case end
-        /// The log is long enough, and other events are in it.
+        /// The log is long enough, but contains other events.
         case contents
-        /// All of it is there, but not the statement why the log goes on under another name.
+        /// The log is complete, but does not record why it continues under another name.
         case statement
-        /// All of it is there, but so are checkpoints under the log's name that nobody signed: its sealer
-        /// signs nothing more.
+        /// The log is complete, but there are unsigned checkpoints under its name, so its sealer
+        /// stops signing.
         case name
     }
 
-    /// An API key that somebody may come with.
+    /// An API key that is still accepted.
     package struct GoodKey: Hashable, Sendable {
         package let id: APIKeyID
         package let label: String
     }
 
-    /// An erased account that the database has as if it lived.
+    /// An erased account that is live in the database.
     package struct Returned: Hashable, Sendable {
         package let account: AccountID
-        /// When it had been erased.
+        /// The time of its erasure.
         package let erasedAt: Timestamp
-        /// The legal holds that were lifted before it was erased, and stand again.
+        /// The legal holds that were lifted before it was erased and are active again.
         package let formerHolds: [HoldID]
-        /// The legal holds that were set since: they keep it, until somebody lifts them.
+        /// The legal holds that were set since: they keep the account until they are lifted.
         package let newHolds: [HoldID]
     }
 
     package let tenant: TenantID
     /// The number of events in the database.
     package let size: Int64
-    /// What was signed last under the log's present name, or under the one before it where the log does
-    /// not state that it was cut off there, or the present one is lost; nil when nothing was.
+    /// The last signed checkpoint; nil if there is none.
+    ///
+    /// It is under the log's current name; under the previous one if the log does not record that
+    /// it was truncated there, or if the current name is lost.
     package let signed: LastSigned?
-    /// The number of the name that the log goes on under after a loss: 2 after the first one and so on.
+    /// The number of the log's name after a loss: 2 after the first one and so on.
     package let nextOrigin: Int64
     package let loss: Loss?
-    /// Where the log states this very loss already.
+    /// The position at which the log already records this loss.
     package let recordedAt: LogPosition?
     package let returned: [Returned]
-    /// Erasures that the record knows.
+    /// The number of erasures in the record.
     package let erasureCount: Int
-    /// The API keys that are good; after a loss nobody knows which of them had been revoked.
+    /// The API keys that are accepted; after a loss it is unknown which of them had been revoked.
     package let goodKeys: [GoodKey]
 
-    /// Whether the log goes on where it was signed, and nobody has come back.
+    /// Whether the log continues where it was signed, and no erased account has returned.
     package var isWhole: Bool { loss == nil && returned.isEmpty }
 
-    /// What the log has to state before it goes on under another name; nil when nothing was lost, or it
-    /// states it already.
+    /// The event that the log needs before it continues under another name; nil if none is needed.
     package var fact: LedgerRestored? {
         guard loss != nil, recordedAt == nil, let signed,
             let root = Digest(signed.checkpoint.root.bytes)
@@ -63,9 +64,9 @@ package struct RestoreReport: Sendable {
             origin: nextOrigin, root: root, size: signed.checkpoint.size)
     }
 
-    /// The commands that destroy again whom the restore has brought back.
+    /// The commands that erase the returned accounts again.
     ///
-    /// Not those whom somebody has put under a legal hold since.
+    /// Accounts under a legal hold set since are excluded.
     package var erasures: [Command.Intent] {
         returned.filter(\.newHolds.isEmpty).flatMap { returned in
             returned.formerHolds.map { hold in

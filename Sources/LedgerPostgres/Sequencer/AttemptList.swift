@@ -2,9 +2,9 @@ import Ledger
 
 /// The attempts counted by an account's budgets, encoded for its `attempts` column.
 ///
-/// The format is a version byte, followed for each attempt by one byte for the action, eight for
-/// the time in microseconds since 1970 (most significant first), the 32 of the digest, and provider
-/// and outcome, each preceded by its length in one byte.
+/// The format is a version byte, followed for each attempt by one byte for the action, eight bytes
+/// for the time in microseconds since 1970 (most significant first), the 32 bytes of the digest,
+/// and provider and outcome, each preceded by its length in one byte.
 enum AttemptList {
     private static let version: UInt8 = 1
     private static let fixedByteCount = 1 + 8 + Digest.byteCount

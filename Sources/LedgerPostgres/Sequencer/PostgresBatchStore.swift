@@ -32,7 +32,8 @@ final class PostgresBatchStore: BatchStore {
         self.signInWindowSeconds = signInWindowSeconds
     }
 
-    /// The settings of the connection; timeouts, because a frozen process must not block a tenant.
+    /// The connection's settings: a frozen process must not block a tenant, and statements look up
+    /// few keys.
     ///
     /// A plan made while a table is young is kept when the table has grown, so the statements leave
     /// the planner no choice: no scans, no joins of whole tables, and a separate lookup of each key

@@ -8,19 +8,20 @@ package struct AccountKey: Sendable {
     let bytes: [UInt8]
     private let key: SymmetricKey
 
-    /// Wraps exactly 32 bytes; nil for any other count.
+    /// Creates a key from exactly 32 bytes; nil for any other number.
     package init?(bytes: [UInt8]) {
         guard let key = SymmetricKey(bytes: bytes) else { return nil }
         self.bytes = bytes
         self.key = key
     }
 
-    /// A new random key.
+    /// Generates a random key.
     package static func generate() -> AccountKey? {
         AccountKey(bytes: SecureRandom.bytes(32))
     }
 
-    /// Encrypts the disclosures of one event about this account, bound to their place in the log.
+    /// Encrypts the disclosures of one event about this account, bound to their position in the
+    /// log.
     package func seal(
         _ disclosures: [[UInt8]], tenant: TenantID, position: LogPosition, account: AccountID
     ) -> [UInt8] {
@@ -29,7 +30,7 @@ package struct AccountKey: Sendable {
             additional: Self.additional(tenant, position, account))
     }
 
-    /// Decrypts what ``seal(_:tenant:position:account:)`` made; nil when anything was changed.
+    /// Decrypts the result of ``seal(_:tenant:position:account:)``; nil if anything was changed.
     package func open(
         _ ciphertext: [UInt8], tenant: TenantID, position: LogPosition, account: AccountID
     ) -> [(encoded: [UInt8], disclosure: Disclosure)]? {

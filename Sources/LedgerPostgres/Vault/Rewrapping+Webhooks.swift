@@ -16,7 +16,7 @@ extension Rewrapping {
         WHERE tenant_id = $1 AND endpoint_id = $2 AND secret_id = $3 AND wrapped_secret = $4
         """)
 
-    /// Wraps the secrets of webhooks anew, each by itself: a tenant has a few.
+    /// Rewraps the secrets of webhooks one by one: a tenant has only a few.
     static func rewrapWebhooks(
         keyring: WrappingKeyring, on connection: Connection, report: inout Report
     ) throws {

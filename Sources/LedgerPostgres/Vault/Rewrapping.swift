@@ -1,22 +1,22 @@
 package import Ledger
 import Postgres
 
-/// Wraps the keys of accounts, and the secrets of webhooks, with the current wrapping key, a bounded number
-/// in each transaction.
+/// Rewraps account keys and webhook secrets with the current wrapping key.
 ///
-/// Rows that are wrapped so already are left alone, so it can be broken off and run again. A row that
-/// somebody changes or destroys meanwhile stays as they left it.
+/// Each transaction handles a bounded number. Rows already wrapped with that key are skipped, so a
+/// run can be interrupted and repeated. A row that is changed or destroyed meanwhile is left as it
+/// is.
 package struct Rewrapping: Sendable {
-    /// What a run did.
+    /// The result of a run.
     package struct Report: Sendable {
         package internal(set) var rewrapped: Int64 = 0
-        /// Accounts whose key no key of the directory opens.
+        /// Accounts whose key no key of the directory unwraps.
         package internal(set) var unreadable: [AccountID] = []
-        /// How many there are of those.
+        /// The number of those accounts.
         package internal(set) var unreadableCount: Int64 = 0
-        /// Secrets of webhooks that were wrapped anew.
+        /// Rewrapped secrets of webhooks.
         package internal(set) var rewrappedWebhooks: Int64 = 0
-        /// Webhooks with a secret that no key of the directory opens.
+        /// Webhooks with a secret that no key of the directory unwraps.
         package internal(set) var unreadableWebhooks: [WebhookID] = []
     }
 
@@ -38,7 +38,7 @@ package struct Rewrapping: Sendable {
         WHERE k.tenant_id = n.tenant AND k.account_id = n.account AND k.wrapped_key = n.old
         """)
 
-    /// Each key is looked up by itself, however the planner reckons.
+    /// Looks up each key separately, whatever the planner's estimates.
     private static let prepare = """
         SET lock_timeout = '5s'; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off
         """
@@ -46,11 +46,10 @@ package struct Rewrapping: Sendable {
     private let session: Postgres.Session
     private let keyring: WrappingKeyring
 
-    /// Describes where the keys of accounts and the secrets of webhooks are.
+    /// Configures the database that holds the account keys and webhook secrets.
     ///
-    /// - Parameters:
-    ///   - url: of the login that owns the tables.
-    ///   - keyring: opens the old keys and wraps with the new one.
+    ///   - url: The URL of the login that owns the tables.
+    ///   - keyring: Unwraps with the old keys and wraps with the new one.
     package init(url: String, keyring: WrappingKeyring) {
         session = Postgres.Session(
             url: url, applicationName: "account-ledger rewrap", statementDeadline: .seconds(600)
@@ -58,10 +57,10 @@ package struct Rewrapping: Sendable {
         self.keyring = keyring
     }
 
-    /// Rewraps what another key has wrapped.
+    /// Rewraps all keys and secrets that were wrapped with another key.
     ///
     /// `progress` is called after each transaction with the number so far.
-    /// - Throws: `PostgresError`; what was committed before stays.
+    /// - Throws: `PostgresError`; committed transactions remain.
     package func run(
         progress: @escaping @Sendable (Int64) -> Void = { _ in }
     ) async throws -> Report {
@@ -87,7 +86,7 @@ package struct Rewrapping: Sendable {
         let account: UInt128
     }
 
-    /// Rewraps a page after a place and says where it ended; nil when nothing was left.
+    /// Rewraps the page after a row and returns its last row; nil if nothing is left.
     private static func step(
         after last: Place?, keyring: WrappingKeyring, on connection: Connection,
         report: inout Report

@@ -11,7 +11,7 @@ extension WrappingKeyring {
         seal(secret.bytes, additional: Self.additional(tenant, endpoint, id))
     }
 
-    /// Decrypts a secret; nil when the wrapping key is unknown or the bytes were changed.
+    /// Decrypts a secret; nil if the wrapping key is unknown or the bytes were changed.
     package func unwrap(
         _ wrapped: [UInt8], wrappingKey: String, tenant: TenantID, endpoint: WebhookID,
         id: WebhookSecretID

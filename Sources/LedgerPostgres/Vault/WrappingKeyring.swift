@@ -2,9 +2,9 @@ package import Cryptography
 package import Ledger
 internal import Synchronization
 
-/// The keys that wrap account keys: one that wraps, and others that still unwrap.
+/// The keys that wrap account keys: the current one, and former ones that only unwrap.
 ///
-/// It can be replaced while it is used, so that a rotation needs no restart.
+/// They can be replaced during use, so that a rotation needs no restart.
 package final class WrappingKeyring: Sendable {
     private struct Content {
         var currentID: String
@@ -13,12 +13,12 @@ package final class WrappingKeyring: Sendable {
 
     private static let context = Array("account-key:".utf8)
 
-    /// The keys that authenticate what is written.
+    /// The keys that authenticate written rows.
     package let macs: MACKeys
     private let content: Mutex<Content>
     private let onUnknown = Mutex<(@Sendable () -> Void)?>(nil)
 
-    /// Collects wrapping keys by the names that the `wrapping_key` column keeps.
+    /// Creates a keyring of wrapping keys by their names in the `wrapping_key` column.
     package init(
         currentID: String, current: SymmetricKey, former: [String: SymmetricKey] = [:],
         macs: MACKeys
@@ -28,27 +28,27 @@ package final class WrappingKeyring: Sendable {
         content = Mutex(Content(currentID: currentID, keys: keys))
     }
 
-    /// The name of the key that wraps.
+    /// The name of the current key.
     package var currentID: String { content.withLock(\.currentID) }
 
     /// The names of all keys.
     package var ids: Set<String> { Set(content.withLock(\.keys).keys) }
 
-    /// Takes the keys of another keyring instead of those it has.
+    /// Replaces the keys with those of another keyring.
     package func use(_ other: WrappingKeyring) {
         let new = other.content.withLock(\.self)
         content.withLock { $0 = new }
         macs.use(other.macs)
     }
 
-    /// Has something called when a key is asked for that is not there; it may bring it.
+    /// Sets a handler that is called when an unknown key is requested and may add it.
     ///
-    /// It is called on the thread that asks, which goes on when it comes back.
+    /// It runs on the requesting thread, which continues when it returns.
     package func whenUnknown(_ body: @escaping @Sendable () -> Void) {
         onUnknown.withLock { $0 = body }
     }
 
-    /// Whether a key of this name is there.
+    /// Checks whether the keyring has a key of this name.
     func holds(_ id: String) -> Bool { key(id) != nil }
 
     /// Encrypts an account's key for the `account_keys` table, bound to tenant and account.
@@ -58,7 +58,7 @@ package final class WrappingKeyring: Sendable {
         seal(accountKey.bytes, additional: Self.additional(tenant, account))
     }
 
-    /// Decrypts an account's key; nil when the wrapping key is unknown or the bytes were changed.
+    /// Decrypts an account's key; nil if the wrapping key is unknown or the bytes were changed.
     package func unwrap(
         _ wrapped: [UInt8], wrappingKey: String, tenant: TenantID, account: AccountID
     ) -> AccountKey? {
@@ -66,7 +66,7 @@ package final class WrappingKeyring: Sendable {
             .flatMap(AccountKey.init(bytes:))
     }
 
-    /// Encrypts with the key that wraps.
+    /// Encrypts with the current key.
     func seal(
         _ secret: [UInt8], additional: [UInt8]
     ) -> (wrappingKey: String, wrapped: [UInt8])? {
@@ -76,7 +76,8 @@ package final class WrappingKeyring: Sendable {
         return (wrappingKey: now.currentID, wrapped: wrapped)
     }
 
-    /// Decrypts what ``seal(_:additional:)`` made; nil when the key is unknown or anything was changed.
+    /// Decrypts the result of ``seal(_:additional:)``; nil if the key is unknown or anything was
+    /// changed.
     func open(_ wrapped: [UInt8], wrappingKey: String, additional: [UInt8]) -> [UInt8]? {
         key(wrappingKey).flatMap { AESGCM.open(wrapped, key: $0, additional: additional) }
     }

@@ -328,7 +328,7 @@ extension TamperingTests {
             let finding = try #require(try await fixture.audit())
             #expect(
                 finding.what
-                    == "the published checkpoint of size 40 does not say what its row says")
+                    == "the published checkpoint of size 40 contradicts its row")
             try await story.people(20..<21)
             let round = try await fixture.sealOnce()
             #expect(

@@ -77,7 +77,7 @@ import Testing
                 INSERT INTO checkpoints VALUES ('default', 'x', 9223372036854775807, sha256(''), '',
                     'infinity');
                 INSERT INTO checkpoint_keys VALUES ('default', 'x', 'infinity')
-                """, check: .checkpoints, says: "is no signed checkpoint"),
+                """, check: .checkpoints, says: "is not a signed checkpoint"),
         Value(
             testDescription: "read models at the last position that there is",
             sql: "UPDATE projections SET position = 9223372036854775807", check: .projections,

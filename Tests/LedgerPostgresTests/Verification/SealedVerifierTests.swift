@@ -148,29 +148,29 @@ import TransparencyLog
         Tampering(
             testDescription: "a checkpoint of another root",
             sql: "UPDATE checkpoints SET root = sha256('') WHERE size = 13", check: .checkpoints,
-            position: 12, says: "does not say what its row says"),
+            position: 12, says: "contradicts its row"),
         Tampering(
             testDescription: "a forged checkpoint",
             sql: """
                 UPDATE checkpoints SET note = replace(note, E'\\n13\\n', E'\\n12\\n'), size = 12
                 WHERE size = 13
-                """, check: .checkpoints, position: 11, says: "signature that its key did not make"),
+                """, check: .checkpoints, position: 11, says: "invalid signature"),
         Tampering(
             testDescription: "a checkpoint of another size",
             sql: "UPDATE checkpoints SET size = 30 WHERE size = 25", check: .checkpoints,
-            position: 29, says: "the checkpoint of size 30 does not say what its row says"),
+            position: 29, says: "the checkpoint of size 30 contradicts its row"),
         Tampering(
             testDescription: "a checkpoint of the right root under another name",
             sql: "UPDATE checkpoints SET origin = 'ledger.example/x' WHERE size = 25",
-            check: .checkpoints, position: 24, says: "does not say what its row says"),
+            check: .checkpoints, position: 24, says: "contradicts its row"),
         Tampering(
             testDescription: "a checkpoint of an unknown key",
             sql: "DELETE FROM checkpoint_keys", check: .checkpoints, position: 6,
-            says: "signed by no key that is known"),
+            says: "not signed by a known key"),
         Tampering(
             testDescription: "a note that is none",
             sql: "UPDATE checkpoints SET note = repeat('x', 4096) WHERE size = 19",
-            check: .checkpoints, position: 18, says: "is no signed checkpoint"),
+            check: .checkpoints, position: 18, says: "is not a signed checkpoint"),
         Tampering(
             testDescription: "nothing where a note was",
             sql: """
@@ -178,7 +178,7 @@ import TransparencyLog
                 ALTER TABLE merkle_nodes ALTER hashes DROP NOT NULL;
                 UPDATE merkle_nodes SET hashes = NULL WHERE first_index = 0;
                 UPDATE checkpoints SET note = NULL, root = NULL WHERE size = 19
-                """, check: .checkpoints, position: 18, says: "is no signed checkpoint"),
+                """, check: .checkpoints, position: 18, says: "is not a signed checkpoint"),
         Tampering(
             testDescription: "a key that is none",
             sql: "INSERT INTO checkpoint_keys VALUES ('default', '+', now())", check: .checkpoints,
@@ -258,7 +258,7 @@ import TransparencyLog
             #expect(!report.holds)
             #expect(
                 report.findings.allSatisfy {
-                    $0.check == .checkpoints && $0.text.contains("does not say what its row says")
+                    $0.check == .checkpoints && $0.text.contains("contradicts its row")
                 }, "\(report.findings)")
         }
     }

@@ -41,7 +41,7 @@ enum MergeLoad {
         Call(statement, AccountLoad.parameters(keys))
     }
 
-    /// - Throws: `BatchFault.damaged` also where `accounts.merged_into` is not what the merges say.
+    /// - Throws: `BatchFault.damaged` also if `accounts.merged_into` contradicts the merges.
     static func read(
         _ result: QueryResult, into tenants: [TenantID: TenantBatch]
     ) throws {
@@ -61,8 +61,9 @@ enum MergeLoad {
         }
     }
 
-    /// Whether a merge stands behind each account that another one stands for, later than those by which it
-    /// absorbed others itself: so no account stands for itself by way of others.
+    /// Checks that each absorbed account has a merge that absorbed it, later than its own merges.
+    ///
+    /// The order rules out cycles.
     private static func agrees(_ ledger: LedgerState) -> Bool {
         ledger.accounts.values.allSatisfy { account in
             guard let survivor = account.mergedInto else { return true }
