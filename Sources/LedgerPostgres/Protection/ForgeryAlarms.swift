@@ -1,19 +1,19 @@
 import Ledger
 import Synchronization
 
-/// Which forged events an alarm was raised for: whoever asks again and again is not to fill the log.
+/// The forged events already reported, so that repeated reads do not flood the log.
 final class ForgeryAlarms: Sendable {
     private struct Place: Hashable {
         let tenant: TenantID
         let position: LogPosition
     }
 
-    /// The most places that are remembered; then each may be told once more.
+    /// The maximum number of positions kept; beyond it each may be reported once more.
     private static let placesMax = 1_000
 
     private let places = Mutex<Set<Place>>([])
 
-    /// Whether nobody was told of a place yet.
+    /// Returns whether a position has not been reported yet, and records it.
     func isNew(_ damage: LogDamage, of tenant: TenantID) -> Bool {
         places.withLock { places in
             if places.count >= Self.placesMax { places = [] }

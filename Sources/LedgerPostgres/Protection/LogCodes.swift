@@ -1,36 +1,37 @@
 package import Ledger
 
-/// The codes of a log that a measurement makes by itself, as a server would have made them.
+/// The codes of a log created by a measurement, identical to those of a server.
 package struct LogCodes {
     private let tenant: TenantID
     private let log: EventID
     private let key: MACKey
 
-    /// Codes of a log with this first event, which are all of one key.
+    /// Creates the codes of a log with this first event, all with one key.
     package init(of tenant: TenantID, log: EventID, key: MACKey) {
         self.tenant = tenant
         self.log = log
         self.key = key
     }
 
-    /// The code of an event.
+    /// Returns the code of an event.
     package func code(at position: LogPosition, leaf: Digest) -> [UInt8] {
         key.code(
             of: .entry(tenant: tenant, log: log, number: 1, position: position, leaf: leaf)
         ).bytes
     }
 
-    /// The code of a row of `identities`.
+    /// Returns the code of a row of `identities`.
     package func code(of identity: Identity, named subject: ProviderIdentity) -> [UInt8] {
         key.code(of: .identity(identity, named: subject, of: tenant)).bytes
     }
 
-    /// The code of a row of `sessions` that lives.
+    /// Returns the code of a live row of `sessions`.
     package func code(of session: Session, _ token: RefreshTokenState) -> [UInt8] {
         key.code(of: .session(session, token, of: tenant)).bytes
     }
 
-    /// The code of the head behind the last event, of a log that is protected from its first event on.
+    /// Returns the code of the head after the last event of a log protected from its first event
+    /// on.
     package func head(next: LogPosition, recordedAt: Timestamp) -> [UInt8] {
         let head = LogMACs.Head(
             nextPosition: next, recordedAt: recordedAt, log: log, number: 1,

@@ -1,19 +1,19 @@
 import Ledger
 
-/// Makes the codes of one tenant's events and of its head, in the order of the log.
+/// Computes the codes of one tenant's events and of its head, in the order of the log.
 ///
-/// The head says which key is in use, under the lock: so every process changes to another key at the same
-/// position.
+/// The head records the key in use, under the lock, so that every process changes to another key at
+/// the same position.
 struct LogMACs {
     let tenant: TenantID
     private let keys: MACKeys
     /// The id of the log's first event; nil before there is one.
     private var log: EventID?
-    /// The number of the origin that the log goes on under.
+    /// The number of the log's current origin.
     private var number: Int64 = 1
-    /// From which position on every event has a code; nil while nothing in the log says so.
+    /// The position from which every event has a code; nil while nothing in the log says so.
     private(set) var protectedFrom: LogPosition?
-    /// The key in use; nil until the first is needed.
+    /// The key in use; nil until it is first needed.
     private var key: MACKey?
 
     init(tenant: TenantID, keys: MACKeys) {
@@ -21,7 +21,7 @@ struct LogMACs {
         self.keys = keys
     }
 
-    /// What a head's row says of the log.
+    /// The content of a head's row.
     struct Head {
         let nextPosition: LogPosition
         let recordedAt: Timestamp
@@ -30,14 +30,14 @@ struct LogMACs {
         let protectedFrom: LogPosition?
     }
 
-    /// Takes a head's row in.
+    /// Loads a head's row.
     ///
     /// - Parameters:
-    ///   - head: what the row says.
-    ///   - stored: the row's code; nil where no server of this release has written it.
-    ///   - isMarked: whether something in the log says that it is protected, and the head does not.
-    /// - Throws: `BatchFault.damaged` when the row is not one that a holder of the key has written, or one that
-    ///   was written before the log was protected.
+    ///   - head: The row's content.
+    ///   - stored: The row's code; nil if no server of this release has written it.
+    ///   - isMarked: Whether the log says that it is protected, and the head does not.
+    /// - Throws: `BatchFault.damaged` if no holder of the key has written the row, or it was
+    ///   written before the log was protected.
     mutating func load(
         _ head: Head, stored: [UInt8]?, isMarked: Bool
     ) throws(BatchFault) {
@@ -55,9 +55,9 @@ struct LogMACs {
         protectedFrom = head.protectedFrom
     }
 
-    /// The code of an event that is appended, by the key that holds from it on.
+    /// Returns the code of an event to append, with the key that applies to it.
     ///
-    /// - Throws: `BatchFault.damaged` when the key is not at hand.
+    /// - Throws: `BatchFault.damaged` if the key is not available.
     mutating func code(of recording: Recording) throws(BatchFault) -> [UInt8] {
         let recorded = recording.recorded
         switch recorded.event {
@@ -84,21 +84,21 @@ struct LogMACs {
         ).bytes
     }
 
-    /// The head's row as it is after the last event.
+    /// Returns the head's row after the last event.
     func head(_ ledger: LedgerState) -> Head {
         Head(
             nextPosition: ledger.nextPosition, recordedAt: ledger.lastRecordedAt, log: log,
             number: number, protectedFrom: protectedFrom)
     }
 
-    /// The code of a row of decision state, or of the head, by the key in use.
+    /// Returns the code of a row of decision state, or of the head, with the key in use.
     ///
-    /// - Throws: `BatchFault.damaged` when no key is at hand.
+    /// - Throws: `BatchFault.damaged` if no key is available.
     mutating func code(of message: MACMessage) throws(BatchFault) -> [UInt8] {
         try keyInUse().code(of: message).bytes
     }
 
-    /// Whether a stored code is the one of a row; a row without one is right while the log is not protected.
+    /// Checks a row's stored code; a row without one is valid while the log is not protected.
     func accept(_ stored: [UInt8]?, of message: @autoclosure () -> MACMessage) -> Bool {
         guard let stored else { return protectedFrom == nil }
         return keys.accept(stored, of: message())
@@ -120,7 +120,7 @@ struct LogMACs {
 }
 
 extension MACMessage {
-    /// An event at its place: which log, under which number, at which position, and the entry's leaf hash.
+    /// An event at its position: log, origin number, position, and the entry's leaf hash.
     static func entry(
         tenant: TenantID, log: EventID, number: Int64, position: LogPosition, leaf: Digest
     ) -> MACMessage {

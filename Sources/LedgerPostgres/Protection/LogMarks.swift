@@ -1,14 +1,15 @@
 import Ledger
 import Postgres
 
-/// Which key and which number hold at which positions of a tenant's log, as its own events say.
+/// The keys and origin numbers of a tenant's log by position, as recorded by its own events.
 ///
-/// A log is protected from its first event on when `LedgerOpened` names a MAC key, and otherwise from the
-/// size on that the first `KeyRotated` of kind `mac` names. Each later one changes the key at its own position.
+/// A log is protected from its first event on if `LedgerOpened` names a MAC key, and otherwise from
+/// the size in the first `KeyRotated` of kind `mac` on. Each later one changes the key at its own
+/// position.
 struct LogMarks: Sendable {
     private struct Range {
         let from: LogPosition
-        /// Where the event stands that says so; the first one may say it of events before it.
+        /// The position of the event that records it; the first one may cover earlier events.
         let stated: LogPosition
         let key: MACKey.ID
     }
@@ -18,9 +19,9 @@ struct LogMarks: Sendable {
     private var log: EventID?
     private var ranges: [Range] = []
     private var numbers: [(from: LogPosition, number: Int64)] = []
-    /// The first of these events whose own code is wrong: from there on nobody knows which key holds.
+    /// The first of these events whose own code is wrong: from there on the key is unknown.
     private var doubted: LogPosition?
-    /// The Merkle roots that the log states of its own beginnings, by their sizes.
+    /// The Merkle roots that the log records of its own prefixes, by size.
     private(set) var roots: [(size: Int64, root: Digest, stated: LogPosition)] = []
 
     private static let statement = Statement(
@@ -34,19 +35,19 @@ struct LogMarks: Sendable {
         ORDER BY position
         """)
 
-    /// Asks for the events that say it.
+    /// Requests the events that record keys.
     static func call(of tenant: TenantID) -> Call {
         Call(statement, [.text(tenant.description)])
     }
 
-    /// Asks as ``call(of:)``, unless there is no key that could be checked with.
+    /// As ``call(of:)``, but empty if there is no key for the check.
     ///
-    /// To be asked behind what is to be checked: then nothing of that is newer than the marks.
+    /// To be requested after the rows to check, so that none of them is newer than the marks.
     static func calls(of tenant: TenantID, keys: MACKeys?) -> [Call] {
         keys.map { $0.isEmpty ? [] : [call(of: tenant)] } ?? []
     }
 
-    /// Takes in what ``calls(of:keys:)`` found, the first of these results; nil when nothing was asked.
+    /// Reads the results of ``calls(of:keys:)``, the first of these; nil if nothing was requested.
     static func found(
         in results: ArraySlice<QueryResult>, of tenant: TenantID, keys: MACKeys?
     ) throws(PostgresError) -> LogMarks? {
@@ -54,9 +55,9 @@ struct LogMarks: Sendable {
         return try LogMarks(result, of: tenant, keys: keys)
     }
 
-    /// Takes in what ``call(of:)`` found.
+    /// Reads the result of ``call(of:)``.
     ///
-    /// An event whose code is wrong says nothing here but that what follows is in doubt.
+    /// An event with a wrong code only shows that the key of later events is unknown.
     init(_ result: QueryResult, of tenant: TenantID, keys: MACKeys) throws(PostgresError) {
         self.tenant = tenant
         self.keys = keys
@@ -78,7 +79,7 @@ struct LogMarks: Sendable {
         return try LogMarks(result, of: tenant, keys: keys)
     }
 
-    /// Reads the marks of a log; nil where there is no key that could be checked with.
+    /// Reads the marks of a log; nil if there is no key for the check.
     static func read(
         of tenant: TenantID, checkingWith keys: MACKeys?, on connection: Connection
     ) throws(PostgresError) -> LogMarks? {
@@ -86,15 +87,15 @@ struct LogMarks: Sendable {
         return try read(of: tenant, keys: keys, on: connection)
     }
 
-    /// From which position on every event must have a code; nil while the log is not protected.
+    /// The position from which every event must have a code; nil while the log is not protected.
     var protectedFrom: LogPosition? { ranges.first?.from }
 
     /// Checks the code of an event.
     ///
-    /// Nothing is checked before ``protectedFrom``, and nothing where the key of a range that has ended is
-    /// not at hand any more: the root that the next mark states holds those events.
-    /// - Returns: whether a key authenticates it.
-    /// - Throws: `LogDamage` for an event that no holder of the key has appended at this place.
+    /// Nothing is checked before ``protectedFrom``, nor in a range that has ended and whose key is
+    /// no longer available: the root in the next mark covers those events.
+    /// - Returns: Whether a key authenticates it.
+    /// - Throws: `LogDamage` for an event that no holder of the key has appended at this position.
     @discardableResult
     func check(
         _ stored: [UInt8]?, at position: LogPosition, leaf: Digest
@@ -155,8 +156,8 @@ struct LogMarks: Sendable {
         do throws(LogDamage) {
             try check(stored, at: position, leaf: leaf)
         } catch {
-            // What a key said that is destroyed since is held by the root that the next one states, and
-            // without the key of the last range nothing of it is taken.
+            // A statement under a key destroyed since is covered by the root in the next one;
+            // without the key of the last range it is not used.
             guard !error.lacksKey else { return }
             self = before
             doubted = position

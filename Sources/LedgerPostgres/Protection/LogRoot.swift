@@ -2,10 +2,10 @@ package import Ledger
 package import Postgres
 import TransparencyLog
 
-/// The Merkle root of all that a tenant's log holds, from the stored bytes of its entries.
+/// The Merkle root of a tenant's whole log, from the stored bytes of its entries.
 ///
-/// A mark states it, so every event is authenticated first: nothing that no server has appended gets under a
-/// root that a server vouches for.
+/// A mark records it, so every event is authenticated first: a forged event must not be covered by
+/// a root that a server vouches for.
 package enum LogRoot {
     private static let page = Statement(
         "log_root_page",
@@ -18,11 +18,12 @@ package enum LogRoot {
         "log_root_head",
         "SELECT next_position, mac FROM ledger_head WHERE tenant_id = $1::text")
 
-    /// Reads the log up to where its head stands.
+    /// Reads the log up to its head.
     ///
-    /// - Returns: the root and how many entries it is over, and the key that authenticates what is appended
-    ///   now; nil for that where no server of this release has written to the log.
-    /// - Throws: `LogDamage` for an event that is missing or that nobody with the key has appended.
+    /// - Returns: The root with its number of entries, and the key that authenticates new events;
+    ///   the key is nil if no server of this release has written to the log.
+    /// - Throws: `LogDamage` for an event that is missing or that no holder of the key has
+    ///   appended.
     package static func read(
         of tenant: TenantID, keys: MACKeys, on connection: Connection
     ) throws -> (prefix: KeyRotated.Prefix, keyInUse: MACKey.ID?) {

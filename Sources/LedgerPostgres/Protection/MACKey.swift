@@ -1,10 +1,10 @@
 package import Cryptography
 
-/// A key that authenticates what the serving login writes: events, heads and decision state.
+/// A key that authenticates rows written by the runtime login: events, heads and decision state.
 ///
-/// Whoever has the database alone can't make a code that this key accepts (``MAC``).
+/// Access to the database alone is not enough to compute a code that this key accepts (``MAC``).
 package struct MACKey: Sendable {
-    /// The first four bytes of the SHA-256 of a key: enough to tell the keys of one directory apart.
+    /// The first four bytes of a key's SHA-256, enough to distinguish the keys of one directory.
     package struct ID: Hashable, Sendable, CustomStringConvertible {
         let bits: UInt32
 
@@ -12,7 +12,7 @@ package struct MACKey: Sendable {
             self.bits = bits
         }
 
-        /// Reads eight lower-case hexadecimal digits; nil for anything else.
+        /// Parses eight lower-case hexadecimal digits; nil for anything else.
         package init?(_ text: some StringProtocol) {
             guard text.utf8.count == 8, let bytes = Hex.decode(String(text)), bytes.count == 4
             else { return nil }
@@ -20,7 +20,7 @@ package struct MACKey: Sendable {
             guard description == text else { return nil }
         }
 
-        /// As a code begins with them.
+        /// The bytes at the start of a code.
         var bytes: [UInt8] {
             stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> $0) }
         }
@@ -32,14 +32,14 @@ package struct MACKey: Sendable {
     package let id: ID
     private let secret: SymmetricKey
 
-    /// Takes over a secret key.
+    /// Creates a key from a secret.
     package init(_ secret: SymmetricKey) {
         self.secret = secret
         id = ID(
             bits: SHA256.hash(secret.copiedBytes()).prefix(4).reduce(0) { $0 << 8 | UInt32($1) })
     }
 
-    /// HMAC-SHA-256 of a message, cut to its first 16 bytes (RFC 2104, section 5).
+    /// Returns the HMAC-SHA-256 of a message, truncated to 16 bytes (RFC 2104, section 5).
     func code(of message: MACMessage) -> MAC {
         MAC(
             key: id,
@@ -49,7 +49,7 @@ package struct MACKey: Sendable {
     }
 }
 
-/// A message authentication code as a column `mac` holds it: the key's id and 16 bytes.
+/// A message authentication code as stored in a column `mac`: the key's id and 16 bytes.
 struct MAC: Sendable {
     /// The number of bytes of the stored form.
     static let byteCount = 20
@@ -62,7 +62,7 @@ struct MAC: Sendable {
         self.code = code
     }
 
-    /// Reads the stored form; nil for any other number of bytes.
+    /// Parses the stored form; nil for any other number of bytes.
     init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
         key = MACKey.ID(bits: bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) })
@@ -82,18 +82,18 @@ struct MAC: Sendable {
         return bytes
     }
 
-    /// Whether two codes are equal, in a time that does not depend on where they differ.
+    /// Compares two codes in constant time.
     func matches(_ other: MAC) -> Bool {
         key == other.key && code ^ other.code == 0
     }
 }
 
-/// The bytes that a code authenticates: a purpose, then fields of which each says where it ends.
+/// The bytes that a code authenticates: a purpose followed by self-delimiting fields.
 ///
-/// No two messages of one purpose have the same bytes unless their fields are equal, and no two purposes
-/// share a message.
+/// Two messages of one purpose have the same bytes only if their fields are equal, and messages of
+/// different purposes always differ.
 struct MACMessage {
-    /// What is authenticated; part of the stored format, so a case is never renamed.
+    /// The kind of data; part of the stored format, so a case is never renamed.
     enum Purpose: String {
         case entry
         case head
@@ -138,7 +138,7 @@ struct MACMessage {
         for value in values { uuid(value) }
     }
 
-    /// Adds whether there is a value, and then the value.
+    /// Appends whether there is a value, followed by the value.
     mutating func optional<Value>(_ value: Value?, _ add: (inout MACMessage, Value) -> Void) {
         bytes.append(value == nil ? 0 : 1)
         if let value { add(&self, value) }

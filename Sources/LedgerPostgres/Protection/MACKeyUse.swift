@@ -1,11 +1,11 @@
 package import Postgres
 
-/// Where a MAC key is still needed, beside the logs that name it.
+/// The remaining uses of a MAC key outside of the logs that name it.
 package enum MACKeyUse {
-    /// Looks for a head or a live row with a code by a key.
+    /// Searches for a head or a live row whose code has this key.
     ///
-    /// - Returns: what was found first and whose it is, such as `rows of sessions of tenant default`; nil where
-    ///   there is nothing.
+    /// - Returns: The first use found with its tenant, such as `rows of sessions of tenant
+    ///   default`; nil if there is none.
     package static func first(
         of key: MACKey.ID, on connection: Connection
     ) throws(PostgresError) -> String? {

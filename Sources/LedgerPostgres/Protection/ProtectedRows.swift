@@ -3,26 +3,27 @@ import Postgres
 
 /// A live row of decision state, with its code.
 struct ProtectedRow {
-    /// What it is, and its id; never personal data.
+    /// The kind and id of the row; never personal data.
     let name: String
-    /// What its code must be made of.
+    /// The content that its code authenticates.
     let message: MACMessage
-    /// The code that it has.
+    /// The stored code.
     let stored: [UInt8]?
-    /// Where the row is and which transaction has written it: both together name one version of it.
+    /// The position of the row and its writing transaction, which together identify one version of
+    /// it.
     let version: (place: String, writer: String)
 }
 
 extension ProtectedTable {
-    /// Reads every live row of a tenant, in the transaction that is open.
+    /// Reads every live row of a tenant in the open transaction.
     ///
-    /// A session that has ended and an API key that is revoked are none, and have no code.
+    /// An ended session and a revoked API key are not live and have no code.
     ///
     /// - Parameters:
-    ///   - tenant: whose.
-    ///   - key: leaves out the rows whose code names this key; nil for all rows.
-    ///   - connection: in a transaction, which the body leaves open.
-    ///   - body: called for each; with nil for a row that cannot be read.
+    ///   - tenant: The tenant.
+    ///   - key: Excludes the rows whose code names this key; nil for all rows.
+    ///   - connection: A connection in a transaction, which the body leaves open.
+    ///   - body: Called for each row; with nil for an unreadable one.
     /// - Throws: `PostgresError`.
     func eachRow(
         of tenant: TenantID, lacking key: MACKey.ID? = nil, on connection: Connection,
@@ -50,7 +51,7 @@ extension ProtectedTable {
         try connection.execute("CLOSE \(name)")
     }
 
-    /// Which rows `t` are live.
+    /// The condition that a row `t` is live.
     var live: String {
         switch self {
         case .identities, .merges: "true"
@@ -59,7 +60,7 @@ extension ProtectedTable {
         }
     }
 
-    /// What the table is called in findings.
+    /// The name of the table in findings.
     var check: VerificationCheck {
         switch self {
         case .identities: .identities
@@ -107,19 +108,19 @@ extension ProtectedTable {
     }
 }
 
-/// What the codes of a tenant's rows are checked with.
+/// The keys that check the codes of a tenant's rows.
 struct RowCodes: Sendable {
     let keys: MACKeys
-    /// Whether every live row must have one.
+    /// Whether every live row must have a code.
     let isProtected: Bool
 
-    /// Whether a row is one that a holder of the key has written, as far as it can be told.
+    /// Checks whether a holder of the key has written a row, if that can be determined.
     func accept(_ row: ProtectedRow) -> Bool {
         guard let stored = row.stored else { return !isProtected }
         return keys.accept(stored, of: row.message)
     }
 
-    /// Whether all live rows of a table are.
+    /// Checks whether all live rows of a table have valid codes.
     func hold(
         in table: ProtectedTable, of tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> Bool {

@@ -1,7 +1,7 @@
 import Ledger
 
 extension MACMessage {
-    /// A row of `identities`; without `former_email`, which no command decides by.
+    /// A row of `identities`, without `former_email`, which no decision uses.
     static func identity(
         _ identity: Identity, named subject: ProviderIdentity, of tenant: TenantID
     ) -> MACMessage {
@@ -16,7 +16,8 @@ extension MACMessage {
         return message
     }
 
-    /// A row of `sessions`; without `ended_position`, since what ends a session takes its code away.
+    /// A row of `sessions`, without `ended_position`, because the end of a session removes its
+    /// code.
     static func session(
         _ session: Session, _ token: RefreshTokenState, of tenant: TenantID
     ) -> MACMessage {
@@ -52,7 +53,7 @@ extension MACMessage {
         return message
     }
 
-    /// A row of `api_keys`; without `revoked_at`, since what revokes a key takes its code away.
+    /// A row of `api_keys`, without `revoked_at`, because the revocation of a key removes its code.
     static func apiKey(_ key: StoredAPIKey, of tenant: TenantID) -> MACMessage {
         var message = MACMessage(.apiKey, tenant: tenant.description)
         message.uuid(key.id.bits)
@@ -74,7 +75,7 @@ package enum ProtectedTable: String, CaseIterable, Sendable {
 }
 
 extension TenantBatch {
-    /// Checks the code of a row that commands decide by.
+    /// Checks the code of a row that decisions use.
     ///
     /// - Throws: `BatchFault.damaged` for a row that no server has written.
     func check(

@@ -2,36 +2,36 @@ package import Ledger
 import Postgres
 import Synchronization
 
-/// Gives the rows of decision state their codes, for `protect`: those that a former release has written, and
-/// those whose code is by a former key.
+/// Adds codes to the rows of decision state for `protect`, where they have none or one of a former
+/// key.
 ///
-/// A row gets its code as it was in the snapshot in which its tenant's whole ledger has just been found to
-/// hold, and only if it is that version of it still. Whoever changes a row meanwhile is a server, which writes
-/// a code, or nobody with the key, and then it gets none.
+/// A row gets the code of its version in the snapshot in which its tenant's whole ledger was
+/// verified, and only if it is still that version. A row that changes meanwhile was written by a
+/// server, which adds a code itself, or by a writer without the key, and gets none.
 package struct RowProtection: Sendable {
-    /// What a run did.
+    /// The result of a run.
     package struct Outcome: Sendable {
-        /// What the last verification found; no row got a code after one that did not hold.
+        /// The report of the last verification; no row got a code after a failed one.
         package let report: VerificationReport
-        /// How many rows got a code.
+        /// The number of rows that got a code.
         package fileprivate(set) var rowCount: Int64 = 0
-        /// The log as it was verified; nil where it does not hold.
+        /// The state of the log when it was verified; nil if the verification failed.
         package fileprivate(set) var standing: Standing?
-        /// Some of the rows that have no code by the key in use; empty when all have.
+        /// Some of the rows without a code of the key in use; empty if all have one.
         package fileprivate(set) var lacking: [String] = []
     }
 
-    /// How a log stood in the snapshot in which it was verified.
+    /// The state of a log in the snapshot in which it was verified.
     package struct Standing: Sendable {
-        /// The key that authenticates what is appended.
+        /// The key that authenticates new events.
         package let key: MACKey.ID
-        /// From which position on every event has a code; nil while nothing in the log says so.
+        /// The position from which every event has a code; nil while nothing in the log says so.
         package let protectedFrom: LogPosition?
-        /// All that was verified, for the log to state; nil where it is protected.
+        /// The verified prefix, for the log to record; nil if the log is protected.
         package let prefix: KeyRotated.Prefix?
     }
 
-    /// A row that is locked just then comes with the next round.
+    /// The maximum number of rounds; a row that is locked in one is handled in the next.
     private static let roundsMax = 3
     private static let rowsPerTransaction = 2_000
     private static let namesMax = 20
@@ -53,11 +53,11 @@ package struct RowProtection: Sendable {
     private let keys: MACKeys
     private let session: Postgres.Session
 
-    /// Describes where the rows are.
+    /// Configures the database.
     ///
     /// - Parameters:
-    ///   - ownerURL: of the login that owns the tables.
-    ///   - keys: make the codes.
+    ///   - ownerURL: The URL of the login that owns the tables.
+    ///   - keys: Compute the codes.
     package init(ownerURL: String, keys: MACKeys) {
         self.ownerURL = ownerURL
         self.keys = keys
@@ -66,10 +66,10 @@ package struct RowProtection: Sendable {
         ) { try $0.execute(Self.prepare) }
     }
 
-    /// Verifies a tenant and gives its rows codes.
+    /// Verifies a tenant and adds codes to its rows.
     ///
-    /// - Throws: `PostgresError`, or `LogDamage` when no key of the log is at hand; what was committed stays,
-    ///   and the same call goes on.
+    /// - Throws: `PostgresError`, or `LogDamage` if no key of the log is available; committed codes
+    ///   remain, and the same call continues.
     package func run(
         _ tenant: TenantID, _ verifier: Verifier,
         progress: @escaping @Sendable (VerificationProgress) -> Void = { _ in }
@@ -95,7 +95,7 @@ package struct RowProtection: Sendable {
         }
     }
 
-    /// Some of the live rows of a tenant that have no code by a key; each is named by kind and id.
+    /// Returns some of the live rows of a tenant without a code of a key, by kind and id.
     package func lacking(_ key: MACKey.ID, of tenant: TenantID) async throws -> [String] {
         try await session.run { connection in
             var names: [String] = []
@@ -111,9 +111,9 @@ package struct RowProtection: Sendable {
         }
     }
 
-    /// Checks that servers have appended every event since a size, which the log states now.
+    /// Checks that servers have appended every event since a size that the log now records.
     ///
-    /// - Throws: `LogDamage` for the first that none has.
+    /// - Throws: `LogDamage` for the first one that no server has appended.
     package func checkEvents(of tenant: TenantID, from size: Int64) async throws {
         try await session.run { [keys] connection in
             let marks = try LogMarks.read(of: tenant, keys: keys, on: connection)
@@ -158,7 +158,8 @@ package struct RowProtection: Sendable {
                 ? try LogRoot.read(of: tenant, keys: keys, on: snapshot).prefix : nil)
     }
 
-    /// Writes the codes of the rows of a snapshot, some thousand in a transaction, without the head's lock.
+    /// Writes the codes of the rows of a snapshot, some thousand per transaction, without the
+    /// head's lock.
     private func write(
         of tenant: TenantID, key id: MACKey.ID, in snapshot: Connection
     ) throws -> Int64 {
@@ -204,7 +205,8 @@ package struct RowProtection: Sendable {
 }
 
 extension ProtectedTable {
-    /// Waits for nobody, so that no server waits for it in a circle; whose row is locked writes a code, too.
+    /// Skips locked rows to avoid a deadlock with servers; the holder of the lock writes a code,
+    /// too.
     fileprivate var writing: Statement {
         Statement(
             "protect_\(rawValue)",
