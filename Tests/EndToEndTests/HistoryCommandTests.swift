@@ -161,7 +161,7 @@ import Testing
             func ends(_ start: String, _ end: String) -> Bool {
                 lines.contains { $0.hasPrefix(start) && $0.hasSuffix(end) }
             }
-            #expect(ends("#7  ", "  A was refused to link google held by B"), "\(shown.output)")
+            #expect(ends("#7  ", "  A could not link google held by B"), "\(shown.output)")
             #expect(ends("#8  ", "  A absorbed B"))
             #expect(lines.contains { $0.hasPrefix("    by the holder of A  reason held_by_other") })
             #expect(lines.contains { $0.hasPrefix("    by the system  reason support  event ") })

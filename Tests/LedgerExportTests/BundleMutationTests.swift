@@ -6,14 +6,15 @@ import LedgerExport
 import Testing
 import TransparencyLog
 
-/// Bundles that were changed: both programs refuse each, and say where the first bad position is.
+/// Modified bundles: both programs refuse each, and report the first bad position.
 @Suite struct BundleMutationTests {
-    /// A change to the files of a bundle; a forger makes the manifest fit, chance does not.
+    /// A change to the files of a bundle; a forger updates the manifest, an accident does not.
     struct Change: Sendable {
         let name: String
         var isResealed = true
         var isOfAccount = false
-        /// The positions of which the first bad one is reported; nil where it is none of an entry.
+        /// The positions of which the first bad one is reported; nil when the change affects no
+        /// entry.
         var positions: ClosedRange<Int64>?
         let change: @Sendable (inout BundleContents) throws -> Void
     }
@@ -25,7 +26,7 @@ import TransparencyLog
         Change(name: "a type of an entry", positions: 21...23) {
             try $0.editEntry(23) { $0.replacing("SignedOut", with: "SignedIn0") }
         },
-        Change(name: "an entry that says another position", positions: 23...23) {
+        Change(name: "an entry that states another position", positions: 23...23) {
             try $0.editEntry(23) {
                 $0.replacing("\"position\":\"23\"", with: "\"position\":\"24\"")
             }
@@ -35,7 +36,7 @@ import TransparencyLog
         Change(name: "the last entry left out", positions: 54...54) { try $0.removeLine(54) },
         Change(name: "two entries swapped", positions: 30...31) { try $0.swapLines(30, 31) },
         Change(name: "an entry twice", positions: 31...31) { try $0.doubleLine(30) },
-        Change(name: "an entry more", positions: 55...55) {
+        Change(name: "an extra entry", positions: 55...55) {
             try $0.addEntry(ExampleLog(count: 56))
         },
         Change(name: "a last part left out", positions: 40...40) {
@@ -65,10 +66,10 @@ import TransparencyLog
                 $0.replacing("\"disclosed\":false", with: "\"disclosed\":0")
             }
         },
-        Change(name: "a bundle of another form") {
+        Change(name: "a bundle of another format") {
             try $0.edit("bundle.json") { $0.replacing("@v1", with: "@v2") }
         },
-        Change(name: "a head that is nothing") { try $0.edit("bundle.json") { _ in "" } },
+        Change(name: "an empty head") { try $0.edit("bundle.json") { _ in "" } },
         Change(name: "a signature's last byte") {
             try $0.edit("checkpoint.txt") { $0.replacing(/.==\n$|..=\n$|...\n$/, with: "AA=\n") }
         },
@@ -106,7 +107,7 @@ import TransparencyLog
                 text.split(separator: "\n").reversed().map { $0 + "\n" }.joined()
             }
         },
-        Change(name: "a checkpoint of the list that is another log's") {
+        Change(name: "a listed checkpoint of another log") {
             try $0.edit("checkpoints/000001.jsonl") {
                 $0.replacing("ledger.example", with: "ledger.exampla")
             }
@@ -122,8 +123,8 @@ import TransparencyLog
         Change(name: "an older checkpoint's size") {
             try $0.edit("consistency.jsonl") { $0.replacing("\\n4\\n", with: "\\n5\\n") }
         },
-        Change(name: "an older checkpoint that is another log's") {
-            // Who signed it is not known, which alone is no fault of an older one.
+        Change(name: "an older checkpoint of another log") {
+            // An unknown signer alone is no fault of an older checkpoint.
             try $0.edit("consistency.jsonl") {
                 $0.replacing("ledger.example", with: "ledger.exampla")
             }
@@ -142,15 +143,15 @@ import TransparencyLog
             }
         },
         Change(name: "no manifest", isResealed: false) { try $0.remove("manifest.json") },
-        Change(name: "a manifest that is none", isResealed: false) {
+        Change(name: "a malformed manifest", isResealed: false) {
             try $0.edit("manifest.json") { _ in "{}\n" }
         },
-        Change(name: "a file more", isResealed: false) { $0.add("notes.txt", "hello\n") },
+        Change(name: "an extra file", isResealed: false) { $0.add("notes.txt", "hello\n") },
         Change(name: "a file outside", isResealed: false) { $0.add("../../outside", "hello\n") },
         Change(name: "a file at the root", isResealed: false) { $0.add("/tmp/outside", "hello\n") },
-        Change(name: "two files of one name", isResealed: false) { $0.add("keys.txt", "hello\n") },
+        Change(name: "a duplicate file name", isResealed: false) { $0.add("keys.txt", "hello\n") },
         Change(name: "no files", isResealed: false) { $0.members = [] },
-        Change(name: "a line that is no JSON", positions: 23...23) {
+        Change(name: "a line that is not JSON", positions: 23...23) {
             try $0.editLine(23) { _ in "{" }
         },
         Change(name: "an empty line", positions: 23...23) { try $0.editLine(23) { _ in "" } },
@@ -166,22 +167,22 @@ import TransparencyLog
                     "{\"position\":\"23\"", with: "{\"position\":\"23\",\"position\":\"23\"")
             }
         },
-        Change(name: "a position in another spelling", positions: 23...23) {
+        Change(name: "a position in another encoding", positions: 23...23) {
             try $0.editLine(23) { $0.replacing("\"23\"", with: "\"023\"") }
         },
-        Change(name: "a position that is no text", positions: 23...23) {
+        Change(name: "a position that is not a string", positions: 23...23) {
             try $0.editLine(23) { $0.replacing("\"23\"", with: "23") }
         },
         Change(name: "a position beyond all numbers", positions: 23...23) {
             try $0.editLine(23) { $0.replacing("\"23\"", with: "\"99999999999999999999\"") }
         },
-        Change(name: "an entry in another spelling", positions: 23...23) {
+        Change(name: "an entry in another encoding", positions: 23...23) {
             try $0.editLine(23) { $0.replacing("\"entry\":\"e", with: "\"entry\":\" e") }
         },
-        Change(name: "a file that breaks off", isResealed: true) {
+        Change(name: "a truncated file", isResealed: true) {
             try $0.edit("entries/000002.jsonl") { String($0.dropLast(9)) }
         },
-        Change(name: "a disclosure where none is", positions: 23...23) {
+        Change(name: "an unexpected disclosure", positions: 23...23) {
             try $0.editLine(23) { $0.replacing("\"}", with: "\",\"disclosures\":[\"WyJB\"]}") }
         },
         Change(name: "an account's event left out", isOfAccount: true, positions: 0...54) {
@@ -303,7 +304,7 @@ import TransparencyLog
         #expect(try bundle.verifyWithPython().hasPrefix("DOES NOT HOLD: "))
     }
 
-    @Test func `what is no bundle is refused`() throws {
+    @Test func `a file that is not a bundle is refused`() throws {
         let bundle = try ExampleBundle(ExampleLog(count: 3), size: 3)
         for bytes in [[], [0], Array("hello".utf8), [UInt8](repeating: 0xFF, count: 10_000)] {
             try Data(bytes).write(to: URL(fileURLWithPath: bundle.path))
@@ -317,7 +318,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `a bundle that breaks off is refused wherever it does`() throws {
+    @Test func `a truncated bundle is refused, wherever it ends`() throws {
         let bundle = try ExampleBundle(ExampleLog(count: 60), size: 55)
         let whole = try Data(contentsOf: URL(fileURLWithPath: bundle.path))
         let manifestEnd = try #require(whole.lastIndex(of: UInt8(ascii: "}")))
@@ -332,7 +333,7 @@ import TransparencyLog
         }
     }
 
-    /// Bits of padding and of times in headers mean nothing; every other one is noticed.
+    /// Padding bits and times in headers have no meaning; every other bit is checked.
     @Test func `no bit of a file in a bundle can be flipped`() throws {
         let bundle = try ExampleBundle(ExampleLog(count: 60), size: 55)
         let good = try bundle.verify()
@@ -346,7 +347,7 @@ import TransparencyLog
             guard let report = try? bundle.verify() else { continue }
             accepted += 1
             #expect(report == good)
-            // What the manifest says in words is for people.
+            // The text in the manifest is for people.
             let members = try BundleContents(path: bundle.path).members
             #expect(members.dropLast().map(\.bytes) == contents.members.dropLast().map(\.bytes))
         }

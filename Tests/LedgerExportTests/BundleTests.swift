@@ -4,7 +4,7 @@ import LedgerExport
 import Testing
 import TransparencyLog
 
-/// Bundles that nobody touched: both programs find that everything holds.
+/// Unmodified bundles: both programs find that everything holds.
 @Suite struct BundleTests {
     @Test(arguments: [1, 2, 19, 20, 21, 64, 100])
     func `a bundle of the whole log holds`(size: Int) throws {
@@ -20,7 +20,7 @@ import TransparencyLog
         #expect(try bundle.verifyWithPython() == report.conclusion)
     }
 
-    /// Made at commit 02482e8, before events had versions and a head named them.
+    /// Written at commit 02482e8, before events had versions and a head named them.
     @Test func `a bundle of the former release holds`() throws {
         let file = try #require(
             Bundle.module.url(forResource: "FormerRelease/bundle", withExtension: "tar"))
@@ -32,7 +32,7 @@ import TransparencyLog
         #expect(report.head.versions.isEmpty)
     }
 
-    @Test func `a version that a newer release wrote is no damage`() throws {
+    @Test func `a version that a newer release wrote is not damage`() throws {
         let bundle = try ExampleBundle(
             ExampleLog(count: 30) { position, text in
                 position == 23 ? text.replacing("\"v\":\"1\"", with: "\"v\":\"3\"") : text
@@ -65,8 +65,8 @@ import TransparencyLog
         #expect(try bundle.verifyWithPython() == report.conclusion)
     }
 
-    /// Nobody can prove from an account's entries that no other one follows; so nobody says so.
-    @Test func `a history without its end is said to hold up to where it ends`() throws {
+    /// An account's entries cannot prove that no other one follows, so no program claims it.
+    @Test func `a truncated history is reported to hold up to its end`() throws {
         let bundle = try ExampleBundle(
             ExampleLog(count: 60), size: 55, account: ExampleLog.accounts[1])
         let whole = try bundle.verify()
@@ -80,7 +80,7 @@ import TransparencyLog
         #expect(try bundle.verifyWithPython() == cut.conclusion)
     }
 
-    @Test func `what an erasure destroyed is redacted`() throws {
+    @Test func `a disclosure that an erasure destroyed is redacted`() throws {
         let account = ExampleLog.accounts[1]
         var log = ExampleLog(count: 40)
         log.appendErasure(of: account)
@@ -99,13 +99,13 @@ import TransparencyLog
         }
     }
 
-    @Test func `what is gone without an erasure is withheld`() throws {
+    @Test func `a disclosure missing without an erasure is withheld`() throws {
         let account = ExampleLog.accounts[1]
         var log = ExampleLog(count: 40)
         log.appendErasure(of: account)
         let bundle = try ExampleBundle(log, size: 41, isDisclosed: true)
         var contents = try BundleContents(path: bundle.path)
-        // Of another account.
+        // About another account.
         let position = try #require(
             log.events.firstIndex { $0.recorded.accounts.first?.id == ExampleLog.accounts[2] })
         try contents.editLine(position) { $0.replacing(/,"disclosures":\[.*\]/, with: "") }
@@ -130,7 +130,9 @@ import TransparencyLog
                 + " least 1")
     }
 
-    @Test func `an account's bundle leaves out what is about others, and they say so`() throws {
+    @Test func `an account's bundle omits disclosures about others, and both programs say so`()
+        throws
+    {
         let holder = ExampleLog.accounts[1]
         var log = ExampleLog(count: 40)
         log.appendConflict(of: ExampleLog.accounts[2], with: holder)
@@ -145,7 +147,7 @@ import TransparencyLog
             output.text.contains("             2 left out: they are about other accounts\n"),
             "\(output.text)")
 
-        // Were they there, they would be refused.
+        // If they were there, they would be refused.
         let foreign = try #require(log.events[40].disclosures.first).encoded
         var contents = try BundleContents(path: bundle.path)
         try contents.editLine(nth: Int(report.events) - 2) { line in
@@ -160,7 +162,7 @@ import TransparencyLog
         #expect(try bundle.verifyWithPython() == "DOES NOT HOLD: \(fault?.description ?? "")")
     }
 
-    /// A log changes its keys: who has the new one only is told so.
+    /// A log rotates its keys: with only the new one, older signatures are reported as unknown.
     @Test func `older checkpoints of other keys are counted`() throws {
         let bundle = try ExampleBundle(ExampleLog(count: 60), size: 55)
         var contents = try BundleContents(path: bundle.path)
@@ -177,7 +179,7 @@ import TransparencyLog
                 "             1 of them signed by keys that were not given\n"))
     }
 
-    @Test func `a signature on the way is checked by openssl when that is asked for`() throws {
+    @Test func `the signature of a listed checkpoint is checked by openssl on request`() throws {
         let bundle = try ExampleBundle(ExampleLog(count: 60), size: 55)
         let output = try bundle.pythonOutput()
         #expect(output.text.contains("the signatures of 8 of them were not checked"))
@@ -200,7 +202,7 @@ import TransparencyLog
         #expect(try bundle.verifyWithPython().hasPrefix("everything holds"))
     }
 
-    @Test func `without a known key the bundle's own is taken, and the report says so`() throws {
+    @Test func `without a known key the bundle's own is used, and the report says so`() throws {
         let bundle = try ExampleBundle(ExampleLog(count: 10), size: 10)
         let report = try BundleVerification(path: bundle.path, verifiers: nil).run()
         #expect(report.trustsOwnKeys)
@@ -221,9 +223,9 @@ import TransparencyLog
         #expect(try bytes == Data(contentsOf: URL(fileURLWithPath: second.path)))
     }
 
-    /// Every command of the instructions, in their order, as they stand there.
+    /// Every command of the instructions, in order and unchanged.
     @Test(arguments: [true, false])
-    func `the steps of VERIFY.md do what they say`(isWhole: Bool) throws {
+    func `the steps of VERIFY.md work`(isWhole: Bool) throws {
         let bundle = try ExampleBundle(
             ExampleLog(count: 60), size: 55, account: isWhole ? nil : ExampleLog.accounts[0],
             isDisclosed: !isWhole)
@@ -234,12 +236,12 @@ import TransparencyLog
             "mkdir \(directory) && tar xf \(bundle.path) -C \(directory)")
         #expect(unpacked.status == 0, "\(unpacked.output)")
         let text = try String(contentsOfFile: directory + "/VERIFY.md", encoding: .utf8)
-        // An indented line is a command; what is indented next to it belongs to it.
+        // An indented line is a command; consecutive indented lines belong together.
         let commands = text.split(separator: "\n", omittingEmptySubsequences: false)
             .split { !$0.hasPrefix("    ") }
             .map { $0.map { $0.dropFirst(4) }.joined(separator: "\n") }
         #expect(commands.count == 4)
-        // The bundle's own key is taken in no command.
+        // No command uses the bundle's own key.
         #expect(commands.dropFirst().allSatisfy { $0.contains("'YOUR_KEY'") })
         #expect(!commands.dropFirst().contains { $0.contains("keys.txt") })
         let answers = try commands.map { command in
@@ -257,7 +259,8 @@ import TransparencyLog
         #expect(answers[3].output.contains("follows is not proved") == !isWhole)
     }
 
-    /// Where the tar file and files of the auditor lie is of no account; what is read must be the bundle's.
+    /// The tar file and the auditor's files beside it do not matter; files that are read must be
+    /// the bundle's.
     @Test func `a bundle may be unpacked beside its tar file`() throws {
         let bundle = try ExampleBundle(ExampleLog(count: 60), size: 55)
         let directory = FileManager.default.temporaryDirectory
@@ -283,11 +286,11 @@ import TransparencyLog
     }
 
     @Test(arguments: [
-        ("\"position\":\"", "the entry says another position"), ("\"seq\":\"", "seq of account"),
+        ("\"position\":\"", "the entry states another position"), ("\"seq\":\"", "seq of account"),
         ("\"prev\":\"", "prev of account"),
     ])
-    func `the program in Go follows positions and accounts`(member: String, fault: String) throws {
-        // The log signed it, so that nothing else is wrong.
+    func `the program in Go checks positions and accounts`(member: String, fault: String) throws {
+        // The log signed it, so nothing else is wrong.
         let log = ExampleLog(count: 30) { position, text in
             guard position == 20, let end = text.firstRange(of: member)?.upperBound else {
                 return text

@@ -2,9 +2,9 @@ import Foundation
 import LedgerExport
 import Testing
 
-/// The forms that are for reading and not for verifying.
+/// The export formats for reading, which cannot be verified.
 @Suite struct TableTests {
-    @Test func `a cell that a spreadsheet would compute is text`() throws {
+    @Test func `a cell that a spreadsheet would evaluate is text`() throws {
         let event = ExampleLog(count: 2).events[1]
         let row = CSVLines.row(event, isDisclosed: true)
         #expect(row.contains(",\"'=HYPERLINK(\"\"http://evil.example\"\")\"\r\n"))
@@ -25,13 +25,13 @@ import Testing
         ("x\t@y", "x\t'@y"), ("x\n+y", "x\n'+y"), ("x\r\n-y", "x\r\n'-y"), ("x;;=1", "x;;'=1"),
         (" =1", " '=1"), ("x;y=1", "x;y=1"), ("\"=1", "\"\"'=1"),
     ])
-    func `every cell is quoted, and a formula is none wherever a cell may begin`(
+    func `every cell is quoted, and formulas are defused wherever a cell may start`(
         text: String, cell: String
     ) {
         #expect(Array(CSVLines.cell(text).utf8) == Array("\"\(cell)\"".utf8))
     }
 
-    @Test func `without disclosing no personal data is in a row or a line`() throws {
+    @Test func `without disclosures, no row or line has personal data`() throws {
         let event = ExampleLog(count: 2).events[1]
         #expect(!CSVLines.row(event, isDisclosed: false).contains("example"))
         let line = String(decoding: JSONLines.line(event, isDisclosed: false), as: UTF8.self)
@@ -39,7 +39,7 @@ import Testing
         #expect(!line.contains("example"))
     }
 
-    @Test func `a line of JSON holds the exact entry and what it discloses`() throws {
+    @Test func `a line of JSON holds the exact entry and its disclosures`() throws {
         let event = ExampleLog(count: 2).events[1]
         let line = JSONLines.line(event, isDisclosed: true)
         let text = String(decoding: line, as: UTF8.self)

@@ -2,10 +2,10 @@ import Cryptography
 import Testing
 import TransparencyLog
 
-/// Whatever is changed about what was proved is noticed: each kind of change by its name.
+/// Modified proofs are refused: each kind of change has a name.
 @Suite struct MutationTests {
-    /// Everything that a verifier takes, all of it right: of a tree of 13 leaves the one at 9, and how
-    /// the tree continues one of 6.
+    /// A valid input of each verifier: in a tree of 13 leaves the one at 9, and its extension of a
+    /// tree of 6.
     struct Claim {
         var entry: [UInt8]
         var position: Int64
@@ -61,7 +61,7 @@ import TransparencyLog
 
     static let inclusionChanges: [Change] = [
         ("a byte of the entry", { $0.entry[3] ^= 1 }),
-        ("a byte more", { $0.entry.append(0) }),
+        ("an extra byte", { $0.entry.append(0) }),
         ("a node passed off as an entry", { $0.entry = [1] + $0.path[0].bytes + $0.path[1].bytes }),
         ("the next position", { $0.position += 1 }),
         ("the position before", { $0.position -= 1 }),
@@ -136,7 +136,7 @@ import TransparencyLog
         ("an older checkpoint", { $0.proof = try withOlderCheckpoint($0) }),
     ]
 
-    @Test func `what is not changed is accepted`() throws {
+    @Test func `an unchanged claim is accepted`() throws {
         let claim = try Claim(Self.signer())
         try claim.verifyInclusion()
         try claim.verifyConsistency()
@@ -176,7 +176,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `a proof file with an extra is read, and the extra is not believed`() throws {
+    @Test func `a proof file with an extra is read, and the extra is not authenticated`() throws {
         var claim = try Claim(Self.signer())
         try Self.replace("index", "extra AQI=\nindex", in: &claim.proof)
         try claim.verifyProof()
@@ -185,7 +185,7 @@ import TransparencyLog
         #expect(proof.description == claim.proof)
     }
 
-    @Test func `a line of a proof file that is no text does not end its path`() throws {
+    @Test func `an invalid line of a proof file does not end its path`() throws {
         let claim = try Claim(Self.signer())
         var lines = claim.proof.utf8.split(
             separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false
@@ -264,7 +264,7 @@ import TransparencyLog
         claim.note = String(claim.note.prefix { $0 != "\u{2014}" }) + signature
     }
 
-    /// The proof for 13 leaves beside a checkpoint of 10, which was signed as well.
+    /// Returns the proof for 13 leaves with a checkpoint of 10, which is signed as well.
     private static func withOlderCheckpoint(_ claim: Claim) throws -> String {
         let signer = try signer()
         let older = Checkpoint(

@@ -2,7 +2,7 @@ import Cryptography
 import Testing
 import TransparencyLog
 
-/// Signed notes and checkpoints by the letter of C2SP signed-note and tlog-checkpoint.
+/// Signed notes and checkpoints as specified by C2SP signed-note and tlog-checkpoint.
 @Suite struct NoteTests {
     private let log: NoteSigner
     private let other: NoteSigner
@@ -16,7 +16,7 @@ import TransparencyLog
         checkpoint = Checkpoint(origin: log.verifier.name, size: 3, root: .emptyRoot)
     }
 
-    @Test func `what is signed is opened, by any of several keys`() throws {
+    @Test func `a signed checkpoint is opened by any of several keys`() throws {
         let note = try SignedNote(parsing: checkpoint.signed(by: [other, log]).description)
         #expect(note == checkpoint.signed(by: [other, log]))
         #expect(try note.verify([log.verifier]).map(\.vkey) == [log.verifier.vkey])
@@ -41,7 +41,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `a known key's wrong signature makes good ones worthless`() throws {
+    @Test func `a known key's wrong signature invalidates the note`() throws {
         let good = checkpoint.signed(by: [log, other]).description
         let elsewhere = Checkpoint(origin: log.verifier.name, size: 4, root: .emptyRoot)
         let line = elsewhere.signed(by: [other]).description.split(separator: "\n")[3]
@@ -91,11 +91,11 @@ import TransparencyLog
         ("text\n\n\u{2014} n AAAAAAB=\n", .malformedSignature),
         ("text\n\n\u{2014} n AAAAAAA=\nmore\n", .malformedSignature),
     ])
-    func `what is no note is refused`(note: String, fault: NoteFault) {
+    func `a malformed note is refused`(note: String, fault: NoteFault) {
         #expect(throws: fault) { try SignedNote(parsing: note) }
     }
 
-    @Test func `bytes that are no text, and too many, are refused`() {
+    @Test func `invalid UTF-8 and oversized notes are refused`() {
         let note = Array("text\n\n\u{2014} n AAAAAAA=\n".utf8)
         #expect(throws: Never.self) { _ = try SignedNote(parsing: note) }
         #expect(throws: NoteFault.notText) { try SignedNote(parsing: [0xC3] + note) }
@@ -112,7 +112,7 @@ import TransparencyLog
     }
 
     @Test(arguments: ["log", "log.example/a/b", "ümlaut", "a-b_c~d", "日本"])
-    func `names that a note can carry are taken`(name: String) {
+    func `names that a note can carry are accepted`(name: String) {
         #expect(NoteKeyName(name)?.description == name)
     }
 
@@ -127,7 +127,7 @@ import TransparencyLog
         #expect(composed != decomposed)
     }
 
-    @Test func `a verifier key is read back, and one that was changed is none`() throws {
+    @Test func `a verifier key is read back, and a changed one is refused`() throws {
         let vkey = log.verifier.vkey
         #expect(NoteVerifier(vkey)?.vkey == vkey)
         #expect(NoteVerifier(vkey)?.publicKey.bytes == log.verifier.publicKey.bytes)
@@ -152,7 +152,7 @@ import TransparencyLog
         "o\n9223372036854775808\n\(root)\n", "o\n1\nAAAA\n", "o\n1\n\(root)=\n", "o\n1\n\(root) \n",
         "o\n0\nXcnaeacGWamtVZy3Ad7ZoqudgjqtL0lgz+Nw7/RgQyg=\n",
     ])
-    func `what is no checkpoint is refused`(text: String) {
+    func `a malformed checkpoint is refused`(text: String) {
         #expect(Checkpoint(text: text) == nil)
     }
 

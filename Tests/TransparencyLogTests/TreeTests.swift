@@ -2,7 +2,7 @@ import Cryptography
 import Testing
 import TransparencyLog
 
-/// Trees, their stored hashes and every proof, held against the definition of RFC 6962.
+/// Trees, their stored hashes and every proof, against the definition of RFC 6962.
 @Suite struct TreeTests {
     private static let sizeMax = 130
     private static let tree = ReferenceTree(size: sizeMax)
@@ -18,7 +18,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `a tree goes on from its stored edge`() throws {
+    @Test func `a tree continues from its stored edge`() throws {
         for size in 0..<Self.sizeMax {
             let edge = StoredHashIndex.edge(leaves: Int64(size)).map { Self.stored[Int($0)] }
             var range = try #require(CompactRange(size: Int64(size), hashes: edge))
@@ -30,7 +30,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `an edge of another size is none`() {
+    @Test func `an edge of another size is refused`() {
         let hash = TreeHash.emptyRoot
         #expect(CompactRange(size: 3, hashes: [hash]) == nil)
         #expect(CompactRange(size: 4, hashes: [hash, hash]) == nil)
@@ -39,7 +39,7 @@ import TransparencyLog
         #expect(CompactRange(size: .max, hashes: Array(repeating: hash, count: 63)) == nil)
     }
 
-    @Test func `every stored hash is the root of the leaves its index stands for`() {
+    @Test func `every stored hash is the root of the leaves of its index`() {
         for level in 0..<8 {
             for number in 0..<(Self.sizeMax >> level) {
                 let first = number << level
@@ -73,7 +73,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `every continuation of every tree is proved as defined, and verifies`() throws {
+    @Test func `every extension of every tree is proved as defined, and verifies`() throws {
         for size in 0...Self.sizeMax {
             let root = Self.tree.root(size)
             for old in 0...size {
@@ -88,7 +88,7 @@ import TransparencyLog
     func `larger trees are proved as defined, and verify`(size: Int) throws {
         let tree = ReferenceTree(size: size)
         let stored = tree.stored()
-        // As random as is wanted, and the same each time.
+        // Random, and the same each time.
         for step in 1...40 {
             let position = step * step * 7_919 % size
             let old = 1 + step * step * 104_729 % size
@@ -106,7 +106,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `proofs that no tree has are refused before any hash is asked for`() {
+    @Test func `proofs that no tree has are refused before any hash is requested`() {
         #expect(throws: ProofFault.outsideTree) { try InclusionProof.nodes(position: 0, size: 0) }
         #expect(throws: ProofFault.outsideTree) { try InclusionProof.nodes(position: 5, size: 5) }
         #expect(throws: ProofFault.outsideTree) { try InclusionProof.nodes(position: -1, size: 5) }

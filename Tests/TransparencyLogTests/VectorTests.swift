@@ -2,9 +2,9 @@ import Cryptography
 import Testing
 import TransparencyLog
 
-/// Published values, exactly.
+/// Published test vectors, compared exactly.
 @Suite struct VectorTests {
-    /// The eight leaves that the tests of Certificate Transparency began with.
+    /// The first eight leaves of Certificate Transparency's tests.
     static let entries = [
         "", "00", "10", "2021", "3031", "40414243", "5051525354555657",
         "606162636465666768696a6b6c6d6e6f",
@@ -40,7 +40,7 @@ import TransparencyLog
         #expect(Hex.encode(range.root.bytes).hasPrefix(root))
     }
 
-    @Test func `the proof of a leaf and of a continuation are the published ones`() throws {
+    @Test func `the proofs of a leaf and of an extension are the published ones`() throws {
         let stored = Self.tree.stored()
         let inclusion = try InclusionProof.nodes(position: 5, size: 8)
         #expect(
@@ -67,7 +67,7 @@ import TransparencyLog
 
     @Test func `keys of the vector have the vector's names and ids`() throws {
         #expect(try signer("log", Self.origin).verifier.vkey == Self.logKey)
-        // The witness's own key: with the type of a note's key instead of a cosignature's.
+        // The witness's own key, with the type of a note key instead of a cosignature key.
         let witness = try signer("wit", "witness.example.org/w1").verifier
         #expect(
             witness.vkey.hasSuffix("+" + Base64.encode([1] + witness.publicKey.bytes)))
@@ -76,7 +76,7 @@ import TransparencyLog
                 == "BHun0VNAaOinILs4fYx9M8U2nh2Uos9enWj6iwn0agfE")
     }
 
-    @Test func `the checkpoint of the vector is the one we would sign`() throws {
+    @Test func `signing reproduces the checkpoint of the vector`() throws {
         let signer = try signer("log", Self.origin)
         let checkpoint = Checkpoint(
             origin: signer.verifier.name, size: 8, root: Self.tree.root(8))
@@ -98,7 +98,7 @@ import TransparencyLog
         #expect(checkpoint.root == Self.tree.root(8))
     }
 
-    @Test func `the key of a cosignature is no key of notes`() {
+    @Test func `a cosignature key is not a note key`() {
         #expect(
             NoteVerifier(
                 "witness.example.org/w1+718e134e+BHun0VNAaOinILs4fYx9M8U2nh2Uos9enWj6iwn0agfE")

@@ -1,32 +1,31 @@
-/// An account's claim to an identity, refused because of what was linked: the situation, from its first
-/// attempt until something ends it.
+/// An account's refused claim to an identity, from its first attempt until an event resolves it.
 package struct Conflict: Hashable, Sendable {
-    /// Which event.
+    /// A reference to an event.
     package struct Mark: Hashable, Sendable {
         package let position: LogPosition
         package let event: EventID
         package let recordedAt: Timestamp
 
-        /// Names an event by hand.
+        /// Creates a reference from its parts.
         package init(position: LogPosition, event: EventID, recordedAt: Timestamp) {
             self.position = position
             self.event = event
             self.recordedAt = recordedAt
         }
 
-        /// Names an event of the log.
+        /// Creates a reference to an event of the log.
         package init(_ recorded: RecordedEvent) {
             self.init(
                 position: recorded.position, event: recorded.id, recordedAt: recorded.recordedAt)
         }
     }
 
-    /// The event that ended the situation.
+    /// The event that resolved the conflict.
     package struct Resolution: Hashable, Sendable {
         package let mark: Mark
         /// The type of the event.
         package let type: String
-        /// Who did it, in the form of the `actor` columns.
+        /// The actor, in the format of the `actor` columns.
         package let actor: String
 
         /// Describes an event.
@@ -36,7 +35,7 @@ package struct Conflict: Hashable, Sendable {
             self.actor = actor
         }
 
-        /// The event as the log has it.
+        /// Creates the resolution from an event of the log.
         package init(_ recorded: RecordedEvent) {
             self.init(
                 mark: Mark(recorded), type: recorded.event.name.rawValue,
@@ -44,43 +43,44 @@ package struct Conflict: Hashable, Sendable {
         }
     }
 
-    /// Whether it lasts.
+    /// The state of a conflict.
     package enum State: String, Sendable, CaseIterable {
-        /// The caller would be refused again.
+        /// A repeated claim would be refused again.
         case open
-        /// Something has ended it.
+        /// An event has resolved it.
         case resolved
     }
 
-    /// The account that was refused.
+    /// The account whose claim was refused.
     package let caller: AccountID
-    /// The account that absorbed the caller, the one that absorbed that, and so on.
+    /// The chain of accounts that absorbed the caller, in order.
     var absorbers: [AccountID]
-    /// Never ``ConflictRejected/Reason/alreadyYours``, which is nobody's conflict.
+    /// Never ``ConflictRejected/Reason/alreadyYours``, which is not a conflict between accounts.
     package let reason: ConflictRejected.Reason
     package let provider: ProviderName
     /// The identity that was claimed; nil when it was never linked to any account.
     package let identity: IdentityID?
     /// The account that held the identity at the first attempt; nil when none did.
     package let holder: AccountID?
-    /// The account that holds the identity, or did just after what ended the conflict; nil for none.
+    /// The account that holds the identity, or held it just after the resolution; nil for none.
     package internal(set) var holderNow: AccountID?
     package let first: Mark
     package internal(set) var last: Mark
-    /// How often the claim was refused, as far as the log has it.
+    /// The number of refused attempts in the log.
     package internal(set) var attempts: Int64
-    /// What ended it, or nothing: few conflicts of many have ended, and an optional takes room in all.
+    /// The resolution, or empty: few conflicts are resolved, and an optional takes space in all of
+    /// them.
     private var endings: [Resolution]
 
     /// Describes a conflict.
     ///
-    /// - Precondition: there is a caller; behind it come the accounts that stand for it.
+    /// - Precondition: there is a caller; the accounts that absorbed it follow.
     package init(
         callers: [AccountID], reason: ConflictRejected.Reason, provider: ProviderName,
         identity: IdentityID?, holder: AccountID?, holderNow: AccountID?, first: Mark, last: Mark,
         attempts: Int64, resolution: Resolution?
     ) {
-        precondition(!callers.isEmpty, "somebody was refused")
+        precondition(!callers.isEmpty, "a conflict has a caller")
         caller = callers[0]
         absorbers = Array(callers.dropFirst())
         self.reason = reason
@@ -94,22 +94,23 @@ package struct Conflict: Hashable, Sendable {
         endings = resolution.map { [$0] } ?? []
     }
 
-    /// The account that was refused, then those that absorbed it, one after the other.
+    /// The caller, then the accounts that absorbed it, in order.
     package var callers: [AccountID] { [caller] + absorbers }
 
-    /// The account that stands for the caller, or did when the conflict ended for good.
+    /// The survivor of the caller, now or at the final resolution.
     package var callerNow: AccountID { absorbers.last ?? caller }
 
-    /// What ended it; nil while it lasts.
+    /// The resolution; nil while the conflict is open.
     package internal(set) var resolution: Resolution? {
         get { endings.first }
         set { endings = newValue.map { [$0] } ?? [] }
     }
 
-    /// Whether it lasts.
+    /// Whether the conflict is open or resolved.
     package var state: State { endings.isEmpty ? .open : .resolved }
 
-    /// Whether an event can still change it: it lasts, or what ended it is a merge, which may be taken back.
+    /// Whether an event can still change it: it is open, or a merge resolved it, which can be
+    /// undone.
     var isFollowed: Bool {
         endings.allSatisfy { $0.type == Event.Name.accountsMerged.rawValue }
     }

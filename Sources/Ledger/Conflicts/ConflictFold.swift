@@ -1,25 +1,27 @@
-/// The conflicts of a tenant, or those of them that some events can change.
+/// The conflicts of a tenant, or those of them that a set of events can change.
 ///
-/// Each event is judged by what it says itself and by the conflicts that it can change, which are those of
-/// ``Keys``: nobody needs to know every account and every identity. A conflict that has ended stays as it is,
-/// but for what a merge ended, which may be taken back: what events cost does not grow with what is over.
+/// Each event is judged by its own content and by the conflicts with matching ``Keys``, so a fold
+/// does not need every account and identity. A resolved conflict never changes, unless a merge
+/// resolved it, which can be undone: the cost of an event does not grow with the number of resolved
+/// conflicts.
 package struct ConflictFold: Sendable {
-    /// What conflicts are found by.
+    /// The keys by which conflicts are found.
     package struct Keys: Sendable {
-        /// Accounts that are, or stand for, the caller, or hold what is claimed.
+        /// Accounts that are the caller or its survivor, or hold the claimed identity.
         package private(set) var accounts: Set<AccountID> = []
         package private(set) var identities: Set<IdentityID> = []
-        /// Merges that are taken back: they may have ended something.
+        /// Merges that are undone, which may have resolved conflicts.
         package private(set) var merges: Set<EventID> = []
 
-        /// The keys of all conflicts that some events can change, but for those that begin with one of them.
+        /// Collects the keys of all conflicts that some events can change, except those that they
+        /// begin.
         package init(_ events: some Sequence<Event>) {
             accounts.reserveCapacity(events.underestimatedCount)
             identities.reserveCapacity(events.underestimatedCount)
             for event in events { add(event) }
         }
 
-        /// Whether they name a conflict.
+        /// Checks whether the keys match a conflict.
         package func name(_ conflict: Conflict) -> Bool {
             guard conflict.isFollowed else { return false }
             if accounts.contains(conflict.caller) || accounts.contains(conflict.callerNow) {
@@ -32,7 +34,7 @@ package struct ConflictFold: Sendable {
                 || conflict.identity.map { identities.contains($0) } ?? false
         }
 
-        /// Whether no conflict can be meant.
+        /// Whether no conflict can match.
         package var isEmpty: Bool { accounts.isEmpty && identities.isEmpty && merges.isEmpty }
 
         private mutating func add(_ event: Event) {
@@ -63,17 +65,17 @@ package struct ConflictFold: Sendable {
         }
     }
 
-    /// In the order of their first attempts, unless some were forgotten.
+    /// In the order of their first attempts, unless some were dropped.
     package private(set) var conflicts: [Conflict] = []
-    /// The places of those that no event can change any more, and that are not forgotten yet.
+    /// The indexes of conflicts that no event can change any more and that are not dropped yet.
     private var finished: [Int] = []
-    /// The places of those that were forgotten.
+    /// The free indexes of dropped conflicts.
     private var free: [Int] = []
-    /// The places of those that events have changed or begun.
+    /// The indexes of conflicts that events have changed or begun.
     private var changed: Set<Int> = []
     private var places = ConflictPlaces()
 
-    /// Begins with the conflicts that are there.
+    /// Starts with loaded conflicts.
     package init(_ loaded: some Sequence<Conflict> = []) {
         for conflict in loaded.sorted(by: { $0.first.position < $1.first.position }) {
             add(conflict)
@@ -86,10 +88,10 @@ package struct ConflictFold: Sendable {
     /// The conflicts that events can still change.
     package var followed: some Sequence<Conflict> { conflicts.lazy.filter(\.isFollowed) }
 
-    /// Forgets the conflicts that no event can change any more: who folds a whole log then needs no more
-    /// memory than those take that it can.
+    /// Drops the conflicts that no event can change any more, so that folding a whole log needs
+    /// memory only for the others.
     ///
-    /// - Returns: those that are forgotten.
+    /// - Returns: the dropped conflicts.
     package mutating func forgetFinished() -> [Conflict] {
         guard !finished.isEmpty else { return [] }
         for place in finished { places.forget(conflicts[place], in: conflicts) }
@@ -100,10 +102,10 @@ package struct ConflictFold: Sendable {
         return forgotten
     }
 
-    /// Takes the next event in.
+    /// Applies the next event.
     ///
-    /// - Throws: `FoldFault.impossible` when the conflicts are not those of the log before it; they are
-    ///   then as they were.
+    /// - Throws: `FoldFault.impossible` when the conflicts do not match the log before it; they are
+    ///   then unchanged.
     package mutating func apply(_ recorded: RecordedEvent) throws(FoldFault) {
         switch recorded.event {
         case .conflictRejected(let fact): try refuse(fact, recorded)
@@ -140,7 +142,7 @@ package struct ConflictFold: Sendable {
         var conflict = conflicts[place]
         guard conflict.callerNow == fact.account,
             fact.reason == .providerTaken || conflict.holderNow == fact.holder
-        else { throw .impossible("a conflict before it is not the one of the log") }
+        else { throw .impossible("an earlier conflict does not match the log") }
         conflict.last = mark
         conflict.attempts += 1
         change(place, to: conflict)
@@ -150,9 +152,9 @@ package struct ConflictFold: Sendable {
         for place in found(of: [fact.account], [fact.identity]) {
             var conflict = conflicts[place]
             guard conflict.state == .open, conflict.reason == .providerTaken else { continue }
-            // It belongs to somebody now, so that is what the caller would be told.
+            // The identity has a holder now, so this is the reason that the caller would get.
             let isClaimed = conflict.identity == fact.identity
-            // The caller has another identity of the provider, and got this one all the same.
+            // The caller has another identity of the provider, and got this one nonetheless.
             let isAllowed =
                 conflict.callerNow == fact.account && conflict.provider == fact.provider
             guard isClaimed || isAllowed else { continue }
@@ -186,7 +188,7 @@ package struct ConflictFold: Sendable {
             } else if conflict.caller != account {
                 continue
             }
-            // What a merge had ended can't be opened again.
+            // A conflict that a merge resolved can no longer be reopened.
             conflict.resolution = Conflict.Resolution(recorded)
             change(place, to: conflict)
         }
@@ -244,14 +246,15 @@ package struct ConflictFold: Sendable {
         }
     }
 
-    /// The places of the followed conflicts that any of these names is of, each once and in order.
+    /// Returns the indexes of the followed conflicts that match any of these keys, in order and
+    /// without duplicates.
     private mutating func found(
         of accounts: [AccountID], _ identities: Set<IdentityID> = [], merge: EventID? = nil
     ) -> [Int] {
         places.places(of: accounts, identities, merge: merge, in: conflicts)
     }
 
-    /// Notes a conflict as it is now, if that is not as it was.
+    /// Stores the new state of a conflict, if it has changed.
     private mutating func change(_ place: Int, to conflict: Conflict) {
         let old = conflicts[place]
         guard old != conflict else { return }
@@ -286,7 +289,8 @@ package struct ConflictFold: Sendable {
 }
 
 extension Conflict {
-    /// Whether an open conflict goes on, where the caller has these links; nil when they are as they were.
+    /// Checks whether an open conflict persists when the caller has these links; nil when they are
+    /// unchanged.
     fileprivate func stands(whereCallerHas links: [Account.Link]?) -> Bool {
         switch reason {
         case .heldByOther: return holderNow.map { $0 != callerNow } ?? false

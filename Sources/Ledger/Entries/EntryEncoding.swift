@@ -1,15 +1,16 @@
-/// The bytes of an entry: RFC 8785 canonical JSON in which every leaf is a text or null.
+/// The bytes of an entry: RFC 8785 canonical JSON in which every leaf is a string or null.
 ///
-/// Every text that an entry can hold is ASCII without `"`, `\` and control characters (identifiers,
-/// names, words, digests, times), so the canonical form needs no escapes: what is written here and what
-/// `EntryScanner` reads is exactly one form per event.
+/// Every string in an entry is ASCII without `"`, `\` and control characters (identifiers, names,
+/// words, digests, times), so the canonical form needs no escapes, and exactly one form per event
+/// is written here and read by `EntryScanner`.
 package enum EntryEncoding {
-    /// The longest entry; what a C2SP tile can carry.
+    /// The maximum length of an entry, in bytes; the most that a C2SP tile can hold.
     package static let bytesMax = 65_535
 
-    /// The canonical bytes of an event.
+    /// Returns the canonical bytes of an event.
     ///
-    /// - Precondition: the entry fits into ``bytesMax``; every event's fields are bounded so that it does.
+    /// - Precondition: the entry fits into ``bytesMax``; the fields of every event are bounded to
+    ///   ensure this.
     package static func encode(_ recorded: RecordedEvent) -> [UInt8] {
         var writer = EntryWriter()
         writer.raw("{\"_sd\":[")
@@ -71,11 +72,12 @@ package enum EntryEncoding {
         writer.raw("\",\"v\":\"")
         writer.raw(String(fact.version))
         writer.raw("\"}")
-        precondition(writer.bytes.count <= bytesMax, "an event's fields outgrew the entry")
+        precondition(
+            writer.bytes.count <= bytesMax, "the event's fields exceed the limit of an entry")
         return writer.bytes
     }
 
-    /// Reads an entry back.
+    /// Decodes an entry.
     ///
     /// - Throws: `EntryFault` for anything but the canonical bytes of a known event; never traps.
     package static func decode(_ bytes: [UInt8]) throws(EntryFault) -> RecordedEvent {

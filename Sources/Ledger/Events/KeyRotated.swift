@@ -1,6 +1,6 @@
-/// The ledger works with another key from now on, or soon; the log of every tenant says so.
+/// The ledger uses another key from now on, or soon; recorded in the log of every tenant.
 package struct KeyRotated: EventFact {
-    /// What a key is for.
+    /// The purpose of a key.
     package enum Kind: String, Sendable, CaseIterable {
         /// Signs checkpoints.
         case checkpoint
@@ -12,43 +12,44 @@ package struct KeyRotated: EventFact {
         case token
     }
 
-    /// The entries that a MAC key does not authenticate, because they were there before it.
+    /// The entries that a MAC key does not authenticate, because they precede it.
     package struct Prefix: Hashable, Sendable {
         /// The Merkle root of the first `size` entries.
         package let root: Digest
-        /// The position from which on the key authenticates.
+        /// The first position that the key authenticates.
         package let size: Int64
 
-        /// Names the entries before a position.
+        /// Describes the entries before a position.
         package init(root: Digest, size: Int64) {
             self.root = root
             self.size = size
         }
     }
 
-    /// What stands for the former key of a log that had none.
+    /// The former key of a log that had none.
     package static let noFormerKey = "none"
 
-    /// Fingerprint of the key that was in use until then.
+    /// Fingerprint of the former key.
     package let former: String
     /// Fingerprint of the new key.
     package let key: String
     package let kind: Kind
-    /// What was in the log before; of the kind `mac`, and of no other.
+    /// The entries before the key; set only for the kind `mac`.
     package let prefix: Prefix?
 
-    /// States which key took another's place.
+    /// States which key replaced another one.
     ///
     /// - Precondition: the kind is not `mac`.
     package init(kind: Kind, key: String, former: String) {
-        precondition(kind != .mac, "a MAC key says what was there before it")
+        precondition(kind != .mac, "a MAC key requires its prefix")
         self.former = former
         self.key = key
         self.kind = kind
         prefix = nil
     }
 
-    /// States from where on a key authenticates entries; without a former key it is the log's first.
+    /// States from which position a key authenticates entries; without a former key it is the log's
+    /// first.
     package init(macKey key: String, former: String?, after prefix: Prefix) {
         self.former = former ?? Self.noFormerKey
         self.key = key

@@ -1,4 +1,4 @@
-/// A stretch of the log over which an account held an identity.
+/// A range of the log in which an account held an identity.
 package struct Holding: Hashable, Sendable {
     package let account: AccountID
     /// The event that began it: a `ProviderLinked`, or a merge or its undoing.
@@ -6,7 +6,7 @@ package struct Holding: Hashable, Sendable {
     /// The event that ended it; nil while it lasts.
     package let until: LogMark?
 
-    /// Describes a stretch.
+    /// Describes a range.
     package init(account: AccountID, from: LogMark, until: LogMark?) {
         self.account = account
         self.from = from
@@ -14,24 +14,24 @@ package struct Holding: Hashable, Sendable {
     }
 }
 
-/// Who holds one identity, as the events that name it and the ``unnamed`` say, one after another.
+/// The holders of one identity over time, from the events that name it and the ``unnamed`` ones.
 package struct HoldingFold: Sendable {
     /// The events that may end a holding without naming the identity.
     package static let unnamed: [Event.Name] = [.accountErased]
 
     private let identity: IdentityID
-    /// The holding that lasts; nil while nobody holds the identity.
+    /// The current holding; nil while the identity is unlinked.
     package private(set) var current: Holding?
 
-    /// Before the identity was ever linked.
+    /// Starts before the identity was ever linked.
     package init(of identity: IdentityID) {
         self.identity = identity
     }
 
-    /// Takes an event in; one that does not name the identity changes nothing.
+    /// Applies an event; one that does not name the identity changes nothing.
     ///
     /// - Returns: the holding that the event ended.
-    /// - Throws: `FoldFault` when the event contradicts those before it; the state is then as it was.
+    /// - Throws: `FoldFault` when the event contradicts earlier ones; the state is then unchanged.
     package mutating func apply(_ recorded: RecordedEvent) throws(FoldFault) -> Holding? {
         let mark = LogMark(position: recorded.position, recordedAt: recorded.recordedAt)
         switch recorded.event {
@@ -95,7 +95,8 @@ package struct HoldingFold: Sendable {
 
     private func expect(_ holder: AccountID?) throws(FoldFault) {
         guard current?.account == holder else {
-            throw .impossible("identity \(identity) is not held by whom the event names")
+            throw .impossible(
+                "identity \(identity) is not held by the account that the event names")
         }
     }
 }

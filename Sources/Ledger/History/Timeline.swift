@@ -1,11 +1,11 @@
 /// One event of a timeline, for all accounts that it touches.
 package struct TimelineRow: Sendable {
-    /// What an account could be signed in with before and after an event, in linking order.
+    /// An account's links before and after an event, in linking order.
     package struct Change: Hashable, Sendable {
         package let before: [Account.Link]
         package let after: [Account.Link]
 
-        /// Whether the event gave or took something.
+        /// Whether the event changed no link.
         package var isEmpty: Bool { before == after }
 
         /// Pairs both.
@@ -16,12 +16,13 @@ package struct TimelineRow: Sendable {
     }
 
     package let recorded: RecordedEvent
-    /// By the accounts of the timeline; of another one that the event touches, nothing was replayed.
+    /// By account of the timeline; other accounts that the event touches are not replayed.
     package fileprivate(set) var changes: [AccountID: Change] = [:]
-    /// What the event discloses about an account of the timeline; nil when nothing was to be disclosed.
+    /// The event's disclosures about an account of the timeline; nil when disclosure was not
+    /// requested.
     package fileprivate(set) var disclosed: DisclosedValues?
 
-    /// An event of which no account was replayed yet.
+    /// Creates a row without replayed accounts.
     init(_ recorded: RecordedEvent) {
         self.recorded = recorded
     }
@@ -31,13 +32,13 @@ package struct TimelineRow: Sendable {
 package struct TimelineAccount: Hashable, Sendable {
     package let id: AccountID
     package let standing: ReplayedAccount.Standing
-    /// The account that stands for it; nil for the one that stands for all of them.
+    /// The account that absorbed it; nil for the survivor of all.
     package let mergedInto: AccountID?
-    /// The place of the `AccountOpened`; nil before it.
+    /// The position and time of the `AccountOpened`; nil before it.
     package let opened: LogMark?
-    /// How many events touch it: `seq` 0 to one less, each naming the one before it.
+    /// The number of events that touch it: `seq` 0 to one less, each naming its predecessor.
     package let eventCount: Int64
-    /// What it rests on that there is no further one.
+    /// The evidence that there is no further event.
     package let basis: HistoryBasis
 
     init(_ replayed: ReplayedAccount, basis: HistoryBasis) {
@@ -50,46 +51,47 @@ package struct TimelineAccount: Hashable, Sendable {
     }
 }
 
-/// Some of the events of an account and of those that it stands for, in commit order.
+/// A page of the events of an account and of all accounts merged with it, in commit order.
 package struct TimelinePage: Sendable {
-    /// The account that was asked for.
+    /// The requested account.
     package let requested: AccountID
-    /// The account that stands for all of them, then the others in the order of their opening.
+    /// The survivor of all, then the others in the order of their opening.
     package let accounts: [TimelineAccount]
-    /// Each event once.
+    /// The events, without duplicates.
     package private(set) var rows: [TimelineRow]
-    /// How many events touch any of the accounts up to ``asOf``, on whatever page.
+    /// The number of events that touch any of the accounts up to ``asOf``, on all pages.
     package let eventCount: Int64
-    /// Whether there are more behind the last row.
+    /// Whether more events follow the last row.
     package let hasMore: Bool
-    /// The last event of the log that was looked at; nil before the first.
+    /// The last event of the log that was scanned; nil before the first.
     package let asOf: LogMark?
     package let log: LogExtent
 
-    /// The account that stands for all of them.
+    /// The survivor of all accounts.
     package var survivor: AccountID { accounts.first?.id ?? requested }
 
-    /// What it rests on that no account has a further event: the weakest that any of them rests on.
+    /// The evidence that no account has a further event: the weakest of all accounts.
     package var basis: HistoryBasis {
         accounts.contains { $0.basis == .decisionState } ? .decisionState : .log
     }
 
-    /// What the access log is told: whose histories are shown, where these are several.
+    /// The details for the access log: the accounts whose histories are shown, if there are
+    /// several.
     ///
-    /// Merges make at most ``MergeAccounts/familyMax`` accounts one.
+    /// Merges join at most ``MergeAccounts/familyMax`` accounts.
     package var accessDetails: [String: String] {
         guard accounts.count > 1 else { return [:] }
         return ["accounts": accounts.map(\.id.description).joined(separator: " ")]
     }
 
-    /// Where the next page goes on; nil when there is no row to go on from.
+    /// The cursor of the next page; nil when the page has no rows.
     package var next: TimelineCursor? {
         guard let last = rows.last, let asOf else { return nil }
         return TimelineCursor(position: last.recorded.position, asOf: asOf.position)
     }
 
-    /// The positions of the rows that may disclose something: what the holder of an account outside of
-    /// the timeline gave away when the two met is not said.
+    /// The positions of the rows that may disclose something: the data of an account outside of the
+    /// timeline stay hidden.
     package var disclosablePositions: [LogPosition] {
         let own = Set(accounts.map(\.id))
         return rows.map(\.recorded).filter { recorded in
@@ -97,9 +99,9 @@ package struct TimelinePage: Sendable {
         }.map(\.position)
     }
 
-    /// Adds what the events disclose.
+    /// Adds the disclosures of the events.
     ///
-    /// - Parameter values: by position, of ``disclosablePositions``; a position without any discloses
+    /// - Parameter values: by position, of ``disclosablePositions``; a missing position discloses
     ///   nothing.
     package mutating func disclose(_ values: [LogPosition: DisclosedValues]) {
         for index in rows.indices {
@@ -108,12 +110,13 @@ package struct TimelinePage: Sendable {
     }
 }
 
-/// Interleaves the histories of accounts that merges made one, as they are replayed one after another.
+/// Interleaves the histories of merged accounts, which are replayed one after another.
 ///
-/// Each history is replayed from its beginning, so that what an account could be signed in with is known on
-/// every page; of the rows only a page is kept.
+/// Each history is replayed from its beginning, so that the account's links are known on every
+/// page; only the rows of one page are kept.
 package struct TimelineFold: Sendable {
-    /// The account whose history is wanted next, from its first event on; nil when nothing is.
+    /// The account whose history must be replayed next, from its first event on; nil when none is
+    /// left.
     package private(set) var wanted: AccountID?
 
     private let requested: AccountID
@@ -125,17 +128,17 @@ package struct TimelineFold: Sendable {
     private var known: Set<AccountID>
     private var finished: [AccountID: TimelineAccount] = [:]
     private var rows: [LogPosition: TimelineRow] = [:]
-    /// No row behind this position is on the page, nor is it the one that says that there are more.
+    /// The last position that can be on the page, or prove that more rows follow.
     private var cut: LogPosition?
     private var eventCount: Int64 = 0
 
-    /// Begins the timeline that an account is in.
+    /// Starts the timeline of an account.
     ///
     /// - Parameters:
-    ///   - account: any of those that merges made one.
-    ///   - tenant: whose log it is.
-    ///   - position: the last that is not listed; nil from the beginning.
-    ///   - limit: how many rows are listed at the most.
+    ///   - account: any of the merged accounts.
+    ///   - tenant: the tenant of the log.
+    ///   - position: the last position that is not listed; nil to start at the beginning.
+    ///   - limit: the maximum number of rows.
     package init(
         of account: AccountID, in tenant: TenantID, after position: LogPosition?, limit: Int
     ) {
@@ -148,7 +151,7 @@ package struct TimelineFold: Sendable {
         replayed = ReplayedAccount(account, in: tenant)
     }
 
-    /// Takes the next event of the wanted account in.
+    /// Applies the next event of the wanted account.
     ///
     /// - Throws: `FoldFault` when it cannot follow.
     package mutating func apply(_ recorded: RecordedEvent, leaf: Digest) throws(FoldFault) {
@@ -162,24 +165,24 @@ package struct TimelineFold: Sendable {
         if rows.count > 2 * limit { dropSurplus() }
     }
 
-    /// Ends the wanted account's history, and looks whose is wanted next.
+    /// Ends the wanted account's history and selects the next account.
     ///
-    /// - Parameter basis: what it rests on that it has no further event.
-    /// - Throws: `HistoryFault.damaged` when more accounts are one than merges can make.
+    /// - Parameter basis: the evidence that it has no further event.
+    /// - Throws: `HistoryFault.damaged` when more accounts are merged than the rules allow.
     package mutating func finish(_ basis: HistoryBasis) throws(HistoryFault) {
         finished[replayed.id] = TimelineAccount(replayed, basis: basis)
         let others = replayed.merges.map(\.absorbed) + (replayed.mergedInto.map { [$0] } ?? [])
         for other in others where known.insert(other).inserted { queue.append(other) }
         guard known.count <= MergeAccounts.familyMax else {
-            throw .damaged("merges made more accounts one than they may")
+            throw .damaged("too many accounts are merged")
         }
         wanted = queue.popLast()
         if let wanted { replayed = ReplayedAccount(wanted, in: tenant) }
     }
 
-    /// The page.
+    /// Returns the page.
     ///
-    /// - Precondition: no history is wanted any more.
+    /// - Precondition: no account is left to replay.
     package func page(asOf: LogMark?, log: LogExtent) -> TimelinePage {
         precondition(wanted == nil, "a history is missing")
         let listed = rows.keys.sorted().prefix(limit)

@@ -1,4 +1,4 @@
-/// What the fold of a log has to keep, however it is kept.
+/// The state that a fold of a log keeps, in any representation.
 ///
 /// ``fold(_:leaf:)`` is the only place that knows how events follow on each other: deciding,
 /// replaying and verifying share it, over a part of the state or over the whole.
@@ -11,36 +11,37 @@ protocol Fold {
 
     func standing(of account: AccountID) -> AccountStanding?
     func standing(of identity: IdentityID) -> IdentityStanding?
-    /// Whether a session was opened and, as far as that is kept, whether it lives.
+    /// Returns whether a session was opened and, where that is known, whether it is live.
     func standing(of session: SessionID) -> SessionStanding?
 
     mutating func open(_ account: AccountID, at position: LogPosition)
-    /// Takes an event into an account's own history.
+    /// Appends an event to an account's own history.
     mutating func touch(_ reference: AccountReference, leaf: Digest, at position: LogPosition)
     mutating func link(_ fact: ProviderLinked, at position: LogPosition, _ time: Timestamp)
-    /// Takes a link away and ends the sessions that the identity opened.
+    /// Removes a link and ends the sessions that the identity opened.
     mutating func unlink(_ fact: ProviderUnlinked, at position: LogPosition)
     mutating func open(_ session: Session)
     mutating func end(_ session: SessionID, at position: LogPosition)
     mutating func endSessions(of account: AccountID, at position: LogPosition)
-    /// Takes all links, holds and sessions of an account away, and its identities for ever.
+    /// Removes all links, holds and sessions of an account, and its identities for ever.
     mutating func erase(_ account: AccountID, at position: LogPosition)
     func holds(on account: AccountID) -> [HoldID]
     mutating func set(_ holds: [HoldID], on account: AccountID)
-    /// What an account can be signed in with, in linking order; nil when that is not known here.
+    /// Returns an account's links, in linking order; nil when they are not known here.
     func links(of account: AccountID) -> [Account.Link]?
-    /// The merges by which an account absorbed others, as far as they are known here.
+    /// Returns the known merges by which an account absorbed others.
     func merges(of account: AccountID) -> [Merge]
     /// Whether all merges of an account are known here.
     var knowsAbsorbed: Bool { get }
-    /// Moves links, ends the sessions of the absorbed account and of links that are replaced, and lets
-    /// the survivor stand for the other one.
+    /// Moves links, ends the sessions of the absorbed account and of replaced links, and resolves
+    /// the absorbed account to the survivor.
     mutating func merge(_ fact: AccountsMerged, as merge: Merge)
-    /// Gives links back, and ends the sessions that their identities opened at the survivor.
+    /// Returns links to the absorbed account, and ends the sessions that their identities opened at
+    /// the survivor.
     mutating func unmerge(_ fact: AccountsUnmerged, at position: LogPosition)
 }
 
-/// Where an account stands.
+/// The state of an account.
 struct AccountStanding {
     let nextSequence: Int64
     let lastLeaf: Digest
@@ -50,27 +51,27 @@ struct AccountStanding {
     let mergedInto: AccountID?
 }
 
-/// Whose an identity is.
+/// The owner of an identity.
 struct IdentityStanding {
     let provider: ProviderName
     /// Nil after an unlink.
     let account: AccountID?
-    /// Whether it was erased with the account that it belonged to last.
+    /// Whether it was erased with its last account.
     let isForgotten: Bool
     /// The position of the last `ProviderLinked`.
     let linkedPosition: LogPosition
 }
 
-/// Whose a session is.
+/// The owner of a session.
 struct SessionStanding {
     let account: AccountID
     let isLive: Bool
 }
 
 extension Fold {
-    /// Takes one event into the state.
+    /// Applies one event.
     ///
-    /// - Throws: `FoldFault` when the event cannot follow; the state is then as it was.
+    /// - Throws: `FoldFault` when the event cannot follow; the state is then unchanged.
     mutating func fold(_ recorded: RecordedEvent, leaf: Digest) throws(FoldFault) {
         try checkEnvelope(recorded)
         try applyFact(recorded)
@@ -109,11 +110,11 @@ extension Fold {
             }
         case .keyRotated:
             guard recorded.position > LogPosition(0) else {
-                throw .impossible("a log is opened before its keys change")
+                throw .impossible("keys cannot change before a log is opened")
             }
         case .accountOpened(let fact):
             guard standing(of: fact.account) == nil else {
-                throw .impossible("account \(fact.account) is open already")
+                throw .impossible("account \(fact.account) is already open")
             }
             open(fact.account, at: recorded.position)
         case .providerLinked(let fact):
@@ -147,14 +148,15 @@ extension Fold {
             try requireUnerased(fact.account)
             guard !knowsAbsorbed || fact.survivor.map({ $0 == root(of: fact.account) }) ?? true
             else {
-                throw .impossible("another account stands for account \(fact.account)")
+                throw .impossible("account \(fact.account) was merged into another one")
             }
             guard holds(on: fact.account).isEmpty else {
                 throw .impossible("account \(fact.account) is under a legal hold")
             }
-            // Whom it absorbed is erased first, so that no name is left to resolve to nobody.
+            // The accounts it absorbed are erased first, so that no id resolves to an erased
+            // account.
             guard !knowsAbsorbed || merges(of: fact.account).isEmpty else {
-                throw .impossible("account \(fact.account) stands for others that live")
+                throw .impossible("account \(fact.account) absorbed accounts that are not erased")
             }
             erase(fact.account, at: recorded.position)
         case .legalHoldSet(let fact):
@@ -163,7 +165,7 @@ extension Fold {
             try lift(fact)
         case .ledgerRestored:
             guard recorded.position > LogPosition(0) else {
-                throw .impossible("a log begins with its opening")
+                throw .impossible("a log must begin with its opening")
             }
         case .accountsMerged(let fact):
             try checkMerge(fact)
@@ -182,17 +184,17 @@ extension Fold {
             var moved = fact.moved
             for link in fact.dropped { moved.insert(link) }
             guard moved == links else {
-                throw .impossible("a merge moves other links than account \(fact.absorbed) has")
+                throw .impossible("the moved links differ from those of account \(fact.absorbed)")
             }
         }
         if var links = links(of: fact.survivor) {
             guard fact.replaced.allSatisfy(links.contains) else {
-                throw .impossible("a merge replaces what account \(fact.survivor) has not")
+                throw .impossible("account \(fact.survivor) does not have a replaced link")
             }
             links.remove(fact.replaced.map(\.identity))
             for link in fact.moved { links.insert(link) }
             guard links == fact.links else {
-                throw .impossible("account \(fact.survivor) would have other links")
+                throw .impossible("the final links differ from those of account \(fact.survivor)")
             }
         }
         guard !fact.links.isEmpty else {
@@ -200,10 +202,10 @@ extension Fold {
         }
     }
 
-    /// What does not fit into an entry must not be written: nobody could read it.
+    /// Refuses links that do not fit into an entry, which could not be read back.
     private func requireRoom(_ lists: [Account.Link]...) throws(FoldFault) {
         guard lists.map(\.count).reduce(0, +) <= EntryDetails.linksMax else {
-            throw .impossible("an entry cannot hold so many links")
+            throw .impossible("the links exceed what an entry can hold")
         }
     }
 
@@ -222,7 +224,7 @@ extension Fold {
             merge.absorbed == fact.absorbed,
             Set(fact.returned.map(\.identity)) == Set(merge.moved + merge.dropped),
             Set(fact.restored.map(\.identity)) == Set(merge.replaced)
-        else { throw .impossible("other links go back than were moved") }
+        else { throw .impossible("the returned links differ from the moved ones") }
         let moved = Set(merge.moved)
         for link in fact.returned where moved.contains(link.identity) {
             guard links.contains(link) else {
@@ -235,11 +237,12 @@ extension Fold {
         links.remove(merge.moved)
         for link in fact.restored { links.insert(link) }
         guard links == fact.links else {
-            throw .impossible("account \(fact.survivor) would have other links")
+            throw .impossible("the final links differ from those of account \(fact.survivor)")
         }
     }
 
-    /// An identity that a merge set free, where it is known, and that was not linked since.
+    /// Requires an identity that a merge unlinked, where it is known, and that was not linked
+    /// since.
     private func requireFreed(_ link: Account.Link) throws(FoldFault) {
         guard let known = standing(of: link.identity) else { return }
         guard known.account == nil, !known.isForgotten, known.linkedPosition == link.position else {
@@ -251,7 +254,7 @@ extension Fold {
         try requireUnerased(fact.account)
         let holds = holds(on: fact.account)
         guard !holds.contains(fact.hold) else {
-            throw .impossible("hold \(fact.hold) is set already")
+            throw .impossible("hold \(fact.hold) is already set")
         }
         set(holds + [fact.hold], on: fact.account)
     }
@@ -268,7 +271,7 @@ extension Fold {
     private mutating func signIn(_ fact: SignedIn, _ recorded: RecordedEvent) throws(FoldFault) {
         try requireLink(of: fact.identity, to: fact.account)
         guard standing(of: fact.session) == nil else {
-            throw .impossible("session \(fact.session) is open already")
+            throw .impossible("session \(fact.session) is already open")
         }
         open(
             Session(
@@ -282,7 +285,7 @@ extension Fold {
         try requireAccount(fact.account)
         guard let known = standing(of: fact.identity) else { return }
         guard known.account == nil else {
-            throw .impossible("identity \(fact.identity) belongs to an account already")
+            throw .impossible("identity \(fact.identity) already belongs to an account")
         }
         guard !known.isForgotten else {
             throw .impossible("identity \(fact.identity) was erased")
@@ -302,14 +305,14 @@ extension Fold {
         }
     }
 
-    /// The account that stands for an account; itself where none does.
+    /// Returns the survivor of an account; itself when it is not merged.
     private func root(of account: AccountID) -> AccountID {
         var root = account
         while let survivor = standing(of: root)?.mergedInto { root = survivor }
         return root
     }
 
-    /// An account that lives, though another one may stand for it.
+    /// Requires an account that is not erased; it may be merged into another one.
     private func requireUnerased(_ account: AccountID) throws(FoldFault) {
         guard let known = standing(of: account) else {
             throw .impossible("account \(account) was never opened")

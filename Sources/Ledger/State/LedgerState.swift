@@ -1,8 +1,8 @@
 /// The fold of one tenant's log, or the part of it that a batch of commands needs.
 ///
-/// The same `apply` replays history and moves decision state forward. A part is built by loading the
-/// accounts that a batch touches, each with all its links; what was not loaded is not there, so an event
-/// that touches it is a fault and not a guess.
+/// The same `apply` replays history and advances decision state. A part is built by loading the
+/// accounts that a batch touches, each with all its links; whatever was not loaded is absent, so an
+/// event that touches it is a fault and not a guess.
 package struct LedgerState: Sendable {
     package let tenant: TenantID
     /// The position that the next event gets.
@@ -12,7 +12,7 @@ package struct LedgerState: Sendable {
     package internal(set) var accounts: [AccountID: Account] = [:]
     package internal(set) var identities: [IdentityID: Identity] = [:]
     package internal(set) var sessions: [SessionID: Session] = [:]
-    /// The live ones of ``sessions``, by account.
+    /// The live ``sessions``, by account.
     var liveSessions: [AccountID: Set<SessionID>] = [:]
 
     /// The state before the first event, or a part of the state at a position.
@@ -25,7 +25,7 @@ package struct LedgerState: Sendable {
         self.lastRecordedAt = lastRecordedAt
     }
 
-    /// Makes room for what a number of commands load.
+    /// Reserves capacity for the rows that a number of commands load.
     mutating func reserve(forCommands count: Int) {
         accounts.reserveCapacity(count)
         identities.reserveCapacity(2 * count)
@@ -38,7 +38,7 @@ package struct LedgerState: Sendable {
         accounts[account.id] = account
     }
 
-    /// Adds a loaded link to its loaded account, in linking order; false when it is there already.
+    /// Adds a loaded link to its loaded account, in linking order; false for a duplicate.
     package mutating func load(_ link: Account.Link, of account: AccountID) -> Bool {
         guard let links = accounts[account]?.links,
             !links.contains(where: { $0.identity == link.identity })
@@ -65,23 +65,23 @@ package struct LedgerState: Sendable {
         accounts[account]?.holds = holds
     }
 
-    /// Adds to a loaded account which one absorbed it.
+    /// Sets the survivor of a loaded account.
     package mutating func load(mergedInto survivor: AccountID, of account: AccountID) {
         accounts[account]?.mergedInto = survivor
     }
 
-    /// Adds a loaded merge to its loaded survivor; merges come in the order of the log.
+    /// Adds a loaded merge to its loaded survivor; merges must come in log order.
     package mutating func load(_ merge: Merge) {
         guard accounts[merge.survivor]?.merges.contains(merge) == false else { return }
         accounts[merge.survivor]?.merges.append(merge)
     }
 
-    /// Whether an identity was erased with the account that it belonged to last.
+    /// Checks whether an identity was erased with its last account.
     package func isForgotten(_ identity: Identity) -> Bool {
         accounts[identity.lastAccount]?.erasedPosition != nil
     }
 
-    /// Moves an account's own sequence: its part in the next event.
+    /// Returns the account's part in the next event.
     func reference(to account: AccountID) -> AccountReference {
         guard let known = accounts[account] else {
             return AccountReference(id: account, previous: nil, sequence: 0)
@@ -91,7 +91,7 @@ package struct LedgerState: Sendable {
     }
 }
 
-/// Why an event cannot follow on the state before it: the log is damaged, or the program is.
+/// The reasons why an event cannot follow the state before it: a damaged log, or a bug.
 package enum FoldFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The event belongs to another tenant's log.
     case otherTenant
@@ -99,9 +99,9 @@ package enum FoldFault: Error, Hashable, Sendable, CustomStringConvertible {
     case position(expected: LogPosition)
     /// The event is dated before the one that it follows.
     case timeWentBack
-    /// An account's own count of events has a gap or a repetition.
+    /// The account's own sequence has a gap or a repetition.
     case sequence(AccountID)
-    /// An account's part does not name the account's previous event.
+    /// The account's part does not name the account's previous event.
     case previous(AccountID)
     /// The event's accounts are not those of its fact.
     case accounts
@@ -111,11 +111,11 @@ package enum FoldFault: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .otherTenant: "the entry names another tenant"
-        case .position(let expected): "the entry is not the one of position \(expected)"
+        case .position(let expected): "the entry does not belong at position \(expected)"
         case .timeWentBack: "recorded_at goes back"
         case .sequence(let account): "seq of account \(account) has a gap"
         case .previous(let account): "prev of account \(account) is not its previous event"
-        case .accounts: "the accounts are not those of the fact"
+        case .accounts: "the accounts do not match the fact"
         case .impossible(let why): why
         }
     }

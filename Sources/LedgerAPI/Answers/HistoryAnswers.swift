@@ -1,7 +1,7 @@
 package import Ledger
 
 extension ResolvedAccount {
-    /// The most sessions that an answer lists; those that were opened last.
+    /// The maximum number of sessions in a response, the most recently opened ones.
     fileprivate static let sessionsMax = 100
 
     /// The answer of `GET /v1/accounts/{id}`, also printed by the command line.
@@ -23,7 +23,8 @@ extension ResolvedAccount {
 }
 
 extension HistoryPage {
-    /// The answer of `GET /v1/accounts/{id}/history`: events, where to go on, and what they prove.
+    /// The answer of `GET /v1/accounts/{id}/history`: events, the next position, and what they
+    /// prove.
     package func json(of account: AccountID) -> [UInt8] {
         var writer = JSONWriter(reserving: 2048 * (events.count + 1))
         writer.object { writer in
@@ -38,7 +39,7 @@ extension HistoryPage {
         return writer.bytes
     }
 
-    /// What has been checked, and up to where.
+    /// Writes what was checked, and up to which event.
     fileprivate func completeness(of account: AccountID, to writer: inout JSONWriter) {
         let sequences = events.compactMap { event in
             event.recorded.accounts.first { $0.id == account }?.sequence
@@ -59,12 +60,12 @@ extension HistoryPage {
         }
     }
 
-    /// Says no more than was checked: of what came before the page, only its last event was read.
+    /// Claims no more than was checked: of the events before the page, only the last one was read.
     private func statement(from first: Int64?, through last: Int64?) -> String {
         let place = asOf.map { "position \($0.position)" } ?? "before the first event"
         let witness =
             basis == .decisionState
-            ? "; that none follows is what decision state says, not the log alone" : ""
+            ? "; that no event follows rests on decision state, not on the log alone" : ""
         guard let first, let last else {
             let which = eventCount == 0 ? "No event" : "No further event"
             return "\(which) touches the account up to \(place)\(witness)"
@@ -74,8 +75,8 @@ extension HistoryPage {
         }
         guard first == 0 else {
             return "seq \(first) to \(last), each naming the one before it, and no further event"
-                + " touches the account up to \(place)\(witness); the page begins behind seq"
-                + " \(first - 1), and says nothing of what came before that"
+                + " touches the account up to \(place)\(witness); the page begins after seq"
+                + " \(first - 1), and proves nothing about earlier events"
         }
         return "Exactly \(eventCount) events touch the account up to \(place): seq 0 to"
             + " \(last), each naming the one before it\(witness)"
@@ -117,7 +118,7 @@ extension AccountChanges {
 }
 
 extension JSONWriter {
-    /// What an account is at a moment.
+    /// Writes the state of an account at one moment.
     fileprivate mutating func members(of account: ReplayedAccount) {
         name("status")
         text(account.standing.rawValue)
@@ -216,7 +217,7 @@ extension JSONWriter {
         named(name, position?.value)
     }
 
-    /// A number of 64 bits is a text, as in entries.
+    /// Writes a 64-bit number as a string, as entries do.
     mutating func named(_ name: String, _ number: Int64?) {
         self.name(name)
         guard let number else { return null() }

@@ -1,7 +1,7 @@
 package import Ledger
 
 extension TimelinePage {
-    /// The answer of `GET /v1/accounts/{id}/timeline`: rows, where to go on, and what they prove.
+    /// The answer of `GET /v1/accounts/{id}/timeline`: rows, the next cursor, and what they prove.
     package var json: [UInt8] {
         var writer = JSONWriter(reserving: 1024 * (rows.count + 2))
         writer.object { writer in
@@ -41,14 +41,14 @@ extension TimelinePage {
         }
     }
 
-    /// What was checked of all histories, in one sentence; the page shows a part of it.
+    /// One sentence about what was checked of all histories; the page shows a part of them.
     package var statement: String {
         let place = asOf.map { "position \($0.position)" } ?? "before the first event"
         let who = accounts.count == 1 ? "the account" : "these \(accounts.count) accounts"
         let how = "of each account from seq 0 on, each naming the one before it"
         let witness =
             basis == .decisionState
-            ? "; that none follows is what decision state says, not the log alone" : ""
+            ? "; that no event follows rests on decision state, not on the log alone" : ""
         let rest = hasMore ? "; more of them follow on the next page" : ""
         return "Exactly \(eventCount) events touch \(who) up to \(place): \(how)\(witness)\(rest)"
     }
@@ -88,7 +88,8 @@ extension TimelineRow {
         }
     }
 
-    /// What the event was for one of its accounts; of one outside of the timeline only that it is touched.
+    /// Writes an account's part in the event; of an account outside of the timeline, only that the
+    /// event touches it.
     private func part(of reference: AccountReference, to writer: inout JSONWriter) {
         writer.object { writer in
             writer.named("account", reference.id)

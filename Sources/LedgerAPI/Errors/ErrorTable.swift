@@ -2,9 +2,9 @@ internal import HTTP
 internal import Ledger
 internal import LedgerWire
 
-/// What is answered to what: the only place where errors get statuses, codes and words.
+/// The response to an error: the only place where errors get statuses, codes and messages.
 struct ErrorAnswer {
-    /// How long a client should wait before it tries again, in seconds, by what is in its way.
+    /// The seconds that a client should wait before it retries, by cause.
     private enum RetryAfter {
         static let overloaded: Int64 = 1
         static let unavailable: Int64 = 2
@@ -62,7 +62,7 @@ extension ErrorAnswer {
             case .invalidRequest(let flaw):
                 Self(400, .invalidRequest, flaw.message, details: flaw.details)
             case .notJSON:
-                Self(415, .unsupportedMediaType, "The body must be declared as application/json")
+                Self(415, .unsupportedMediaType, "Content-Type must be application/json")
             case .accessTokenMissing:
                 Self(401, .invalidAccessToken, "An access token is required")
                     .challenge(Challenge.plain)
@@ -72,19 +72,19 @@ extension ErrorAnswer {
             case .apiKeyInvalid:
                 Self(401, .invalidAPIKey, "The API key is invalid, expired or revoked")
                     .challenge(Challenge.invalidToken)
-            case .forbidden: Self(403, .forbidden, "This API key's role may not do this")
+            case .forbidden: Self(403, .forbidden, "This API key's role does not permit this")
             case .accountNotNamed:
                 Self(
                     403, .forbidden,
-                    "This API key's role is shown personal data of one account: name it by account=",
+                    "This API key's role may see personal data of one account only: name it with account=",
                     details: ["parameter": "account"])
             case .eventNotFound: Self(404, .eventNotFound, "There is no event with this id")
             case .noProof(let refusal): Self(refusal)
             case .proofFailed:
-                Self(500, .logDamaged, "What is stored does not prove what was asked for")
+                Self(500, .logDamaged, "The stored log is damaged and does not prove this")
             case .notFound: Self(404, .notFound, "Not found")
             case .methodNotAllowed(let allowed):
-                Self(405, .methodNotAllowed, "The path does not have this method")
+                Self(405, .methodNotAllowed, "This path does not support this method")
                     .with("Allow", allowed.joined(separator: ", "))
             case .notReady:
                 Self(503, .unavailable, "The service is not ready")
@@ -112,7 +112,7 @@ extension ErrorAnswer {
             case .identityNotNamed:
                 Self(
                     400, .invalidRequest,
-                    "The account has several identities of this provider: name one by identity_id",
+                    "The account has several identities of this provider: name one with identity_id",
                     details: ["parameter": "identity_id"])
             case .onlyProvider:
                 Self(
@@ -121,48 +121,49 @@ extension ErrorAnswer {
             case .reauthenticationRequired:
                 Self(
                     403, .reauthenticationRequired,
-                    "Sign in again first: this needs a recent sign-in")
+                    "This requires a recent sign-in: sign in again first")
             case .invalidRefreshToken:
                 Self(401, .invalidRefreshToken, "The refresh token is invalid or expired")
                     .challenge(Challenge.plain)
             case .idempotencyKeyReused:
                 Self(
                     422, .idempotencyKeyReused,
-                    "The idempotency key was used before for another request")
+                    "The idempotency key was already used for another request")
             case .providerUnavailable:
-                Self(503, .unavailable, "The provider can't be reached")
+                Self(503, .unavailable, "The provider cannot be reached")
                     .retry(after: RetryAfter.providerUnavailable)
             case .unknownAccount: Self(404, .accountNotFound, "There is no such account")
             case .accountErased: Self(410, .accountErased, "The account has been erased")
             case .erasurePlanChanged:
                 Self(
                     409, .erasurePlanChanged,
-                    "What would be erased is not what was agreed to: ask for another preview")
+                    "The erasure plan has changed: request a new preview")
             case .legalHold: Self(409, .legalHold, "The account is under a legal hold")
             case .tooManyHolds:
-                Self(409, .tooManyHolds, "The account has as many legal holds as it may have")
+                Self(409, .tooManyHolds, "The account has the maximum number of legal holds")
             case .unknownHold: Self(404, .holdNotFound, "The account has no such legal hold")
             case .accountMerged(let survivor):
                 Self(
-                    409, .accountMerged, "Another account stands for this account",
+                    409, .accountMerged, "This account was merged into another one",
                     details: ["merged_into": survivor.description])
-            case .sameAccount: Self(409, .sameAccount, "These are one account already")
+            case .sameAccount: Self(409, .sameAccount, "Both are already the same account")
             case .nothingToChoose(let provider):
                 Self(
-                    400, .invalidRequest, "Nothing has to be chosen for a provider that keep names",
+                    400, .invalidRequest,
+                    "keep names a provider that needs no choice: leave it out",
                     details: ["field": "keep", "provider": provider.description])
             case .tooMuchToMerge:
                 Self(409, .mergeTooLarge, "The accounts are too large for one merge")
             case .mergePlanChanged:
-                Self(409, .mergePlanChanged, "The plan no longer holds: ask for another one")
+                Self(409, .mergePlanChanged, "The merge plan has changed: request a new preview")
             case .mergeSuperseded(let obstacle):
                 Self(
-                    409, .mergeSuperseded, "The merge can't be taken back any more",
+                    409, .mergeSuperseded, "The merge can no longer be undone",
                     details: ["reason": obstacle.rawValue])
             case .unknownMerge: Self(404, .mergeNotFound, "There is no merge with this id")
             case .relinkRefused(let obstacle):
                 Self(
-                    409, .relinkRefused, "The identity can't be linked again",
+                    409, .relinkRefused, "The identity cannot be linked again",
                     details: ["reason": obstacle.rawValue])
             }
     }
@@ -181,7 +182,7 @@ extension ErrorAnswer {
                     details: ["position": position.description, "size": String(size)])
             case .oldSizeAboveSize:
                 Self(
-                    400, .invalidRequest, "old must not be above size",
+                    400, .invalidRequest, "old must not be greater than size",
                     details: ["parameter": "old"])
             }
     }
@@ -204,13 +205,15 @@ extension ErrorAnswer {
             switch rejection {
             case .bodyTooLarge: Self(413, .payloadTooLarge, "The body is too large")
             case .lengthRequired:
-                Self(411, .lengthRequired, "A body needs a Content-Length and no Transfer-Encoding")
+                Self(
+                    411, .lengthRequired,
+                    "A body requires Content-Length; Transfer-Encoding is not supported")
             case .malformed: Self(400, .invalidRequest, "The request is malformed")
             case .overloaded: Self(LedgerFault.overloaded)
             case .internalFailure: .internalError
             case .headersTooLarge: Self(431, .invalidRequest, "The header section is too large")
             case .expectationUnknown:
-                Self(417, .invalidRequest, "Nothing but 100-continue can be expected")
+                Self(417, .invalidRequest, "100-continue is the only supported expectation")
             }
     }
 

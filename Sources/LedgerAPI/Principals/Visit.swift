@@ -2,10 +2,10 @@ internal import HTTP
 internal import Ledger
 internal import LedgerWire
 
-/// A request of a principal that may do what it asks for; nothing has been shown yet.
+/// An authorised request of a principal; nothing has been disclosed yet.
 struct Visit: Sendable {
     let principal: Principal
-    /// Why, in the words of the `Ledger-Reason` field; nil when the request has none.
+    /// The reason from the `Ledger-Reason` field; nil when the request has none.
     let reason: String?
 
     private let call: RouteCall
@@ -18,14 +18,14 @@ struct Visit: Sendable {
         self.access = access
     }
 
-    /// Whether personal data is wanted, by `?disclose=true`, and may be shown.
+    /// Checks whether personal data is requested with `?disclose=true` and may be shown.
     ///
     /// - Parameters:
-    ///   - query: what was asked.
-    ///   - ofEverybody: whether what is asked for is about all accounts, and not about one account or event.
-    /// - Returns: false when none is wanted.
-    /// - Throws: 403, which is recorded, for a role that never sees any, or not everybody's; 400 without a
-    ///   reason.
+    ///   - query: the parameters of the request.
+    ///   - ofEverybody: whether the request covers all accounts, and not one account or event.
+    /// - Returns: false when none is requested.
+    /// - Throws: 403, which is recorded, for a role that may see none, or not of all accounts; 400
+    ///   without a reason.
     func isDisclosing(
         _ query: QueryParameters, ofEverybody: Bool = false
     ) async throws(APIError) -> Bool {
@@ -40,10 +40,11 @@ struct Visit: Sendable {
         return true
     }
 
-    /// Whether a term is compared with personal data: who may see any and says why; an id is looked up for
-    /// everybody else, too.
+    /// Checks whether a term may be compared with personal data.
     ///
-    /// - Throws: 403, which is recorded, for a role that never sees any; 400 without a reason.
+    /// That requires a role that may see it, and a reason. Ids are looked up for every role.
+    ///
+    /// - Throws: 403, which is recorded, for a role that may see none; 400 without a reason.
     func comparesPersonalData(_ term: SearchTerm) async throws(APIError) -> Bool {
         if term.id != nil { return principal.role.maySeePersonalData && reason != nil }
         guard principal.role.maySeePersonalData else {
@@ -53,22 +54,23 @@ struct Visit: Sendable {
         return true
     }
 
-    /// The reason, where there has to be one.
+    /// Returns the reason of a request that requires one.
     ///
     /// - Throws: 400 without one.
     func requiredReason() throws(APIError) -> String {
         guard let reason else {
             throw .invalidRequest(
                 RequestFlaw(
-                    "\(ReasonHeader.name) is required and says why", at: .header(ReasonHeader.name))
+                    "\(ReasonHeader.name) is required: state the reason",
+                    at: .header(ReasonHeader.name))
             )
         }
         return reason
     }
 
-    /// Writes down what is about to be shown; to be called before it is.
+    /// Records an access; to be called before anything is shown.
     ///
-    /// - Throws: 503 when it can't be written down.
+    /// - Throws: 503 when it cannot be recorded.
     func record(
         _ query: QueryParameters, account: AccountID? = nil, isDisclosed: Bool = false,
         more: [String: String] = [:]
@@ -80,19 +82,19 @@ struct Visit: Sendable {
         try await call.write(access)
     }
 
-    /// Writes down what was searched for and found, which is about to be shown; never the term itself.
+    /// Records a search and its results before they are shown; never the term itself.
     ///
-    /// - Throws: 503 when it can't be written down.
+    /// - Throws: 503 when it cannot be recorded.
     func record(_ found: SearchResult, by term: SearchTerm) async throws(APIError) {
         var access = access
         access.details = found.details(of: term)
         try await call.write(access)
     }
 
-    /// Writes down what is about to be done, and does it.
+    /// Records a command and then executes it.
     ///
-    /// What the ledger then refuses has a second line, of the same request, that says so.
-    /// - Throws: the refusal or the fault that it ends as; 503 when either line can't be written.
+    /// If the ledger refuses it, a second record of the same request says so.
+    /// - Throws: the command's refusal or fault; 503 when either record cannot be written.
     func carryOut(
         _ intent: Command.Intent, details: [String: String] = [:]
     ) async throws(APIError) -> Reply {
@@ -112,9 +114,9 @@ struct Visit: Sendable {
         }
     }
 
-    /// Whether the principal's key is still good, as it was when the visit began.
+    /// Checks whether the principal's key is still valid, as it was when the request began.
     ///
-    /// - Throws: 503 when that can't be found out.
+    /// - Throws: 503 when that cannot be determined.
     func isStillWelcome() async throws(APIError) -> Bool {
         do {
             return try await call.principal() == principal
@@ -124,7 +126,7 @@ struct Visit: Sendable {
         }
     }
 
-    /// Records that the principal may not do this, and gives what it is told.
+    /// Records a denied access and returns the error for the principal.
     private func refusal(
         _ details: [String: String], as refusal: APIError = .forbidden
     ) async throws(APIError) -> APIError {
@@ -137,25 +139,25 @@ struct Visit: Sendable {
 }
 
 extension RouteCall {
-    /// Lets a principal in by its API key.
+    /// Authenticates and authorises a principal by its API key.
     ///
-    /// Nothing is kept of a key: one that was revoked is refused from the next request on.
+    /// Keys are not cached: a revoked key is refused from the next request on.
     ///
     /// - Parameters:
-    ///   - action: what the access log calls it.
-    ///   - roles: who may.
+    ///   - action: the name of the action in the access log.
+    ///   - roles: the roles that are permitted.
     ///   - account: the account that the path names.
     ///   - event: the event that the path names.
-    /// - Returns: the visit, of which nothing but the refusals is written down yet.
-    /// - Throws: 401 without a good key of this tenant; 403, which is recorded, for another role; 400
-    ///   for a reason that can't be one; 503 when too many principals ask at once, or a refusal can't be
-    ///   recorded.
+    /// - Returns: the authorised request, of which only refusals have been recorded yet.
+    /// - Throws: 401 without a valid key of this tenant; 403, which is recorded, for another role;
+    ///   400 for a malformed reason; 503 when too many requests of principals are in progress, or a
+    ///   refusal cannot be recorded.
     func visit(
         _ action: AccessAction, by roles: Set<Role>, account: AccountID? = nil,
         event: EventID? = nil
     ) async throws(APIError) -> Visit {
         let principal = try await principal()
-        // Only now: who has no key takes nobody's turn.
+        // Last, so that a request without a valid key takes no permit.
         try takeTurn()
         var access = AccessRecord(by: principal, action)
         access.account = account
@@ -200,7 +202,7 @@ extension RouteCall {
 }
 
 extension APIError {
-    /// The same about an API key, of what was found out about a bearer token.
+    /// The API-key counterpart of a bearer token's error.
     fileprivate var ofAPIKey: APIError {
         switch self {
         case .accessTokenMissing: .apiKeyMissing
@@ -211,8 +213,8 @@ extension APIError {
 }
 
 extension Set<Role> {
-    /// Everybody who reads the ledger.
+    /// The roles that may read the ledger.
     static let readers: Set<Role> = Set(Role.allCases)
-    /// Who looks at those who look.
+    /// The roles that may read the access log.
     static let overseers: Set<Role> = [.auditor, .admin]
 }

@@ -3,14 +3,14 @@ internal import FoundationEssentials
 internal import Ledger
 
 extension ProvidersFile {
-    /// A tenant's part of the file.
+    /// One tenant's section of the file.
     struct TenantSettings {
         var providers: [ProviderSettings] = []
         var severalPerProvider = false
         var singleUseIDTokens = false
     }
 
-    /// A provider's part of the file.
+    /// One provider's section of the file.
     struct ProviderSettings {
         let name: ProviderName
         let displayName: String?
@@ -39,7 +39,7 @@ extension ProvidersFile {
             let object = try StrictObject(entry, at: "\(place)[\(index)]")
             let provider = try providerSettings(object)
             guard !settings.providers.contains(where: { $0.name == provider.name }) else {
-                throw ProvidersFileFault(object.place(of: "name"), "is there twice")
+                throw ProvidersFileFault(object.place(of: "name"), "is a duplicate provider name")
             }
             settings.providers.append(provider)
         }
@@ -106,8 +106,8 @@ extension ProvidersFile {
         return algorithms
     }
 
-    /// An issuer is compared as a text, and Google's is not even a URL; but one that is reached by
-    /// `http` off this machine is a mistake.
+    /// Issuers are compared as strings, and Google's is not even a URL; but an `http` issuer off
+    /// this machine is a mistake.
     private static func issuers(_ object: StrictObject) throws(ProvidersFileFault) -> [String] {
         let (value, place) = try object.required("issuer")
         let issuers =
@@ -117,7 +117,7 @@ extension ProvidersFile {
             guard URL(string: issuer).map(isOnLoopback) == true else {
                 throw ProvidersFileFault(
                     value.array == nil ? place : "\(place)[\(index)]",
-                    "must be https off the loopback interface")
+                    "must use https, except on the loopback interface")
             }
         }
         return issuers
@@ -129,13 +129,14 @@ extension ProvidersFile {
         guard let url = URL(string: text), let host = url.host(), !host.isEmpty,
             url.user() == nil, url.fragment() == nil
         else {
-            throw ProvidersFileFault(place, "must be an https address")
+            throw ProvidersFileFault(place, "must be an https URL")
         }
         switch url.scheme?.lowercased() {
         case "https": return text
         case "http" where isOnLoopback(url): return text
-        case "http": throw ProvidersFileFault(place, "must be https off the loopback interface")
-        default: throw ProvidersFileFault(place, "must be an https address")
+        case "http":
+            throw ProvidersFileFault(place, "must use https, except on the loopback interface")
+        default: throw ProvidersFileFault(place, "must be an https URL")
         }
     }
 

@@ -1,21 +1,20 @@
 package import Cryptography
 package import Ledger
 
-/// Reads the file that `LEDGER_PROVIDERS` names: which providers each tenant has.
+/// Reads the file that `LEDGER_PROVIDERS` names: the providers of each tenant.
 ///
 ///     {"providers":[{"name":"google","type":"oidc","issuer":["https://accounts.google.com"],
 ///                    "jwks_uri":"https://www.googleapis.com/oauth2/v3/certs",
 ///                    "audiences":["CLIENT_ID"]}]}
 ///
 /// is for the tenant `default` alone; `{"tenants":{"default":{"providers":[...]},"acme":{...}}}` is
-/// for several. A member that is not known is a fault, because a misspelt rule would silently not
-/// hold.
+/// for several. An unknown member is a fault, because a misspelt rule would silently not apply.
 package enum ProvidersFile {
-    /// The longest file that is read, in bytes.
+    /// The maximum size of the file, in bytes.
     package static let bytesMax = 1 << 20
-    /// The most tenants that a file may configure.
+    /// The maximum number of tenants in a file.
     package static let tenantCountMax = 10_000
-    /// The most providers that a tenant may have.
+    /// The maximum number of providers of a tenant.
     package static let providerCountMax = 64
 
     /// Reads a file.
@@ -24,10 +23,10 @@ package enum ProvidersFile {
     ///
     /// - Parameters:
     ///   - bytes: the file's content.
-    ///   - policy: the rules that every tenant begins with.
-    ///   - makeKeys: makes the cache for an address.
-    /// - Returns: what is configured for each tenant that the file names.
-    /// - Throws: `ProvidersFileFault`, which names the place.
+    ///   - policy: the initial rules of every tenant.
+    ///   - makeKeys: creates the cache for a URL.
+    /// - Returns: the configuration of each tenant that the file names.
+    /// - Throws: `ProvidersFileFault`, which names the location.
     package static func parse(
         _ bytes: [UInt8], policy: TenantPolicy,
         makeKeys: (_ url: String) -> KeySetCache = { KeySetCache(url: $0) }
@@ -36,7 +35,7 @@ package enum ProvidersFile {
             throw ProvidersFileFault("the file", "has more than \(bytesMax) bytes")
         }
         guard let value = JSONValue(parsing: bytes) else {
-            throw ProvidersFileFault("the file", "is not valid JSON or names a member twice")
+            throw ProvidersFileFault("the file", "is not valid JSON or has a duplicate member")
         }
         var caches: [String: KeySetCache] = [:]
         var result: [TenantID: TenantConfiguration] = [:]
@@ -71,7 +70,7 @@ package enum ProvidersFile {
         var sections: [(tenant: TenantID, section: StrictObject)] = []
         for (name, value) in members.sorted(by: { $0.key < $1.key }) {
             guard let tenant = TenantID(name) else {
-                throw ProvidersFileFault("tenants", "has a name that is no tenant's")
+                throw ProvidersFileFault("tenants", "has an invalid tenant name")
             }
             sections.append((tenant, try StrictObject(value, at: "tenants.\(name)")))
         }
@@ -79,9 +78,9 @@ package enum ProvidersFile {
     }
 }
 
-/// What is wrong with a providers file, in one line that names the place.
+/// The flaw of a providers file, in one line that names the location.
 package struct ProvidersFileFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The line, such as `providers[1].audiences must not be empty`.
+    /// The message, such as `providers[1].audiences must not be empty`.
     package let description: String
 
     private static let placeCharactersMax = 200
@@ -90,7 +89,8 @@ package struct ProvidersFileFault: Error, Hashable, Sendable, CustomStringConver
         description = "\(Self.quoted(place)) \(problem)"
     }
 
-    /// The place on one line, as far as a line goes: names of members are whatever the file says.
+    /// Returns the location on one line of limited length, since the file may contain any member
+    /// name.
     private static func quoted(_ place: String) -> String {
         let scalars = place.unicodeScalars.prefix(placeCharactersMax).map { scalar in
             switch scalar.properties.generalCategory {

@@ -1,9 +1,9 @@
 internal import Cryptography
 
-/// An object of a configuration file whose every member must be known; remembers where it stands.
+/// A configuration object whose members must all be known, with its location in the file.
 struct StrictObject {
     let members: JSONMembers
-    /// Where it stands, such as `tenants.acme`; empty for the whole file.
+    /// The location, such as `tenants.acme`; empty for the whole file.
     let place: String
 
     init(_ value: JSONValue, at place: String) throws(ProvidersFileFault) {
@@ -18,16 +18,16 @@ struct StrictObject {
         members[name] != nil
     }
 
-    /// Where a member stands.
+    /// Returns the location of a member.
     func place(of name: String) -> String {
         place.isEmpty ? name : "\(place).\(name)"
     }
 
-    /// Refuses members that are not among the known ones.
+    /// Refuses unknown members.
     func allow(_ names: Set<String>) throws(ProvidersFileFault) {
         let surplus = members.keys.filter { !names.contains($0) }.min()
         guard let surplus else { return }
-        throw ProvidersFileFault(place(of: surplus), "is not a known member")
+        throw ProvidersFileFault(place(of: surplus), "is an unknown member")
     }
 
     func required(
@@ -58,7 +58,7 @@ struct StrictObject {
         return flag
     }
 
-    /// A list of at least one text, none twice.
+    /// Returns a list of at least one string, without duplicates.
     func texts(_ name: String) throws(ProvidersFileFault) -> [String] {
         let (value, place) = try required(name)
         guard let elements = value.array else {
@@ -69,7 +69,7 @@ struct StrictObject {
         for (index, element) in elements.enumerated() {
             let text = try Self.text(element, at: "\(place)[\(index)]")
             guard !texts.contains(text) else {
-                throw ProvidersFileFault("\(place)[\(index)]", "is there twice")
+                throw ProvidersFileFault("\(place)[\(index)]", "is a duplicate")
             }
             texts.append(text)
         }
@@ -85,7 +85,7 @@ struct StrictObject {
         guard !text.isEmpty else { throw ProvidersFileFault(place, "must not be empty") }
         let isPlain = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
         guard text.utf8.count <= textBytesMax, isPlain else {
-            throw ProvidersFileFault(place, "is too long or holds control characters")
+            throw ProvidersFileFault(place, "is too long or contains control characters")
         }
         return text
     }

@@ -1,13 +1,13 @@
 internal import HTTP
 internal import Ledger
 
-/// The parameters of a query, of which each is known to its route and stands there once.
+/// The parameters of a query: all known to the route, none more than once.
 struct QueryParameters: Sendable {
-    /// The parameter that asks for personal data.
+    /// The parameter that requests personal data.
     static let disclose = "disclose"
-    /// How many elements a page has unless it is said.
+    /// The default number of elements of a page.
     static let limitDefault = 100
-    /// How many elements a page has at the most.
+    /// The maximum number of elements of a page.
     static let limitMax = 1_000
 
     private let values: [String: String]
@@ -15,9 +15,9 @@ struct QueryParameters: Sendable {
     /// Reads the query.
     ///
     /// - Parameters:
-    ///   - request: whose query it is.
+    ///   - request: the request with the query.
     ///   - names: the parameters that the route knows.
-    /// - Throws: 400 for a parameter that is not among them, is empty or stands there twice.
+    /// - Throws: 400 for a parameter that is unknown, empty or repeated.
     init(_ request: HTTPRequest, _ names: [String]) throws(APIError) {
         var values: [String: String] = [:]
         for (name, value) in request.query {
@@ -27,22 +27,22 @@ struct QueryParameters: Sendable {
                     RequestFlaw("The query has an unknown parameter; known: \(known)"))
             }
             guard !value.isEmpty, values.updateValue(value, forKey: name) == nil else {
-                throw Self.flaw(name, "must have one value")
+                throw Self.flaw(name, "must occur once and not be empty")
             }
         }
         self.values = values
     }
 
-    /// What the access log is told: every parameter that was given; each was checked, so that none holds
-    /// personal data.
+    /// The details for the access log: every parameter of the request; all were checked, so none
+    /// holds personal data.
     var details: [String: String] { values }
 
-    /// The text of a parameter; nil when it was not given.
+    /// The text of a parameter; nil when it is absent.
     subscript(_ name: String) -> String? { values[name] }
 
-    /// The value of a parameter, read as something; nil when it was not given.
+    /// Returns the parsed value of a parameter; nil when it is absent.
     ///
-    /// - Throws: 400 that says what would have been right.
+    /// - Throws: 400 that says which form is valid.
     func value<Value>(
         _ name: String, _ wanted: String, _ read: (String) -> Value?
     ) throws(APIError) -> Value? {
@@ -51,22 +51,22 @@ struct QueryParameters: Sendable {
         return value
     }
 
-    /// A position of the log.
+    /// Returns a position of the log.
     func position(_ name: String) throws(APIError) -> LogPosition? {
         try value(name, "a position: digits without a leading zero") { LogPosition(digits: $0) }
     }
 
-    /// A position of the log, or a time.
+    /// Returns a position of the log, or a time.
     func moment(_ name: String) throws(APIError) -> Moment? {
         try value(name, "a position or an RFC 3339 time") { Moment($0) }
     }
 
-    /// A truth value; false when it was not given.
+    /// Returns a Boolean; false when it is absent.
     func flag(_ name: String) throws(APIError) -> Bool {
         try value(name, "true or false") { ["true": true, "false": false][$0] } ?? false
     }
 
-    /// How many elements the page may have, by `limit`.
+    /// Returns the maximum number of elements of the page, from `limit`.
     func limit() throws(APIError) -> Int {
         try value("limit", "a number from 1 to \(Self.limitMax)") { text in
             LogPosition(digits: text).flatMap { number in

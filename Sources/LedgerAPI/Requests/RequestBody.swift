@@ -1,19 +1,19 @@
 internal import Cryptography
 internal import HTTP
 
-/// The JSON object that a request carries; members that no route knows are ignored.
+/// The JSON object in a request's body; unknown members are ignored.
 ///
-/// Refused are bodies that are not declared as JSON, two members of one name, lone surrogates,
-/// U+0000 in any text, and nesting deeper than `JSONValue.depthMax`.
+/// Refuses bodies that are not declared as JSON, duplicate member names, lone surrogates, U+0000 in
+/// any string, and nesting deeper than `JSONValue.depthMax`.
 struct RequestBody {
-    /// The longest token that a body may carry, in bytes; the limit of `CompactJWS`.
+    /// The maximum length of a token in a body, in bytes; the limit of `CompactJWS`.
     static let tokenBytesMax = 16_384
-    /// The longest nonce that a body may carry, in bytes.
+    /// The maximum length of a nonce in a body, in bytes.
     static let nonceBytesMax = 1024
 
     private let members: JSONMembers
 
-    /// Reads the body; an empty one stands for `{}` where the route says so.
+    /// Reads the body; an empty one means `{}` where the route allows it.
     init(_ request: HTTPRequest, mayBeEmpty: Bool = false) throws(APIError) {
         let body = request.body
         guard !body.isEmpty else {
@@ -27,20 +27,20 @@ struct RequestBody {
         guard types.count == 1, MediaType(types[0])?.isJSON == true else { throw .notJSON }
         guard let value = JSONValue(parsing: body) else {
             throw .invalidRequest(
-                RequestFlaw("The body is not valid JSON or names a member twice"))
+                RequestFlaw("The body is not valid JSON or has a duplicate member"))
         }
         guard let members = value.members else {
             throw .invalidRequest(RequestFlaw("The body must be a JSON object"))
         }
-        // Raw control characters are not JSON: without an escape there can be none.
+        // Raw control characters are not valid JSON, so U+0000 needs an escape.
         let mayHoldNUL = body.span.holds(UInt8(ascii: "\\"))
         guard !mayHoldNUL || !value.holdsNUL else {
-            throw .invalidRequest(RequestFlaw("The body holds the character U+0000"))
+            throw .invalidRequest(RequestFlaw("The body contains the character U+0000"))
         }
         self.members = members
     }
 
-    /// A text that must be there and must not be empty.
+    /// Returns a required string that is not empty.
     func text(_ name: String, bytesMax: Int) throws(APIError) -> String {
         guard let text = try optionalText(name, bytesMax: bytesMax), !text.isEmpty else {
             throw .invalidRequest(RequestFlaw("\(name) is required", at: .field(name)))
@@ -48,7 +48,7 @@ struct RequestBody {
         return text
     }
 
-    /// A text that may be left out; null counts as left out.
+    /// Returns an optional string; null means absent.
     func optionalText(_ name: String, bytesMax: Int) throws(APIError) -> String? {
         guard let value = members.present(name) else { return nil }
         guard let text = value.string else {
@@ -61,7 +61,7 @@ struct RequestBody {
         return text
     }
 
-    /// An object of texts that may be left out; null counts as left out.
+    /// Returns an optional object of strings; null means absent.
     func optionalTexts(_ name: String) throws(APIError) -> [(name: String, text: String)] {
         guard let value = members.present(name) else { return [] }
         guard let members = value.members else {
@@ -71,14 +71,14 @@ struct RequestBody {
         for key in members.keys {
             guard let text = members[key]?.string else {
                 throw .invalidRequest(
-                    RequestFlaw("\(name) must hold strings only", at: .field(name)))
+                    RequestFlaw("\(name) must contain only strings", at: .field(name)))
             }
             texts.append((name: key, text: text))
         }
         return texts
     }
 
-    /// A truth value that may be left out; null counts as left out.
+    /// Returns an optional Boolean; null means absent.
     func optionalFlag(_ name: String) throws(APIError) -> Bool? {
         guard let value = members.present(name) else { return nil }
         guard case .bool(let flag) = value else {
@@ -89,7 +89,7 @@ struct RequestBody {
 }
 
 extension JSONValue {
-    /// Whether any text, names of members included, holds what Postgres can't store.
+    /// Whether any string, names of members included, contains U+0000, which Postgres cannot store.
     fileprivate var holdsNUL: Bool {
         switch self {
         case .null, .bool, .number: false

@@ -1,7 +1,8 @@
 internal import HTTP
 internal import Ledger
 
-/// `POST /v1/accounts/{id}/erasure/preview`: what an erasure of the account would cover and destroy.
+/// `POST /v1/accounts/{id}/erasure/preview`: the accounts that an erasure would cover, and what it
+/// would destroy.
 struct ErasurePreviewRoute: Route {
     static let method = "POST"
     static let path = "/v1/accounts/{id}/erasure/preview"
@@ -24,10 +25,12 @@ struct ErasurePreviewRoute: Route {
     }
 }
 
-/// `DELETE /v1/accounts/{id}`: erases the person of an account, for an administrator and with a reason.
+/// `DELETE /v1/accounts/{id}`: erases the person of an account, for an administrator and with a
+/// reason.
 ///
-/// Repeating it answers the same. `?basis=` says on what ground; `data_subject_request` unless it does.
-/// `?plan_digest=` agrees to a preview; without it the account has to be one with no other.
+/// Repeating it answers the same. `?basis=` states the legal ground; the default is
+/// `data_subject_request`. `?plan_digest=` agrees to a preview; without it the account must not be
+/// merged with another one.
 struct EraseAccountRoute: Route {
     static let method = "DELETE"
     static let path = "/v1/accounts/{id}"
@@ -54,12 +57,12 @@ struct EraseAccountRoute: Route {
     private func agreement(
         to query: QueryParameters, _ account: AccountID, _ call: RouteCall
     ) throws(APIError) -> EraseAccount.Agreement {
-        guard let text = try query.value("plan_digest", "a plan's digest", { $0 }) else {
+        guard let text = try query.value("plan_digest", "a plan digest", { $0 }) else {
             return .named
         }
         let shown = call.services.mergePlans.read(
             text, for: account, in: call.tenant, at: call.now)
-        // No plan has the digest zero, so that what was not shown is refused as what has changed.
+        // No plan has the digest zero, so an unknown plan is refused like one that has changed.
         return .plan(shown?.plan ?? .zero, planDigest)
     }
 
@@ -67,7 +70,7 @@ struct EraseAccountRoute: Route {
         .map(\.rawValue).joined(separator: ", ")
 }
 
-/// What an erasure would cover, and how to agree to that.
+/// The plan of an erasure, with the digest that agrees to it.
 struct ErasurePlanAnswer: JSONWritable {
     let plan: ErasurePlan
     let losses: ErasureLosses
@@ -92,12 +95,12 @@ struct ErasurePlanAnswer: JSONWritable {
     }
 }
 
-/// That an account is erased, by this request or one before it.
+/// The answer that an account is erased, by this request or an earlier one.
 struct ErasedAnswer: JSONWritable {
     let account: AccountID
     let position: LogPosition
     let isNew: Bool
-    /// Every account that this request erased; of an erasure before it the named one.
+    /// Every account that this request erased; after an earlier erasure, the named one.
     let covering: [AccountID]
 
     func write(to writer: inout JSONWriter) {
@@ -113,12 +116,12 @@ struct ErasedAnswer: JSONWritable {
 }
 
 extension RouteCall {
-    /// The account that the path names; nil when it can be none.
+    /// The account that the path names; nil when the id is malformed.
     var namedAccount: AccountID? { captures["id"].flatMap { AccountID($0) } }
 
-    /// The account that the path names.
+    /// Returns the account that the path names.
     ///
-    /// - Throws: 404 when it can be none.
+    /// - Throws: 404 when the id is malformed.
     func account() throws(APIError) -> AccountID {
         guard let account = namedAccount else { throw .refused(.unknownAccount) }
         return account
@@ -126,6 +129,6 @@ extension RouteCall {
 }
 
 extension Set<Role> {
-    /// Those who change the ledger from outside of an account.
+    /// The roles that may change accounts on others' behalf.
     static let administrators: Set<Role> = [.admin]
 }

@@ -1,8 +1,8 @@
 internal import HTTP
 internal import Ledger
 
-/// `POST /v1/accounts/{id}/holds`: keeps an account from being erased, for an administrator and with a
-/// reason.
+/// `POST /v1/accounts/{id}/holds`: prevents an account from being erased, for an administrator and
+/// with a reason.
 ///
 /// Each request sets another hold; ``PutLegalHoldRoute`` can be repeated.
 struct SetLegalHoldRoute: Route {
@@ -15,17 +15,17 @@ struct SetLegalHoldRoute: Route {
     }
 }
 
-/// `PUT /v1/accounts/{id}/holds/{hold}`: the same under an id that the caller has made.
+/// `PUT /v1/accounts/{id}/holds/{hold}`: sets a hold under an id that the caller has generated.
 ///
-/// While the hold stands, repeating it answers the same and appends nothing.
+/// While the hold is in force, repeating it answers the same and appends nothing.
 struct PutLegalHoldRoute: Route {
     static let method = "PUT"
     static let path = "/v1/accounts/{id}/holds/{hold}"
 
-    /// How far the time of an id may be from now, in seconds.
+    /// The maximum difference between an id's time and now, in seconds.
     ///
-    /// After a restore it tells the holds that were set since an erasure from those that had been lifted
-    /// before it.
+    /// After a restore, the time distinguishes holds that were set since an erasure from those
+    /// lifted before it.
     private static let ageSecondsMax: Int64 = 600
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
@@ -34,7 +34,8 @@ struct PutLegalHoldRoute: Route {
         guard let hold = call.captures["hold"].flatMap({ HoldID($0) }), hold.isOfTime,
             abs(hold.madeAt.seconds - call.now.seconds) <= Self.ageSecondsMax
         else {
-            throw QueryParameters.flaw("hold", "must be a UUIDv7 that was made a moment ago")
+            throw QueryParameters.flaw(
+                "hold", "must be a UUIDv7 generated within the last few minutes")
         }
         return try await call.set(hold, on: account, by: visit)
     }

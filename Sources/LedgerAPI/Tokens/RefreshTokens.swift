@@ -3,23 +3,11 @@ package import Ledger
 
 /// Issues refresh tokens, recognises them, and seals successors.
 ///
-/// A token is the base64url form of `version(1)
-///
-/// session(16)
-///
-/// random(32)
-///
-/// code(16)`. The code is the first 128 bits of HMAC-SHA256 over `"refresh:"
-///
-/// tenant
-///
-/// version
-///
-/// session
-///
-/// random`: a made-up token is refused without the ledger, so no one can end another person's
-/// session by presenting a wrong token for it. The random bits make a token unguessable; the ledger
-/// stores a digest of them.
+/// A token is the base64url form of `version(1) || session(16) || random(32) || code(16)`. The code
+/// is the first 128 bits of HMAC-SHA256 over `"refresh:" || tenant || version || session || random`:
+/// a made-up token is refused without the ledger, so no one can end another person's session by
+/// presenting a wrong token for it. The random bits make a token unguessable; the ledger stores a
+/// digest of them.
 package struct RefreshTokens: Sendable {
     private static let version: UInt8 = 1
     private static let sessionByteCount = 16

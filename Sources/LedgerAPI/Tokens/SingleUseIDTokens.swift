@@ -3,14 +3,9 @@ internal import Ledger
 
 /// Computes the digests that identify ID tokens that have opened a session.
 ///
-/// HMAC-SHA256 over `"spent-id-token:"
-///
-/// tenant
-///
-/// 0
-///
-/// signed part of the token`, under the secret that all processes of the ledger share. The
-/// signature is excluded, because some algorithms allow anyone to derive a second valid one.
+/// HMAC-SHA256 over `"spent-id-token:" || tenant || 0 || signed part of the token`, under the secret
+/// that all processes of the ledger share. The signature is excluded, because some algorithms allow
+/// anyone to derive a second valid one.
 package struct SingleUseIDTokens: Sendable {
     private static let label = "spent-id-token:"
 

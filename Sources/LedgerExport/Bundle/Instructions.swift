@@ -1,6 +1,6 @@
 internal import TransparencyLog
 
-/// The text of `VERIFY.md`, which comes with every bundle.
+/// The text of `VERIFY.md`, which is part of every bundle.
 enum Instructions {
     static func text(of head: BundleHead) -> String {
         let about =
@@ -12,38 +12,38 @@ enum Instructions {
             # How to verify this bundle
 
             It holds \(about) `\(head.checkpoint.origin)` up to a signed
-            checkpoint of \(head.checkpoint.size) entries, and what proves that they are what the log recorded.
+            checkpoint of \(head.checkpoint.size) entries, and the proofs that the log recorded them.
 
             \(head.completeness)
 
-            Commands are for a shell in the directory that the bundle was unpacked to (`mkdir unpacked && tar xf
-            BUNDLE -C unpacked && cd unpacked`). You need Python 3 and OpenSSL 3. Nothing here uses a program of
-            the ledger; its own `account-ledger verify --offline BUNDLE --vkey YOUR_KEY` checks the same.
+            Run the commands in a shell in the directory of the unpacked bundle (`mkdir unpacked && tar xf
+            BUNDLE -C unpacked && cd unpacked`). They require Python 3 and OpenSSL 3, and no program of
+            the ledger; its `account-ledger verify --offline BUNDLE --vkey YOUR_KEY` makes the same checks.
 
-            ## What there is
+            ## Contents
 
-            | File | Holds |
+            | File | Content |
             |---|---|
-            | `bundle.json` | what the bundle is about |
+            | `bundle.json` | the description of the bundle |
             | `checkpoint.txt` | the signed checkpoint: the log's name, its size, its root (C2SP tlog-checkpoint) |
-            | `keys.txt` | the keys that the log says are its own, as C2SP verifier keys |
-            | `consistency.jsonl` | older checkpoints, each with the proof that this one continues it (RFC 6962, 2.1.2) |
-            | `entries/*.jsonl` | an event a line: its position, the exact bytes of its entry in base64\(more(head)) |
-            | `checkpoints/*.jsonl` | in a bundle of the whole log: every checkpoint, beside the entries it ends with |
-            | `manifest.json` | how long each file is, and its SHA-256 |
+            | `keys.txt` | the keys that the log states as its own, as C2SP verifier keys |
+            | `consistency.jsonl` | older checkpoints, each with the proof that this one extends it (RFC 6962, 2.1.2) |
+            | `entries/*.jsonl` | one event per line: its position, the exact bytes of its entry in base64\(more(head)) |
+            | `checkpoints/*.jsonl` | in a bundle of the whole log: every checkpoint, in the part of its last entry |
+            | `manifest.json` | the length and the SHA-256 of each file |
 
             ## 1. The key
 
-            Everything rests on the key that signed. `YOUR_KEY` below stands for the log's verifier key as you know
-            it from elsewhere: from the log's operator, from the last audit, or from `GET /v1/log/keys` of the
-            service. It has the form `NAME+ID+BASE64`. These are the keys that the bundle brings along, and whoever
-            made the bundle could have made them, too; yours has to be among them:
+            Every check depends on the signing key. `YOUR_KEY` below is the log's verifier key as you know
+            it from another source: from the log's operator, from the last audit, or from `GET /v1/log/keys` of the
+            service. It has the form `NAME+ID+BASE64`. The keys in the bundle are not evidence, because the maker
+            of the bundle could have made them, too; yours must be among them:
 
                 cat keys.txt
 
             ## 2. The signature
 
-            The signed text is what stands above the empty line. A verifier key is a name, an id, and the base64 of
+            The signed text is the part above the empty line. A verifier key is a name, an id, and the base64 of
             a byte 01 and the 32 bytes of the key, with `+` between them.
 
                 vkey='YOUR_KEY'
@@ -59,17 +59,17 @@ enum Instructions {
 
             ## 3. Everything else
 
-            `verify.py` uses Python's standard library and the `openssl` command, and is short enough to be read
-            first, as it should be: who could forge entries could forge the program beside them.
+            `verify.py` uses Python's standard library and the `openssl` command, and is short enough to read
+            first. Do so: someone who can forge entries can forge the program beside them.
 
                 python3 verify.py --vkey 'YOUR_KEY' .
 
             \(steps(head))
 
-            ## 4. Some of it with Go
+            ## 4. A partial check with Go
 
             `verify.go` uses `golang.org/x/mod/sumdb/note` and `golang.org/x/mod/sumdb/tlog`. It checks the signature,
-            \(goSteps(head)), the position that each entry says, and `seq` and `prev` of
+            \(goSteps(head)), the position that each entry states, and `seq` and `prev` of
             each account. It does not check times, disclosures, older checkpoints and the manifest. With Debian's
             packages `golang-go` and `golang-golang-x-mod-dev`:
 
@@ -77,7 +77,7 @@ enum Instructions {
 
             ## Personal data
 
-            An entry holds none, but digests of salted disclosures (`_sd`, RFC 9901). \(disclosures(head))
+            An entry holds only digests of salted disclosures (`_sd`, RFC 9901). \(disclosures(head))
 
             """
     }
@@ -89,15 +89,15 @@ enum Instructions {
 
     private static func steps(_ head: BundleHead) -> String {
         let common = """
-            - each entry says the position it stands at, and times never go back;
-            - each account's `seq` counts 0, 1, 2 without a gap, and `prev` is the hash of its previous entry:
+            - each entry states its own position, and times never go back;
+            - each account's `seq` is 0, 1, 2 and so on without a gap, and `prev` is the hash of its previous entry:
               the unpadded base64url of SHA-256 over a byte 00 and the entry;
             - each disclosure's base64url SHA-256 is one of the `_sd` of its entry\(missing(head));
-            - this checkpoint continues those of `consistency.jsonl`, which bear the same log's name; how many of
-              them no given key has signed is said;
-            - each file is what the manifest says.
+            - this checkpoint extends those of `consistency.jsonl`, which have the same log's name; the number of
+              those that no given key has signed is printed;
+            - each file matches the manifest.
 
-            The last line says what is complete by that. \(limit(head))
+            The last line states the completeness that this proves. \(limit(head))
             """
         switch head.scope {
         case .all:
@@ -112,7 +112,7 @@ enum Instructions {
         case .account:
             return """
                 It checks that
-                - each entry is at its position of the tree that the checkpoint is of (RFC 6962, section 2.1.1);
+                - each entry is at its position of the checkpoint's tree (RFC 6962, section 2.1.1);
                 \(common)
                 """
         }
@@ -125,10 +125,10 @@ enum Instructions {
 
     private static func limit(_ head: BundleHead) -> String {
         head.scope == .all
-            ? "Entries after the checkpoint are no part of it."
+            ? "Entries after the checkpoint are not covered."
             : """
-            Whoever made the bundle could have left out the last
-            entries of the account, and nothing here would show it: compare with a bundle of the whole log.
+            The maker of the bundle could have omitted the last
+            entries of the account, and no check here would show it: compare with a bundle of the whole log.
             """
     }
 
@@ -149,16 +149,16 @@ enum Instructions {
 
     private static func disclosures(_ head: BundleHead) -> String {
         guard head.isDisclosed else {
-            return "This bundle brings no disclosures, so it names nobody."
+            return "This bundle has no disclosures, so it identifies no person."
         }
-        let brings =
-            "This bundle brings the disclosures that were not destroyed: treat it as personal data."
-        guard case .account = head.scope else { return brings }
-        return brings + """
+        let statement =
+            "This bundle has the disclosures that were not destroyed: treat it as personal data."
+        guard case .account = head.scope else { return statement }
+        return statement + """
 
-            They are about this account alone. Where an entry begins with another account, as when
-            that one was refused an identity which this one holds, its disclosures are about the other one and
-            are left out by rule.
+            They are about this account alone. When an entry begins with another account, as when
+            that account was refused an identity of this one, its disclosures are about the other account and
+            are omitted by rule.
             """
     }
 }

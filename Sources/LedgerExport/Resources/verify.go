@@ -2,9 +2,9 @@
 //
 //	go run verify.go DIRECTORY VKEY
 //
-// Opens checkpoint.txt with the key, then recomputes the root of all entries, or checks the proof of
-// each entry where the bundle is one account's; and of each entry the position that it says, and seq and
-// prev of its accounts. Checks no times, disclosures, older checkpoints, and no manifest.
+// Verifies checkpoint.txt with the key, then recomputes the root of all entries or, in the bundle of one
+// account, checks the proof of each entry; then the position that each entry states, and seq and
+// prev of its accounts. Does not check times, disclosures, older checkpoints and the manifest.
 package main
 
 import (
@@ -28,7 +28,7 @@ type line struct {
 	Path     []string `json:"path"`
 }
 
-// What an entry says of its place.
+// The position that an entry states.
 type place struct {
 	Position string `json:"position"`
 	Accounts []struct {
@@ -38,20 +38,20 @@ type place struct {
 	} `json:"accounts"`
 }
 
-// How an account's history stands after its last entry.
+// The end of an account's history so far.
 type tail struct {
 	next int64
 	leaf string
 }
 
-// Follows the histories that an entry is part of: all, or that of one account.
+// Checks the histories that an entry belongs to: all, or that of one account.
 func follow(tails map[string]tail, entry []byte, position int64, account string) {
 	var said place
 	if err := json.Unmarshal(entry, &said); err != nil {
 		fail("position %d: %v", position, err)
 	}
 	if said.Position != strconv.FormatInt(position, 10) {
-		fail("position %d: the entry says another position", position)
+		fail("position %d: the entry states another position", position)
 	}
 	leaf := tlog.RecordHash(entry)
 	isTouched := false
@@ -93,10 +93,10 @@ func main() {
 	must(err)
 	opened, err := note.Open(signed, note.VerifierList(verifier))
 	must(err)
-	// Not tlog.ParseTree: it knows the origin of Go's own log only.
+	// Not tlog.ParseTree, which accepts only the origin of Go's own log.
 	lines := strings.Split(opened.Text, "\n")
 	if len(lines) < 4 || lines[0] != verifier.Name() {
-		fail("checkpoint.txt is another log's")
+		fail("checkpoint.txt is of another log")
 	}
 	size, err := strconv.ParseInt(lines[1], 10, 64)
 	must(err)
@@ -119,7 +119,7 @@ func main() {
 	must(json.Unmarshal(head, &about))
 	isWhole := about.Scope == "all"
 	if isWhole != (about.Account == "") {
-		fail("bundle.json says another scope")
+		fail("bundle.json states another scope")
 	}
 	files, err := filepath.Glob(filepath.Join(directory, "entries", "*.jsonl"))
 	must(err)
@@ -170,7 +170,7 @@ func main() {
 		recomputed, err := tlog.TreeHash(events, reader)
 		must(err)
 		if events != size || recomputed != root {
-			fail("the root of %d entries is not the one that was signed for %d", events, size)
+			fail("the root of %d entries is not the signed root of %d", events, size)
 		}
 	}
 	fmt.Printf("%d entries of %s hold against its checkpoint of %d\n", events, verifier.Name(), size)

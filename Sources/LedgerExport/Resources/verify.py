@@ -3,13 +3,13 @@
 
     verify.py [--vkey VKEY]... [--signatures] [BUNDLE]
 
-BUNDLE is the tar file, or the directory it was unpacked to; by default the directory of this program.
-VKEY is a key of the log that you know from elsewhere. Without one the bundle's own are taken, which
-only shows that the bundle fits together. With --signatures the signature of each checkpoint on the way
-is checked as well, which takes a start of openssl each; without, that of the newest and of those which
-it continues. Ends with 0 when everything holds, and else with 1 and the first thing that does not.
+BUNDLE is the tar file or its unpacked directory; by default the directory of this program.
+VKEY is a key of the log from another source. Without one the bundle's own are used, which
+only shows that the bundle is consistent. With --signatures the signature of each listed checkpoint
+is checked as well, by one openssl process each; without, only those of the newest one and of those
+that it extends. Exits with 0 when everything holds, else with 1 and the first failed check.
 
-VERIFY.md says the same in words. Read this program before you trust it: whoever made the bundle may
+VERIFY.md describes the same steps. Read this program before you trust it: the maker of the bundle may
 have changed it as well.
 """
 
@@ -25,7 +25,7 @@ import tempfile
 
 
 class Fault(Exception):
-    """What does not hold, and the first position that is or may be bad."""
+    """A failed check, and the first position that is or may be bad."""
 
     def __init__(self, text, position=None):
         super().__init__(text if position is None else f"position {position}: {text}")
@@ -119,18 +119,18 @@ def consistent(old, size, path, old_root, root):
     return last == 0 and old_hash == old_root and hash == root
 
 
-# Texts, of which each has one spelling
+# Canonical encodings
 
 
 def from_base64(text):
     data = base64.b64decode(text, validate=True)
-    need(base64.b64encode(data).decode() == text, "base64 in another spelling")
+    need(base64.b64encode(data).decode() == text, "base64 that is not canonical")
     return data
 
 
 def from_decimal(text):
-    need(isinstance(text, str) and text.isascii() and text.isdigit(), "a number is none")
-    need(len(text) < 20 and str(int(text)) == text, "a number in another spelling")
+    need(isinstance(text, str) and text.isascii() and text.isdigit(), "a malformed number")
+    need(len(text) < 20 and str(int(text)) == text, "a number that is not canonical")
     return int(text)
 
 
@@ -140,7 +140,7 @@ def base64url(data):
 
 def from_json(text):
     def members(pairs):
-        need(len(dict(pairs)) == len(pairs), "an object has two members of one name")
+        need(len(dict(pairs)) == len(pairs), "an object has a duplicate member")
         return dict(pairs)
 
     return json.loads(text, object_pairs_hook=members)
@@ -153,7 +153,7 @@ def path_of(line):
 
 # C2SP signed-note and tlog-checkpoint
 
-# What stands before the 32 bytes of an Ed25519 key in the form that openssl reads.
+# The DER prefix of the 32 bytes of an Ed25519 key, for openssl.
 DER_PREFIX = bytes.fromhex("302a300506032b6570032100")
 
 
@@ -162,10 +162,10 @@ class Key:
         self.vkey = vkey
         self.name, id, encoded = vkey.split("+", 2)
         key = from_base64(encoded)
-        need(len(key) == 33 and key[0] == 1, "a key is none for Ed25519")
+        need(len(key) == 33 and key[0] == 1, "a key is not an Ed25519 key")
         self.public = key[1:]
         self.id = sha256(self.name.encode() + b"\n" + key)[:4]
-        need(bytes.fromhex(id) == self.id, "a key has another's id")
+        need(bytes.fromhex(id) == self.id, "a key's id does not match it")
 
     def verifies(self, signature, text):
         if len(signature) != 64:
@@ -183,24 +183,24 @@ class Key:
 
 
 class Checkpoint:
-    """A signed note, opened: what it says, and which of the keys have signed it.
+    """A parsed signed note, with the keys that have signed it.
 
     Without keys no signature is checked.
     """
 
     def __init__(self, note, keys=()):
-        need(all(c == "\n" or c >= " " for c in note), "a note holds control characters")
+        need(all(c == "\n" or c >= " " for c in note), "a note contains control characters")
         text, separator, signatures = note.rpartition("\n\n")
         need(separator and signatures.endswith("\n"), "a note has no signatures")
         text += "\n"
         lines = text.split("\n")
-        need(len(lines) >= 4 and all(lines[:-1]), "a note is no checkpoint")
+        need(len(lines) >= 4 and all(lines[:-1]), "a note is not a checkpoint")
         self.origin, self.size, self.root = lines[0], from_decimal(lines[1]), from_base64(lines[2])
-        need(len(self.root) == 32, "a root has not 32 bytes")
+        need(len(self.root) == 32, "a root does not have 32 bytes")
         self.signers = []
         for line in signatures.split("\n")[:-1]:
             dash, name, encoded = line.split(" ")
-            need(dash == "\u2014" and name and "+" not in name, "a signature is none")
+            need(dash == "\u2014" and name and "+" not in name, "a malformed signature")
             signature = from_base64(encoded)
             for key in keys:
                 if (key.name, key.id) == (name, signature[:4]):
@@ -217,7 +217,7 @@ class Bundle:
     def __init__(self, path):
         self.archive = None
         if os.path.isdir(path):
-            # What else lies in the directory is none of the bundle's: the tar file itself, say.
+            # Other files in the directory, such as the tar file, do not belong to the bundle.
             names = [name for name in os.listdir(path) if os.path.isfile(os.path.join(path, name))]
             for part in ("entries", "checkpoints"):
                 for directory, _, files in os.walk(os.path.join(path, part)):
@@ -227,9 +227,9 @@ class Bundle:
             self.archive = tarfile.open(path, "r:")
             members = self.archive.getmembers()
             need(all(member.isreg() and not member.issparse() for member in members),
-                 "the bundle holds what is no file")
+                 "the bundle has a member that is not a file")
             self.files = {member.name: member for member in members}
-            need(len(self.files) == len(members), "the bundle holds two files of one name")
+            need(len(self.files) == len(members), "the bundle has a duplicate file name")
 
     def open(self, name):
         need(name in self.files, f"{name} is missing")
@@ -244,30 +244,30 @@ class Bundle:
     def lines(self, name):
         with self.open(name) as file:
             for line in file:
-                need(line.endswith(b"\n"), f"{name} breaks off within a line")
+                need(line.endswith(b"\n"), f"{name} is truncated within a line")
                 yield line
 
     def check_manifest(self, events, checkpoints):
         manifest = from_json(self.text("manifest.json"))
-        need(manifest["format"] == "account-ledger-manifest@v1", "another form of manifest")
+        need(manifest["format"] == "account-ledger-manifest@v1", "unknown manifest format")
         need((from_decimal(manifest["events"]), from_decimal(manifest["checkpoints"]))
-             == (events, checkpoints), "manifest.json says other numbers")
+             == (events, checkpoints), "manifest.json states other counts")
         wanted = {file["name"]: file for file in manifest["files"]}
         found = {name for name in self.files if self.archive or "/" in name or name in wanted}
         need(set(wanted) | {"manifest.json"} == found | {"manifest.json"}
              and len(wanted) == len(manifest["files"]),
-             "the files are not those of manifest.json")
+             "the files do not match manifest.json")
         for name, file in sorted(wanted.items()):
             digest, count = hashlib.sha256(), 0
             with self.open(name) as content:
-                for piece in iter(lambda: content.read(1 << 20), b""):
-                    digest.update(piece)
-                    count += len(piece)
+                for chunk in iter(lambda: content.read(1 << 20), b""):
+                    digest.update(chunk)
+                    count += len(chunk)
             need(digest.hexdigest() == file["sha256"] and count == from_decimal(file["bytes"]),
-                 f"{name} is not what manifest.json says")
+                 f"{name} does not match manifest.json")
 
 
-# What entries say of themselves and of each other
+# Consistency of entries in themselves and with each other
 
 
 class Histories:
@@ -279,8 +279,8 @@ class Histories:
 
     def take(self, line, entry, position):
         event = from_json(entry.decode())
-        need(event["tenant"] == self.tenant, "the entry is another tenant's", position)
-        need(from_decimal(event["position"]) == position, "the entry says another position", position)
+        need(event["tenant"] == self.tenant, "the entry is of another tenant", position)
+        need(from_decimal(event["position"]) == position, "the entry states another position", position)
         need(event["recorded_at"] >= self.recorded_at, "recorded_at goes back", position)
         self.recorded_at = event["recorded_at"]
         touched = [a for a in event["accounts"] if self.account in (None, a["id"])]
@@ -296,14 +296,14 @@ class Histories:
         self.disclose(line.get("disclosures", []), event, position)
 
     def disclose(self, disclosures, event, position):
-        """Each digest stands for one disclosure about the event's first account."""
+        """Checks the disclosures about the event's first account, one for each digest."""
         owner = event["accounts"][0]["id"] if event["accounts"] else None
         is_own = self.account in (None, owner)
         if event["type"] == "AccountErased":
             self.erased.add(owner)
-        need(self.is_disclosed or not disclosures, "the bundle discloses and says it does not", position)
-        need(is_own or not disclosures, "a disclosure is another account's", position)
-        need(len(set(disclosures)) == len(disclosures), "a disclosure is there twice", position)
+        need(self.is_disclosed or not disclosures, "the bundle has disclosures but declares none", position)
+        need(is_own or not disclosures, "a disclosure is about another account", position)
+        need(len(set(disclosures)) == len(disclosures), "duplicate disclosure", position)
         for disclosure in disclosures:
             need(base64url(sha256(disclosure.encode())) in event["_sd"],
                  "a disclosure's digest is not in the entry", position)
@@ -316,7 +316,7 @@ class Histories:
             self.left_out += absent
 
     def settle(self):
-        """What is missing without an erasure was withheld; returns how many an erasure destroyed."""
+        """Fails if a disclosure was withheld; returns the number that erasures destroyed."""
         withheld = [missing for owner, missing in self.missing.items() if owner not in self.erased]
         need(not withheld, f"{sum(count for count, _ in withheld)} disclosures are WITHHELD from here "
              "on: nothing in the bundle erased their account",
@@ -334,20 +334,20 @@ class Histories:
 def verify(path, vkeys, checks_signatures):
     bundle = Bundle(path)
     head = from_json(bundle.text("bundle.json"))
-    need(head["format"] == "account-ledger-bundle@v1", "another form of bundle")
-    need((head["scope"], "account" in head) in (("all", False), ("account", True)), "another scope")
-    need(head["disclosed"] is True or head["disclosed"] is False, "bundle.json is not as it should be")
+    need(head["format"] == "account-ledger-bundle@v1", "unknown bundle format")
+    need((head["scope"], "account" in head) in (("all", False), ("account", True)), "unknown scope")
+    need(head["disclosed"] is True or head["disclosed"] is False, "bundle.json is malformed")
     is_whole = head["scope"] == "all"
     keys = [Key(vkey) for vkey in vkeys or bundle.text("keys.txt").splitlines()]
     newest = Checkpoint(bundle.text("checkpoint.txt"), keys)
     need(newest.is_signed, "none of the keys has signed checkpoint.txt")
     need((newest.origin, newest.size, newest.root)
          == (head["origin"], from_decimal(head["size"]), from_base64(head["root"])),
-         "checkpoint.txt is another than bundle.json says")
+         "checkpoint.txt does not match bundle.json")
     checkpoints, unchecked, unsigned = 0, 0, 0
     for line in map(from_json, bundle.lines("consistency.jsonl")):
         older = Checkpoint(line["note"], keys)
-        need(older.origin == newest.origin, "an older checkpoint is another log's")
+        need(older.origin == newest.origin, "an older checkpoint is of another log")
         need(consistent(older.size, newest.size, path_of(line), older.root, newest.root),
              f"the checkpoint does not continue the one of {older.size} entries")
         checkpoints, unsigned = checkpoints + 1, unsigned + (not older.is_signed)
@@ -363,7 +363,7 @@ def verify(path, vkeys, checks_signatures):
             else:
                 unchecked += len(ahead)
         need(all(checkpoint.origin == newest.origin for checkpoint in ahead),
-             "a checkpoint of the list is another log's")
+             "a listed checkpoint is of another log")
         for line in bundle.lines(f"entries/{part:06}.jsonl"):
             try:
                 line = from_json(line)
@@ -378,7 +378,7 @@ def verify(path, vkeys, checks_signatures):
             except Fault as fault:
                 raise fault if fault.position is not None else Fault(str(fault), last + 1)
             except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-                raise Fault(f"the line is no event ({type(error).__name__})", last + 1) from error
+                raise Fault(f"the line is not an event ({type(error).__name__})", last + 1) from error
             last, events = position, events + 1
             if not is_whole:
                 continue
@@ -388,13 +388,13 @@ def verify(path, vkeys, checks_signatures):
                 need(checkpoint.size == tree.size, "the checkpoints are not in order", last)
                 check_root(tree, checkpoint, sound)
                 sound, checkpoints = tree.size, checkpoints + 1
-        need(not ahead, "a checkpoint lies after the entries of its part", last + 1)
+        need(not ahead, "a checkpoint is beyond the entries of its part", last + 1)
         part += 1
     if is_whole:
-        need(events == newest.size, f"{events} entries are here, the checkpoint is of {newest.size}",
+        need(events == newest.size, f"the bundle has {events} entries, the checkpoint covers {newest.size}",
              min(events, newest.size))
         check_root(tree, newest, sound)
-    need(events > 0, "no entry is here")
+    need(events > 0, "the bundle has no entry")
     redacted = histories.settle()
     bundle.check_manifest(events, checkpoints)
 
@@ -402,7 +402,7 @@ def verify(path, vkeys, checks_signatures):
           f"root {base64.b64encode(newest.root).decode()}")
     print(f"signed by    {' '.join(key.vkey for key in newest.signers)}")
     if not vkeys:
-        print("             this key is the bundle's own: compare it with the one that you know")
+        print("             this key is the bundle's own: compare it with one from another source")
     print(f"scope        {'every entry' if is_whole else 'account ' + head['account']}")
     print(f"events       {events}, of {len(histories.tails)} accounts without a gap")
     print(f"checkpoints  {checkpoints} consistent")
@@ -421,12 +421,12 @@ def verify(path, vkeys, checks_signatures):
 def check_root(tree, checkpoint, sound):
     need(tree.root() == checkpoint.root,
          f"an entry from here to position {checkpoint.size - 1} is not what was signed: "
-         f"the root over {checkpoint.size} entries is another", sound)
+         f"the root over {checkpoint.size} entries differs", sound)
 
 
 def main():
     parser = argparse.ArgumentParser(description="Verifies a bundle of AccountLedger.")
-    parser.add_argument("--vkey", action="append", help="a key of the log that you know")
+    parser.add_argument("--vkey", action="append", help="a key of the log from another source")
     parser.add_argument("--signatures", action="store_true",
                         help="check the signature of each checkpoint on the way, too")
     parser.add_argument("bundle", nargs="?", default=os.path.dirname(os.path.abspath(__file__)))

@@ -2,11 +2,11 @@ internal import Cryptography
 internal import Ledger
 internal import TransparencyLog
 
-/// A line of a bundle's entries, as it was read.
+/// A parsed line of a bundle's entries.
 struct BundleLine {
-    /// The most disclosures of an event: as many as digests.
+    /// The maximum number of disclosures of an event: that of its digests.
     private static let disclosuresMax = 64
-    /// No tree has a longer path.
+    /// The maximum length of a path in any tree.
     private static let pathMax = 63
 
     let position: Int64
@@ -21,7 +21,7 @@ struct BundleLine {
             let entry = (members["entry"]?.string).flatMap({ Base64.decode($0) }),
             let disclosures = Self.texts(members["disclosures"], max: Self.disclosuresMax)
         else {
-            throw BundleFault("the line is no event", at: last + 1)
+            throw BundleFault("the line is not an event", at: last + 1)
         }
         self.position = position
         self.entry = entry
@@ -38,12 +38,13 @@ struct BundleLine {
         let hashes = texts(value, max: pathMax)?.map { TreeHash(base64: $0) }
         let path = hashes?.compactMap(\.self)
         guard let path, path.count == hashes?.count else {
-            throw BundleFault("the proof is none", at: position)
+            throw BundleFault("the proof is malformed", at: position)
         }
         return path
     }
 
-    /// The texts of an array; none when it is missing, nil when it is no array of texts.
+    /// Returns the strings of an array; empty when it is absent, nil when it is not an array of
+    /// strings.
     private static func texts(_ value: JSONValue?, max: Int) -> [String]? {
         guard let value else { return [] }
         guard let list = value.array, list.count <= max else { return nil }

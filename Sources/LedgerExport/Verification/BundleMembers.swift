@@ -1,11 +1,11 @@
 internal import Archive
 internal import Cryptography
 
-/// The files of a bundle as they come, each digested on the way.
+/// Reads the files of a bundle in order and digests them.
 final class BundleMembers {
     private let reader: ArchiveReader
     private(set) var files: [String: BundleWriter.File] = [:]
-    /// The name of the file that is read next; nil after the last one.
+    /// The name of the next file; nil after the last one.
     private(set) var name: String?
 
     init(path: String) throws {
@@ -13,17 +13,17 @@ final class BundleMembers {
         try advance()
     }
 
-    /// Goes on to the next file.
+    /// Moves to the next file.
     ///
-    /// - Throws: `BundleFault` for what is no file, or the second one of its name.
+    /// - Throws: `BundleFault` for a member that is not a file, or a duplicate name.
     func advance() throws {
         guard let member = try reader.next() else {
             name = nil
             return
         }
-        guard member.isFile else { throw BundleFault("the bundle holds what is no file") }
+        guard member.isFile else { throw BundleFault("the bundle has a member that is not a file") }
         guard files[member.name] == nil else {
-            throw BundleFault("the bundle holds two files of one name")
+            throw BundleFault("the bundle has a duplicate file name")
         }
         name = member.name
     }
@@ -58,13 +58,13 @@ final class BundleMembers {
                 throw BundleFault("\(wanted) has a line of more than a mebibyte")
             }
         }
-        guard rest.isEmpty else { throw BundleFault("\(wanted) breaks off within a line") }
+        guard rest.isEmpty else { throw BundleFault("\(wanted) is truncated within a line") }
     }
 
     private func expect(_ wanted: String) throws(BundleFault) {
         guard let name else { throw BundleFault("\(wanted) is missing") }
         guard name == wanted else {
-            throw BundleFault("\(wanted) is not where it belongs: the bundle is another's work")
+            throw BundleFault("\(wanted) is out of order: no ledger wrote this bundle")
         }
     }
 

@@ -3,19 +3,19 @@ internal import Cryptography
 internal import Ledger
 package import TransparencyLog
 
-/// Verifies a bundle without a database: as it lies in a file that came from anywhere.
+/// Verifies a bundle without a database, as an untrusted file.
 ///
-/// Reads the file once, from its beginning to its end, in memory for one part and some 200 bytes an
-/// account. Stops at the first thing that does not hold.
+/// Reads the file once from beginning to end, with one part and about 200 bytes an account in
+/// memory. Stops at the first failed check.
 package struct BundleVerification {
     private let members: BundleMembers
     private let verifiers: [NoteVerifier]?
 
     /// Opens a bundle.
     ///
-    /// The verifiers are the log's keys, known from elsewhere; without them the bundle's own are
-    /// taken, which only shows that it fits together.
-    /// - Throws: `BundleFault` when it is none.
+    /// The verifiers are the log's keys from another source; without them the bundle's own are
+    /// used, which only shows that the bundle is consistent.
+    /// - Throws: `BundleFault` when it is not a bundle.
     package init(path: String, verifiers: [NoteVerifier]?) throws(BundleFault) {
         self.verifiers = verifiers
         do {
@@ -27,7 +27,7 @@ package struct BundleVerification {
 
     /// Verifies everything.
     ///
-    /// - Throws: `BundleFault` for the first thing that does not hold.
+    /// - Throws: `BundleFault` for the first failed check.
     package func run() throws(BundleFault) -> BundleReport {
         do {
             return try verify()
@@ -42,7 +42,7 @@ package struct BundleVerification {
 
     private func verify() throws -> BundleReport {
         guard let head = BundleHead(parsing: try members.whole(BundleFiles.head)) else {
-            throw BundleFault("\(BundleFiles.head) is none that this program knows")
+            throw BundleFault("\(BundleFiles.head) has an unknown format")
         }
         var report = BundleReport(head: head)
         let keys = try openKeys(&report)
@@ -71,7 +71,7 @@ package struct BundleVerification {
         report.trustsOwnKeys = true
         let keys = lines.compactMap { NoteVerifier(String($0)) }
         guard keys.count == lines.count else {
-            throw BundleFault("\(BundleFiles.keys) holds what is no verifier key")
+            throw BundleFault("\(BundleFiles.keys) has a malformed verifier key")
         }
         return keys
     }
@@ -86,10 +86,10 @@ package struct BundleVerification {
             checkpoint = try Checkpoint.open(note, keys)
             report.signers = try note.verify(keys).map(\.vkey)
         } catch {
-            throw BundleFault("\(BundleFiles.checkpoint) is not to be trusted: \(error)")
+            throw BundleFault("\(BundleFiles.checkpoint) is invalid: \(error)")
         }
         guard checkpoint == head.checkpoint else {
-            throw BundleFault("\(BundleFiles.checkpoint) is another than \(BundleFiles.head) says")
+            throw BundleFault("\(BundleFiles.checkpoint) does not match \(BundleFiles.head)")
         }
         return checkpoint
     }
@@ -101,7 +101,7 @@ package struct BundleVerification {
             let value = JSONValue(parsing: line)?.members
             let older = try SignedCheckpointLine(value?["note"]?.string, keys)
             guard older.checkpoint.origin == newest.origin else {
-                throw BundleFault("an older checkpoint is another log's")
+                throw BundleFault("an older checkpoint is of another log")
             }
             let path = try BundleLine.path(value?["path"], position: nil)
             let proof = ConsistencyProof(
@@ -122,17 +122,17 @@ package struct BundleVerification {
         let bytes = try members.whole(
             BundleFiles.manifest, bytesMax: BundleFiles.manifestBytesMax)
         guard let manifest = BundleManifest(parsing: bytes) else {
-            throw BundleFault("\(BundleFiles.manifest) is none")
+            throw BundleFault("\(BundleFiles.manifest) is malformed")
         }
         guard members.name == nil else {
-            throw BundleFault("the bundle goes on after \(BundleFiles.manifest)")
+            throw BundleFault("a file follows \(BundleFiles.manifest)")
         }
         guard manifest.events == report.events, manifest.checkpoints == report.checkpoints else {
-            throw BundleFault("\(BundleFiles.manifest) says other numbers")
+            throw BundleFault("\(BundleFiles.manifest) states other counts")
         }
         for (name, file) in files.sorted(by: { $0.key < $1.key })
         where manifest.files[name] != file {
-            throw BundleFault("\(name) is not what \(BundleFiles.manifest) says")
+            throw BundleFault("\(name) does not match \(BundleFiles.manifest)")
         }
         guard manifest.files.count == files.count else {
             throw BundleFault("a file that \(BundleFiles.manifest) names is missing")
@@ -140,7 +140,7 @@ package struct BundleVerification {
     }
 }
 
-/// A checkpoint of a list, opened.
+/// A parsed checkpoint of a list.
 struct SignedCheckpointLine {
     let checkpoint: Checkpoint
     /// Whether a known key has signed it; an older one may be signed by a key that was not given.
@@ -151,7 +151,7 @@ struct SignedCheckpointLine {
             let note, let signed = try? SignedNote(parsing: note),
             let checkpoint = Checkpoint(text: signed.text)
         else {
-            throw BundleFault("a checkpoint of the list is none")
+            throw BundleFault("a listed checkpoint is malformed")
         }
         do throws(NoteFault) {
             _ = try Checkpoint.open(signed, keys)

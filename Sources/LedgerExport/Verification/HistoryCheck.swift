@@ -2,9 +2,9 @@ internal import Cryptography
 internal import Ledger
 internal import TransparencyLog
 
-/// Checks that what entries say of themselves and of each other fits together.
+/// Checks that entries are consistent in themselves and with each other.
 struct HistoryCheck {
-    /// How an account's history stands after its last event.
+    /// The end of an account's history so far.
     private struct Tail {
         var nextSequence: Int64
         var leaf: Digest
@@ -21,17 +21,17 @@ struct HistoryCheck {
         disclosures = DisclosureTally(head)
     }
 
-    /// How many accounts have appeared.
+    /// The number of accounts that have appeared.
     var accounts: Int { tails.count }
 
-    /// The last `seq` of an account, and where it is.
+    /// Returns the last `seq` of an account, and its position.
     func last(of account: AccountID) -> BundleReport.Last? {
         tails[account].map {
             BundleReport.Last(sequence: $0.nextSequence - 1, position: $0.position)
         }
     }
 
-    /// Takes the next event.
+    /// Checks the next event.
     mutating func take(_ line: BundleLine, leaf: TreeHash) throws(BundleFault) {
         let recorded: RecordedEvent
         do throws(EntryFault) {
@@ -45,10 +45,10 @@ struct HistoryCheck {
             throw BundleFault("\(error)", at: line.position)
         }
         guard recorded.tenant == head.tenant else {
-            throw BundleFault("the entry is another tenant's", at: line.position)
+            throw BundleFault("the entry is of another tenant", at: line.position)
         }
         guard recorded.position.value == line.position else {
-            throw BundleFault("the entry says another position", at: line.position)
+            throw BundleFault("the entry states another position", at: line.position)
         }
         if let recordedAt, recorded.recordedAt < recordedAt {
             throw BundleFault("recorded_at goes back", at: line.position)
@@ -92,10 +92,10 @@ struct HistoryCheck {
     ) throws(BundleFault) {
         guard texts.isEmpty || head.isDisclosed else {
             throw BundleFault(
-                "the bundle discloses and says it does not", at: recorded.position.value)
+                "the bundle has disclosures but declares none", at: recorded.position.value)
         }
         guard texts.isEmpty || disclosures.admits(recorded) else {
-            throw BundleFault("a disclosure is another account's", at: recorded.position.value)
+            throw BundleFault("a disclosure is about another account", at: recorded.position.value)
         }
         var seen: Set<Digest> = []
         for text in texts {
@@ -107,7 +107,8 @@ struct HistoryCheck {
                     "a disclosure's digest is not in the entry", at: recorded.position.value)
             }
         }
-        // Each digest needs its disclosure, so who has no key of the account can but leave some out.
+        // Each digest needs its disclosure, so a forger without the account's key can only omit
+        // some.
         if let shortfall = recorded.shortfall {
             throw BundleFault(
                 "the entry commits to \(shortfall.count) disclosures, and every event of its kind to "

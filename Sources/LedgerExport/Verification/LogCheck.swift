@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Ledger
 internal import TransparencyLog
 
-/// Holds the entries of a bundle against its checkpoints, part by part.
+/// Checks the entries of a bundle against its checkpoints, part by part.
 final class LogCheck {
     private let head: BundleHead
     private let keys: [NoteVerifier]
@@ -12,9 +12,9 @@ final class LogCheck {
     private var events: Int64 = 0
     private var checkpoints: Int64 = 0
     private var unsignedCheckpoints: Int64 = 0
-    /// Checkpoints of this part that lie ahead.
+    /// The checkpoints of this part that were not reached yet.
     private var ahead: ArraySlice<Checkpoint> = []
-    /// The size of the last checkpoint that holds.
+    /// The size of the last checkpoint that was confirmed.
     private var soundSize: Int64 = 0
 
     init(_ head: BundleHead, _ keys: [NoteVerifier]) {
@@ -32,22 +32,24 @@ final class LogCheck {
             try take(BundleLine(parsing: line, after: last))
         }
         guard ahead.isEmpty else {
-            throw BundleFault("a checkpoint lies after the entries of its part", at: last + 1)
+            throw BundleFault("a checkpoint is beyond the entries of its part", at: last + 1)
         }
     }
 
-    /// Checks the end, and says what holds.
+    /// Checks the end, and completes the report.
     func finish(_ report: inout BundleReport) throws(BundleFault) {
         switch head.scope {
         case .all:
             guard events == head.checkpoint.size else {
                 throw BundleFault(
-                    "\(events) entries are here, the checkpoint is of \(head.checkpoint.size)",
+                    "the bundle has \(events) entries, the checkpoint covers \(head.checkpoint.size)",
                     at: min(events, head.checkpoint.size))
             }
             guard tree.root == head.checkpoint.root else { throw otherRoot(head.checkpoint) }
         case .account(let account):
-            guard events > 0 else { throw BundleFault("no entry of account \(account) is here") }
+            guard events > 0 else {
+                throw BundleFault("the bundle has no entry of account \(account)")
+            }
             report.last = history.last(of: account)
         }
         if let withheld = history.disclosures.withheld {
@@ -70,7 +72,7 @@ final class LogCheck {
             let note = JSONValue(parsing: line)?.members?["note"]?.string
             let signed = try SignedCheckpointLine(note, keys)
             guard signed.checkpoint.origin == head.checkpoint.origin else {
-                throw BundleFault("a checkpoint of the list is another log's")
+                throw BundleFault("a listed checkpoint is of another log")
             }
             guard list.count < BundleFiles.checkpointsMax else {
                 throw BundleFault("a part has more checkpoints than entries")
@@ -127,6 +129,6 @@ final class LogCheck {
     private func otherRoot(_ checkpoint: Checkpoint) -> BundleFault {
         BundleFault(
             "an entry from here to position \(checkpoint.size - 1) is not what was signed: the "
-                + "root over \(checkpoint.size) entries is another", at: soundSize)
+                + "root over \(checkpoint.size) entries differs", at: soundSize)
     }
 }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import LedgerAPI
 
-/// Which of two forms of an answer a client wants, RFC 9110 section 12.5.1.
+/// Content negotiation between JSON and text, RFC 9110 section 12.5.1.
 @Suite struct AcceptHeaderTests {
-    /// The field, and whether text is answered instead of JSON.
+    /// The field, and whether the answer is text instead of JSON.
     static let fields: [(String, Bool)] = [
         ("text/plain", true), ("application/json", false), ("text/*", true), ("*/*", false),
         ("application/*", false), ("", false), ("text/html", false), ("text/html, image/*", false),
@@ -15,10 +15,10 @@ import Testing
         ("text/plain, */*;q=0.1", true), ("text/plain;q=0.5, application/json;q=0.1", true),
         ("application/json, text/plain;q=0.9", false), ("text/plain;q=0.1, */*", false),
         ("text/*;q=0.3, application/*;q=0.301", false), ("text/plain;q=1.000, */*;q=0.999", true),
-        // Of the same weight, the one named first; of the same place, JSON.
+        // With equal weights, the one listed first; for one range that matches both, JSON.
         ("text/plain, application/json", true), ("application/json, text/plain", false),
         ("application/*,text/plain", false), ("text/plain;q=0.5, application/json;q=0.500", true),
-        // 0 refuses, and the most specific range decides.
+        // 0 refuses a type, and the most specific range decides.
         ("text/plain;q=0, application/json", false), ("text/plain;q=0", false),
         ("application/json;q=0, */*", true), ("application/json;q=0", false),
         ("*/*, text/*;q=0", false), ("text/*, text/plain;q=0.0", false),
@@ -30,7 +30,7 @@ import Testing
         ("text/plain;format=flowed;q=0.1, application/json", false),
         ("text/plain;x=\"a,b;q=0\";q=0.9, application/json;q=0.5", true),
         ("text/plain;x=\"\\\",\";q=0.1, application/json;q=0.5", false),
-        // What is malformed is left out.
+        // Malformed parts are ignored.
         ("text/plain;q=2, application/json;q=0.1", false), ("text/plain;q=", false),
         ("text/plain;q", false), ("text/plain;q=0.1234, */*;q=0.1", false),
         ("text/plain;q=-1", false), ("text/plain;q=1.001", false), ("text/plain;q=.5", false),
@@ -40,7 +40,7 @@ import Testing
     ]
 
     @Test(arguments: fields)
-    func `the form that is wanted most is answered`(field: String, isText: Bool) {
+    func `the preferred format is answered`(field: String, isText: Bool) {
         #expect(AcceptHeader.prefersText(["Accept": field]) == isText, "\(field)")
     }
 
@@ -51,7 +51,7 @@ import Testing
         #expect(!AcceptHeader.prefersText([:]))
     }
 
-    @Test func `no text is a trap`() {
+    @Test func `no text crashes the parser`() {
         let words = [
             "text/plain", "application/json", "*/*", ";q=", ";", ",", "=", "\"", "\\", "q", "0",
             "1", ".", "9", " ", "\t", "/", "\u{301}", "\u{fffd}", "é",

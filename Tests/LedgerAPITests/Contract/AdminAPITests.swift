@@ -25,7 +25,7 @@ struct AdminAPITests {
         #expect(answer.body == "ledger_queue_depth 0\n")
     }
 
-    @Test func `each page tells its methods`() async throws {
+    @Test func `each page reports its methods`() async throws {
         for path in ["/metrics", "/readyz", "/healthz"] {
             #expect(try await send("POST", path)["Allow"] == "GET, HEAD, OPTIONS")
             let answer = try await send("OPTIONS", path)
@@ -36,7 +36,7 @@ struct AdminAPITests {
     }
 
     @Test(arguments: [(true, 200, "ready"), (false, 503, "not_ready")])
-    func `readiness is told in detail`(isReady: Bool, status: Int, text: String) async throws {
+    func `readiness is reported in detail`(isReady: Bool, status: Int, text: String) async throws {
         let answer = try await send("GET", "/readyz", isReady: isReady)
         #expect(answer.status == status)
         #expect(answer["Retry-After"] == (isReady ? nil : "2"))

@@ -1,9 +1,9 @@
 import LedgerTestSupport
 import Testing
 
-/// Requests that break a rule, each with its exact answer.
+/// Invalid requests, each with its exact answer.
 struct BadRequestTests {
-    /// One request by a signed-in person and the answer to it.
+    /// A request by a signed-in person, and its answer.
     struct Row: Sendable {
         let method: String
         let target: String
@@ -16,10 +16,10 @@ struct BadRequestTests {
     private static let signIn = "/v1/auth/sign-in/apple"
     private static let link = "/v1/auth/link/google"
     private static let mustBeObject = invalid("The body must be a JSON object")
-    private static let notJSON = invalid("The body is not valid JSON or names a member twice")
+    private static let notJSON = invalid("The body is not valid JSON or has a duplicate member")
     private static let wrongType =
         "{\"code\":\"UNSUPPORTED_MEDIA_TYPE\","
-        + "\"message\":\"The body must be declared as application/json\"}"
+        + "\"message\":\"Content-Type must be application/json\"}"
 
     private static func invalid(_ message: String, field: String? = nil) -> String {
         let details = field.map { ",\"details\":{\"field\":\"\($0)\"}" } ?? ""
@@ -38,10 +38,10 @@ struct BadRequestTests {
         ("{\"id_token\":\"a\",\"id\\u005ftoken\":\"b\"}", 400, notJSON),
         ("{\"id_token\":\"\\ud800\"}", 400, notJSON),
         ("{\"id_token\":\"a\",\"nonce\":\"\\udc00\"}", 400, notJSON),
-        ("{\"id_token\":\"a\\u0000\"}", 400, invalid("The body holds the character U+0000")),
+        ("{\"id_token\":\"a\\u0000\"}", 400, invalid("The body contains the character U+0000")),
         (
             "{\"id_token\":\"a\",\"x\":[\"\\u0000\"]}", 400,
-            invalid("The body holds the character U+0000")
+            invalid("The body contains the character U+0000")
         ),
         (String(repeating: "[", count: 40), 400, notJSON),
         ("{}", 400, invalid("id_token is required", field: "id_token")),
@@ -142,7 +142,7 @@ struct BadRequestTests {
         ("POST", "/v1/auth/sign-out", "[]", "application/json", ""),
         ("POST", "/v1/auth/sign-out", "{}", "text/plain", ""),
     ])
-    func `an ended session comes before a flaw`(
+    func `an ended session is reported before an invalid request`(
         method: String, target: String, body: String, type: String, key: String
     ) async throws {
         let service = try TestService()

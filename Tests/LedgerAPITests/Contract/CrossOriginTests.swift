@@ -29,7 +29,7 @@ struct CrossOriginTests {
         "https://evil.example", "https://app.example.evil.example", "http://app.example",
         "https://app.example:444", "null", "*", "HTTPS://APP.EXAMPLE",
     ])
-    func `another origin is told nothing`(origin: String) async throws {
+    func `another origin gets no CORS fields`(origin: String) async throws {
         let service = try service()
         let preflight = try await service.send(
             "OPTIONS", "/v1/account",
@@ -56,7 +56,7 @@ struct CrossOriginTests {
         }
     }
 
-    @Test func `what the server itself refuses is readable`() throws {
+    @Test func `a rejection by the server is readable`() throws {
         let service = try service()
         for rejection in HTTPRejection.allCases {
             let answer = Answer(service.api.reject(rejection, ["Origin": Self.allowed]))
@@ -65,7 +65,7 @@ struct CrossOriginTests {
         }
     }
 
-    @Test func `without a list there is no word of origins`() async throws {
+    @Test func `without a list there are no CORS fields`() async throws {
         let answer = try await TestService().send(
             "OPTIONS", "/v1/account",
             headers: [("Origin", Self.allowed), ("Access-Control-Request-Method", "GET")])

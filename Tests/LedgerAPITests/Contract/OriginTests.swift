@@ -4,7 +4,7 @@ import LedgerTestSupport
 import Testing
 
 struct OriginTests {
-    /// What a sign-in disclosed about the request.
+    /// Returns the disclosures of a sign-in about its request.
     private func disclosed(
         proxies: String, headers: [(name: String, value: String)]
     ) async throws -> [Disclosure.Name: String] {
@@ -18,7 +18,7 @@ struct OriginTests {
         return Dictionary(disclosures.map { ($0.name, $0.value) }) { first, _ in first }
     }
 
-    @Test func `the client's address is believed of trusted proxies only`() async throws {
+    @Test func `the client's address is accepted from trusted proxies only`() async throws {
         let headers = [(name: "X-Forwarded-For", value: "203.0.113.9")]
         #expect(try await disclosed(proxies: "", headers: headers)[.clientIP] == "192.0.2.1")
         #expect(

@@ -4,7 +4,7 @@ import LedgerTestSupport
 import Testing
 
 struct RequestNameTests {
-    @Test func `a UUID is returned and stands in the entry`() async throws {
+    @Test func `a UUID is returned and is in the entry`() async throws {
         let service = try TestService()
         let name = "0197A3B2-1111-7abc-8def-0123456789ab"
         let answer = try await service.postSignIn(
@@ -15,7 +15,7 @@ struct RequestNameTests {
         #expect(requests.allSatisfy { $0 == RequestID(name) })
     }
 
-    @Test func `another name stands in the entry as a UUIDv8 of its digest`() async throws {
+    @Test func `another name is in the entry as a UUIDv8 of its digest`() async throws {
         let service = try TestService()
         let name = "Trace:1.2_3-x"
         let answer = try await service.postSignIn(
@@ -43,7 +43,7 @@ struct RequestNameTests {
         }
     }
 
-    @Test func `the longest name is taken`() async throws {
+    @Test func `the longest name is accepted`() async throws {
         let name = String(repeating: "a", count: 128)
         let answer = try await TestService().send(
             "GET", "/healthz", headers: [("X-Request-Id", name)])

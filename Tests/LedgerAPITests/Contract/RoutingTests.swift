@@ -49,7 +49,7 @@ struct RoutingTests {
         ("BREW", "/.well-known/jwks.json", "GET, HEAD, OPTIONS"),
         ("get", "/v1/account", "GET, HEAD, OPTIONS"),
     ])
-    func `another method is a 405 that lists what there is`(
+    func `another method is a 405 that lists the supported ones`(
         method: String, path: String, allow: String
     ) async throws {
         let answer = try await TestService().send(method, path)
@@ -57,7 +57,7 @@ struct RoutingTests {
         #expect(answer["Allow"] == allow)
     }
 
-    @Test func `the published keys may be kept for five minutes`() async throws {
+    @Test func `the published keys may be cached for five minutes`() async throws {
         let acme = try #require(TenantID("acme"))
         let service = try TestService { $0.tenants = [.default, acme] }
         for path in ["/.well-known/jwks.json", "/t/acme/.well-known/jwks.json"] {
@@ -85,7 +85,7 @@ struct RoutingTests {
             (LedgerFault.overloaded, "503 UNAVAILABLE", "1"),
             (.unavailable, "503 UNAVAILABLE", "2"), (.internalFailure, "500 INTERNAL", nil),
         ] as [(LedgerFault, String, String?)])
-    func `a fault is no refusal`(
+    func `a fault is not a refusal`(
         fault: LedgerFault, summary: String, retryAfter: String?
     ) async throws {
         let service = try TestService()
@@ -115,7 +115,7 @@ struct RoutingTests {
         (.internalFailure, "500 INTERNAL"), (.headersTooLarge, "431 INVALID_REQUEST"),
         (.expectationUnknown, "417 INVALID_REQUEST"),
     ])
-    func `what the server refuses has an error body, too`(
+    func `a request that the server rejects has an error body, too`(
         rejection: HTTPRejection, summary: String
     ) throws {
         let service = try TestService()
@@ -129,7 +129,7 @@ struct RoutingTests {
     }
 
     @Test(arguments: HTTPRejection.allCases)
-    func `what the server refuses keeps the name that the client gave`(
+    func `a request that the server rejects keeps the client's request id`(
         rejection: HTTPRejection
     ) throws {
         let service = try TestService()

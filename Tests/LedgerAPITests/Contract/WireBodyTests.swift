@@ -4,8 +4,7 @@ import Testing
 
 @testable import LedgerAPI
 
-/// The bodies are written by hand on the server and decoded by `Codable` in the SDK: both must
-/// agree.
+/// The server writes the bodies by hand and the SDK decodes them with `Codable`: both must agree.
 struct WireBodyTests {
     private static let strange = "a\"b\\c/\u{1}\n\u{7F}é\u{1F600}\u{2028}"
 
@@ -50,7 +49,7 @@ struct WireBodyTests {
                     code: .invalidRequest, message: "m", details: ["a": "b", "c": Self.strange])))
     }
 
-    @Test func `what needs an escape gets it wherever it stands`() throws {
+    @Test func `characters that require an escape are escaped everywhere`() throws {
         for count in 0...70 {
             let plain = String(repeating: "x", count: count)
             for strange in ["\"", "\\", "\u{1F}", "\0", "é\u{7F}"] {

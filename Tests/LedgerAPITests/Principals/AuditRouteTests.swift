@@ -3,10 +3,10 @@ import LedgerAPI
 import LedgerTestSupport
 import Testing
 
-/// What holds of every route that takes an API key.
+/// Properties of every route that takes an API key.
 struct AuditRouteTests {
-    /// A request of each, for an administrator of the tenant where Ada is; `ACCOUNT`, `EVENT`, `HOLD`,
-    /// `IDENTITY` and `NEW` stand for ids of hers, and for one that is nobody's yet.
+    /// A request to each route, for an administrator of Ada's tenant; `ACCOUNT`, `EVENT`, `HOLD`
+    /// and `IDENTITY` are replaced by her ids, and `NEW` by an unused one.
     private static let requests = [
         "GET /v1/access-log": "/v1/access-log",
         "GET /v1/conflicts": "/v1/conflicts?account=ACCOUNT",
@@ -39,7 +39,7 @@ struct AuditRouteTests {
             "/v1/accounts/ACCOUNT/identities/IDENTITY/relink",
     ]
 
-    /// What the others do not have; `OTHER` stands for an account that is not Ada's.
+    /// The bodies of the others; `OTHER` is replaced by another account's id.
     private static let bodies = [
         "POST /v1/accounts/{id}/merge/preview": #"{"absorb":"OTHER"}"#,
         "POST /v1/accounts/{id}/merge": #"{"absorb":"OTHER","plan_digest":"A","case":"T"}"#,
@@ -47,8 +47,8 @@ struct AuditRouteTests {
         "POST /v1/accounts/{id}/identities/{identity_id}/relink": #"{"case":"T"}"#,
     ]
 
-    /// The requests that the ledger refuses, which is a second line: Ada is under a hold, nobody was shown
-    /// such a plan, the event is no merge, and the identity is linked.
+    /// The requests that the ledger refuses, which add a second record: Ada is under a hold, the
+    /// plan was never shown, the event is not a merge, and the identity is linked.
     private static let refusals = [
         "DELETE /v1/accounts/{id}": 409, "POST /v1/accounts/{id}/merge": 409,
         "POST /v1/merges/{event_id}/undo/preview": 404, "POST /v1/merges/{event_id}/undo": 404,
@@ -56,7 +56,7 @@ struct AuditRouteTests {
         "POST /v1/accounts/{id}/identities/{identity_id}/relink": 409,
     ]
 
-    /// Those that take an access token, or nothing.
+    /// The routes that take an access token or nothing.
     private static let others: Set<String> = [
         "POST /v1/auth/sign-in/{provider}", "POST /v1/auth/refresh", "POST /v1/auth/sign-out",
         "POST /v1/auth/link/{provider}", "DELETE /v1/auth/link/{provider}", "GET /v1/account",
@@ -68,7 +68,7 @@ struct AuditRouteTests {
         #expect(Set(API.routes) == Self.others.union(Self.requests.keys))
     }
 
-    /// Ada's ledger, sealed, in which she is under a hold.
+    /// Ada's sealed ledger, in which she is under a hold.
     private struct House {
         let service: TestService
         let ada: Person
@@ -112,7 +112,7 @@ struct AuditRouteTests {
 
         var tenant: TenantID { prefix.isEmpty ? .default : LedgerTestSupport.tenant("acme") }
 
-        /// How much is in the log, and how many lines the access log of a tenant has.
+        /// Returns the number of events in the log, and of records in a tenant's access log.
         func counts(of other: TenantID? = nil) -> [Int] {
             [
                 service.ledger.recordings(of: tenant).count,
@@ -122,7 +122,7 @@ struct AuditRouteTests {
     }
 
     @Test(arguments: requests.keys.sorted())
-    func `each is answered, in one line of the access log`(route: String) async throws {
+    func `each is answered, with one record in the access log`(route: String) async throws {
         let house = try await House()
         let key = try house.service.audit.key(.admin)
         let before = house.counts()
@@ -137,7 +137,7 @@ struct AuditRouteTests {
     }
 
     @Test(arguments: requests.keys.sorted(), [LedgerFault.unavailable, .overloaded])
-    func `what can't be written down is neither shown nor done`(
+    func `nothing is shown or executed that cannot be recorded`(
         route: String, fault: LedgerFault
     ) async throws {
         let house = try await House()
@@ -159,11 +159,11 @@ struct AuditRouteTests {
         let foreign = home == .default ? tenant("acme") : TenantID.default
         let key = try house.service.audit.key(.admin, tenant: foreign)
         let before = house.counts()
-        // At the other tenant's paths the key is none.
+        // The key is invalid at the other tenant's paths.
         let there = try await house.send(route, token: key)
         #expect(there.summary == "401 INVALID_API_KEY", "\(there.body)")
         #expect(house.counts() == before)
-        // At its own paths it finds nothing of what is there, whatever ids it knows.
+        // At its own paths it finds nothing of the other tenant, even with known ids.
         let here = try await house.send(
             route, prefix: foreign == .default ? "" : "/t/\(foreign)", token: key)
         if route.contains("{") {
@@ -182,7 +182,7 @@ struct AuditRouteTests {
     }
 
     @Test(arguments: requests.keys.sorted())
-    func `without a key nothing is shown or done, and nothing written down`(
+    func `without a key nothing is shown, executed or recorded`(
         route: String
     ) async throws {
         let house = try await House()

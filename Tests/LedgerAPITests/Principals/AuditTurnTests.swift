@@ -71,7 +71,7 @@ struct AuditTurnTests {
             #expect(answer.summary == "503 UNAVAILABLE")
             #expect(answer["Retry-After"] == "1")
         }
-        #expect(service.audit.access.accesses().count == 16, "what is refused shows nothing")
+        #expect(service.audit.access.accesses().count == 16, "a refused request shows nothing")
         #expect(try await service.account(person.accessToken).status == 200)
         // Without a key, a request does not learn that the limit is reached.
         #expect(try await service.send("GET", slow, token: "alk_").summary == "401 INVALID_API_KEY")

@@ -74,7 +74,7 @@ struct EventRoutesTests {
         #expect(service.audit.access.accesses().last?.account == holder)
     }
 
-    @Test func `personal data is shown to support with a reason, and that is written down`()
+    @Test func `personal data is shown to support with a reason, and that is recorded`()
         async throws
     {
         let service = try await story()
@@ -107,7 +107,7 @@ struct EventRoutesTests {
         }
     }
 
-    @Test func `who asks about one account is shown what is about that one`() async throws {
+    @Test func `a query for one account shows only disclosures about that account`() async throws {
         let service = try await story()
         let support = try service.audit.key(.support)
         let conflict = try #require(service.ledger.recordings().last)
@@ -125,7 +125,7 @@ struct EventRoutesTests {
         }
     }
 
-    @Test func `only an administrator is shown everybody's personal data at once`() async throws {
+    @Test func `only an administrator sees personal data of all accounts at once`() async throws {
         let service = try await story()
         let path = "/v1/events?type=ConflictRejected&disclose=true"
         let refused = try await service.send(

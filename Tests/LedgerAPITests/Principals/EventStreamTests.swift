@@ -3,12 +3,11 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
-/// How a stream of events begins; what it says is tested over sockets.
+/// The start of an event stream; its content is tested over sockets.
 struct EventStreamTests {
     private static let path = "/v1/events/stream"
 
-    @Test func `a stream is announced as one, and written down with where it begins`() async throws
-    {
+    @Test func `a stream has its headers, and its start is recorded`() async throws {
         let service = try TestService()
         _ = try await service.signIn("google", "ada")
         let key = try service.audit.key(.auditor)
@@ -25,7 +24,7 @@ struct EventStreamTests {
             access.details == #"{"Last-Event-ID":"2","after":"3","type":"SignedIn"}"#)
     }
 
-    @Test func `a client that has seen what is not in the log is told so, and not sent the rest`()
+    @Test func `a client that has seen an event outside of the log gets 404 and no stream`()
         async throws
     {
         let service = try TestService()
@@ -53,7 +52,7 @@ struct EventStreamTests {
     @Test(arguments: [
         "", "-1", "07", "x", "1, 2", "9223372036854775808", "1-", "1-x", "-0190a1b2",
     ])
-    func `a last event that is no position is refused`(_ last: String) async throws {
+    func `a malformed Last-Event-ID is refused`(_ last: String) async throws {
         let service = try TestService()
         let key = try service.audit.key(.auditor)
         let answer = try await service.send(
@@ -63,14 +62,14 @@ struct EventStreamTests {
     }
 
     @Test(arguments: ["limit=1", "disclose=true", "to=4", "after=-1", "type=Nothing"])
-    func `what a stream does not know is refused`(_ query: String) async throws {
+    func `unknown parameters of a stream are refused`(_ query: String) async throws {
         let service = try TestService()
         let key = try service.audit.key(.admin)
         let answer = try await service.send("GET", "\(Self.path)?\(query)", token: key)
         #expect(answer.summary == "400 INVALID_REQUEST")
     }
 
-    @Test func `there are so many streams at once, and a place is free when one is let go`()
+    @Test func `concurrent streams are limited, and a closed one frees its slot`()
         async throws
     {
         let service = try TestService()

@@ -6,7 +6,7 @@ import Testing
 import TransparencyLog
 
 struct LogRoutesTests {
-    @Test func `what was signed is given verbatim, and its keys`() async throws {
+    @Test func `the signed checkpoint is returned verbatim, with its keys`() async throws {
         let service = try TestService()
         let key = try service.audit.key(.auditor)
         let none = try await service.send("GET", "/v1/log/checkpoint", token: key)
@@ -119,7 +119,7 @@ struct LogRoutesTests {
         #expect(answer.summary == summary, "\(answer.body)")
     }
 
-    @Test func `what proves nothing is said to be damaged`() async throws {
+    @Test func `stored data that proves nothing is reported as damaged`() async throws {
         let service = try TestService()
         let key = try service.audit.key(.auditor)
         service.audit.proofs.fail(with: .internalFailure)

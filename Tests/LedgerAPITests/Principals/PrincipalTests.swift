@@ -4,7 +4,7 @@ import LedgerAPI
 import LedgerTestSupport
 import Testing
 
-/// Who is let in by an API key, and what the access log is told.
+/// Authentication by API keys, and the records in the access log.
 struct PrincipalTests {
     private static let path = "/v1/access-log"
 
@@ -13,7 +13,7 @@ struct PrincipalTests {
         #expect(answer["WWW-Authenticate"] == challenge)
     }
 
-    @Test func `a key of the role is let in and the look is written down`() async throws {
+    @Test func `a key of the role is permitted, and the access is recorded`() async throws {
         let service = try TestService()
         let key = try service.audit.key(.auditor)
         let answer = try await service.send(
@@ -36,7 +36,7 @@ struct PrincipalTests {
         #expect(!answer.body.contains(key))
     }
 
-    @Test func `what is no good key is 401, and nothing is written down`() async throws {
+    @Test func `an invalid key is 401, and nothing is recorded`() async throws {
         let service = try TestService { $0.tenants = [.default, tenant("acme")] }
         expectUnknown(try await service.send("GET", Self.path), "Bearer")
         expectUnknown(
@@ -66,7 +66,7 @@ struct PrincipalTests {
         #expect(account.summary == "401 INVALID_ACCESS_TOKEN")
     }
 
-    @Test func `a key is good until it expires or is revoked`() async throws {
+    @Test func `a key is valid until it expires or is revoked`() async throws {
         let service = try TestService()
         let short = try service.audit.key(
             .auditor, expiresAt: service.clock.now.adding(seconds: 10))
@@ -84,7 +84,7 @@ struct PrincipalTests {
             "Bearer error=\"invalid_token\"")
     }
 
-    @Test func `another role is refused, and that is written down`() async throws {
+    @Test func `another role is refused, and that is recorded`() async throws {
         let service = try TestService()
         let key = try service.audit.key(.support)
         let answer = try await service.send("GET", Self.path + "?bogus=1", token: key)
@@ -96,7 +96,7 @@ struct PrincipalTests {
     }
 
     @Test(arguments: [LedgerFault.unavailable, .overloaded, .internalFailure])
-    func `what can't be written down is not shown`(fault: LedgerFault) async throws {
+    func `nothing is shown that cannot be recorded`(fault: LedgerFault) async throws {
         let service = try TestService()
         let allowed = try service.audit.key(.auditor)
         let refused = try service.audit.key(.support)
@@ -125,7 +125,7 @@ struct PrincipalTests {
     @Test(arguments: [
         [""], [String(repeating: "a", count: 256)], ["a\tb"], ["é"], ["one", "two"],
     ])
-    func `a reason that is none is 400`(reasons: [String]) async throws {
+    func `a malformed reason is 400`(reasons: [String]) async throws {
         let service = try TestService()
         let key = try service.audit.key(.auditor)
         let answer = try await service.send(
@@ -144,7 +144,7 @@ struct PrincipalTests {
         #expect(APIKey(key.text.uppercased()) == nil)
         let digest = try #require(key.secretDigest)
         #expect(!key.text.contains(digest.description))
-        // The last character carries four bits: each other spelling of them is refused.
+        // The last character carries four bits: every other spelling of them is refused.
         let spellings = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".filter {
             APIKey(key.text.dropLast() + String($0))?.secretDigest == digest
         }

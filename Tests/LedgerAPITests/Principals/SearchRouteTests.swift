@@ -4,9 +4,9 @@ import LedgerAPI
 import LedgerTestSupport
 import Testing
 
-/// Who may search for what, and what is written down of it.
+/// Permissions of searches, and their records in the access log.
 struct SearchRouteTests {
-    /// Ada and Bob, and somebody who asks.
+    /// Ada and Bob, and a principal.
     private struct House {
         let service: TestService
         let ada: Person
@@ -50,7 +50,7 @@ struct SearchRouteTests {
             #expect(answer.status == status, "\(answer.body)")
             let how = term.contains("@") ? "email" : "provider_id"
             if status == 200 { #expect(house.accounts(answer) == ["ada \(how)"]) }
-            // What is malformed shows nothing and is not written down.
+            // A malformed request shows nothing and is not recorded.
             #expect(house.lines.count == (status == 400 ? 0 : 1))
             #expect(house.lines.allSatisfy { !$0.isDisclosed && $0.action == "search" })
             #expect(
@@ -67,7 +67,7 @@ struct SearchRouteTests {
     }
 
     @Test(arguments: Role.allCases)
-    func `everybody may search for an id`(role: Role) async throws {
+    func `every role may search for an id`(role: Role) async throws {
         let house = try await House()
         let linked = try #require(
             house.service.ledger.recordings().first { recording in
@@ -121,7 +121,7 @@ struct SearchRouteTests {
         #expect(found.body.contains(person.userID) && found.body.contains("request_id"))
     }
 
-    @Test func `a request's id that several people sent tells how many accounts it leads to`()
+    @Test func `a request id that several people sent reports the number of its accounts`()
         async throws
     {
         let service = try TestService()
@@ -143,7 +143,7 @@ struct SearchRouteTests {
         "", "?q=", "?q=%20", "?q=a&q=b", "?q=a%7F", "?q=a%0Ab", "?q=a&limit=1", "?p=a",
         "?q=\(String(repeating: "a", count: 321))",
     ])
-    func `what can be no term is refused, and not repeated`(query: String) async throws {
+    func `an invalid term is refused, and not repeated`(query: String) async throws {
         let house = try await House()
         let answer = try await house.search(query, as: .admin, reason: "case 1")
         #expect(answer.status == 400, "\(answer.body)")

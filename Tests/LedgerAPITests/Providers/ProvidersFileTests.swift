@@ -13,7 +13,7 @@ struct ProvidersFileTests {
         try ProvidersFile.parse(Array(text.utf8), policy: TenantPolicy(providers: []))
     }
 
-    /// The line that refuses a file.
+    /// Returns the line that refuses a file.
     private func fault(_ text: String) -> String? {
         do {
             _ = try parse(text)
@@ -64,7 +64,7 @@ struct ProvidersFileTests {
         #expect(tenants[.default]?.policy.severalPerProvider == false)
         #expect(tenants[acme]?.policy.singleUseIDTokens == true)
         #expect(tenants[.default]?.policy.singleUseIDTokens == false)
-        // One address, one cache: one tenant's sign-ins warm the other's.
+        // One URL, one cache: one tenant's sign-ins warm the other's.
         let google = try #require(ProviderName("google"))
         let first = try #require(tenants[acme]?.providers[google])
         let second = try #require(tenants[.default]?.providers[google])
@@ -90,18 +90,18 @@ struct ProvidersFileTests {
     }
 
     @Test(arguments: [
-        ("", "the file is not valid JSON or names a member twice"),
+        ("", "the file is not valid JSON or has a duplicate member"),
         ("[]", "the file must be an object"),
         ("{}", "providers is missing"),
         ("{\"providers\":{}}", "providers must be a list of objects"),
-        ("{\"providers\":[],\"x\":1}", "x is not a known member"),
+        ("{\"providers\":[],\"x\":1}", "x is an unknown member"),
         (
             "{\"providers\":[],\"providers\":[]}",
-            "the file is not valid JSON or names a member twice"
+            "the file is not valid JSON or has a duplicate member"
         ),
-        ("{\"tenants\":{},\"providers\":[]}", "providers is not a known member"),
-        ("{\"providers\":[],\"a\\nb\\u2028\":1}", "a?b? is not a known member"),
-        ("{\"tenants\":{\"NO\":{\"providers\":[]}}}", "tenants has a name that is no tenant's"),
+        ("{\"tenants\":{},\"providers\":[]}", "providers is an unknown member"),
+        ("{\"providers\":[],\"a\\nb\\u2028\":1}", "a?b? is an unknown member"),
+        ("{\"tenants\":{\"NO\":{\"providers\":[]}}}", "tenants has an invalid tenant name"),
         ("{\"tenants\":{\"a\":[]}}", "tenants.a must be an object"),
         ("{\"tenants\":{\"a\":{}}}", "tenants.a.providers is missing"),
         (
@@ -114,7 +114,10 @@ struct ProvidersFileTests {
         ),
         ("{\"providers\":[7]}", "providers[0] must be an object"),
         ("{\"providers\":[{}]}", "providers[0].name is missing"),
-        ("{\"providers\":[{\(google)},{\(google)}]}", "providers[1].name is there twice"),
+        (
+            "{\"providers\":[{\(google)},{\(google)}]}",
+            "providers[1].name is a duplicate provider name"
+        ),
     ])
     func `a file of the wrong shape is refused`(text: String, line: String) {
         #expect(fault(text) == line)
@@ -127,24 +130,27 @@ struct ProvidersFileTests {
         ("issuer", "[]", "issuer must not be empty"),
         ("issuer", "\"\"", "issuer must not be empty"),
         ("issuer", "[1]", "issuer[0] must be a string"),
-        ("issuer", "[\"a\",\"a\"]", "issuer[1] is there twice"),
-        ("issuer", "\"http://a.example\"", "issuer must be https off the loopback interface"),
+        ("issuer", "[\"a\",\"a\"]", "issuer[1] is a duplicate"),
+        (
+            "issuer", "\"http://a.example\"",
+            "issuer must use https, except on the loopback interface"
+        ),
         (
             "issuer", "[\"b\",\"http://a.example\"]",
-            "issuer[1] must be https off the loopback interface"
+            "issuer[1] must use https, except on the loopback interface"
         ),
         ("jwks_uri", nil, "jwks_uri is missing"),
         (
             "jwks_uri", "\"http://a.example/k\"",
-            "jwks_uri must be https off the loopback interface"
+            "jwks_uri must use https, except on the loopback interface"
         ),
         (
             "jwks_uri", "\"http://127.0.0.1.a.example/k\"",
-            "jwks_uri must be https off the loopback interface"
+            "jwks_uri must use https, except on the loopback interface"
         ),
-        ("jwks_uri", "\"ftp://a.example/k\"", "jwks_uri must be an https address"),
-        ("jwks_uri", "\"/keys\"", "jwks_uri must be an https address"),
-        ("jwks_uri", "\"https://u:p@a.example/k\"", "jwks_uri must be an https address"),
+        ("jwks_uri", "\"ftp://a.example/k\"", "jwks_uri must be an https URL"),
+        ("jwks_uri", "\"/keys\"", "jwks_uri must be an https URL"),
+        ("jwks_uri", "\"https://u:p@a.example/k\"", "jwks_uri must be an https URL"),
         ("audiences", nil, "audiences is missing"),
         ("audiences", "[]", "audiences must not be empty"),
         ("audiences", "\"a\"", "audiences must be a list of strings"),
@@ -161,10 +167,11 @@ struct ProvidersFileTests {
         ("nonce", "\"md5\"", "nonce must be \"raw\", \"sha256\" or \"none\""),
         ("nonce_required", "\"yes\"", "nonce_required must be true or false"),
         ("display_name", "\"\"", "display_name must not be empty"),
-        ("display_name", "\"a\\nb\"", "display_name is too long or holds control characters"),
-        ("audience", "[\"a\"]", "audience is not a known member"),
+        ("display_name", "\"a\\nb\"", "display_name is too long or contains control characters"),
+        ("audience", "[\"a\"]", "audience is an unknown member"),
     ])
-    func `a wrong member is named with its place`(name: String, value: String?, line: String) {
+    func `an invalid member is named with its location`(name: String, value: String?, line: String)
+    {
         #expect(fault(Self.replacing(name, with: value)) == "providers[0].\(line)")
     }
 
@@ -174,7 +181,7 @@ struct ProvidersFileTests {
             fault(text) == "providers[0].nonce_required contradicts the nonce mode \"none\"")
     }
 
-    /// A file with one provider of which one member differs or is missing.
+    /// Returns a file with one provider of which one member differs or is missing.
     private static func replacing(_ name: String, with value: String?) -> String {
         var members = [
             "name": "\"google\"", "type": "\"oidc\"", "issuer": "\"https://a.example\"",

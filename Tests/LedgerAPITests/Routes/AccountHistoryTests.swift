@@ -4,7 +4,7 @@ import LedgerAPI
 import LedgerTestSupport
 import Testing
 
-/// The past of an account, as auditors and support ask for it over HTTP.
+/// The history of an account, as auditors and support request it over HTTP.
 struct AccountHistoryTests {
     /// A service in which Ada has linked Google and unlinked it: events 0 to 4, then Bob's 5 to 7.
     private struct Past {
@@ -59,7 +59,7 @@ struct AccountHistoryTests {
         #expect(past.lines.allSatisfy { !$0.isDisclosed })
     }
 
-    @Test func `pages of a history go on where the last one ended, and say what they prove`()
+    @Test func `pages of a history continue where the last one ended, and state what they prove`()
         async throws
     {
         let past = try await Past()
@@ -83,7 +83,7 @@ struct AccountHistoryTests {
                 #expect(proved["events"]?.string == "5")
                 #expect(proved["through_seq"]?.string == "4")
                 #expect(proved["rests_on"]?.string == "log")
-                // The last page has seq 4 alone, and vouches for no more.
+                // The last page has seq 4 alone, and proves no more.
                 #expect(
                     proved["statement"]?.string?.hasPrefix("seq 4 to 4, each naming") == true,
                     "\(page.body)")
@@ -119,7 +119,7 @@ struct AccountHistoryTests {
         ("?as_of=99", "as_of"), ("/history?as_of=99", "as_of"), ("/diff?from=99", "from"),
         ("/diff?from=1&to=99", "to"), ("/diff?from=2&to=1", "from"),
     ])
-    func `a position that has not come yet is told by its parameter`(
+    func `a position beyond the log is reported by its parameter`(
         rest: String, parameter: String
     ) async throws {
         let past = try await Past()
@@ -147,7 +147,7 @@ struct AccountHistoryTests {
         #expect(past.lines.map(\.action) == ["account.diff", "account.diff"])
     }
 
-    @Test func `personal data is for support, with a reason, and is written down`() async throws {
+    @Test func `personal data requires support and a reason, and is recorded`() async throws {
         let past = try await Past()
         let path = past.ada.userID + "/history?disclose=true"
         #expect(try await past.get(path).summary == "403 FORBIDDEN")
@@ -176,7 +176,7 @@ struct AccountHistoryTests {
         ("/diff", "400 INVALID_REQUEST"), ("/diff?from=3&to=2", "400 INVALID_REQUEST"),
         ("/diff?from=2026-13-01T00:00:00Z", "400 INVALID_REQUEST"), ("/nothing", "404 NOT_FOUND"),
     ])
-    func `a question that makes no sense is refused`(
+    func `an invalid query is refused`(
         rest: String, summary: String
     ) async throws {
         let past = try await Past()
@@ -184,7 +184,7 @@ struct AccountHistoryTests {
         #expect(answer.summary == summary, "\(answer.body)")
     }
 
-    @Test func `who is not known is not found, and who is not let in learns nothing`() async throws
+    @Test func `an unknown account is 404, and an unauthorised caller learns nothing`() async throws
     {
         let past = try await Past()
         for path in ["", "/history", "/diff?from=1"] {

@@ -4,12 +4,12 @@ import LedgerAPI
 import LedgerTestSupport
 import Testing
 
-/// The timeline of an account and of those that it stands for, as support asks for it over HTTP.
+/// The timeline of merged accounts, as support requests it over HTTP.
 struct AccountTimelineTests {
-    /// Ada, who is refused an identity of Bob's, lets support merge the two.
+    /// Ada, who is refused an identity of Bob's and asks support to merge the two.
     ///
     ///     0 to 2 Ada signs up with Apple, 3 to 5 Bob signs up with Google
-    ///     6 Ada is refused to link Bob's Google, 7 Ada absorbs Bob
+    ///     6 Ada cannot link Bob's Google, 7 Ada absorbs Bob
     private struct Family {
         let service: TestService
         let ada: Person
@@ -72,7 +72,7 @@ struct AccountTimelineTests {
     private static let merged = [
         "0 A was opened ", "1 A signed up with apple", "2 A signed in with apple",
         "3 B was opened ", "4 B signed up with google", "5 B signed in with google",
-        "6 A was refused to link google", "7 A absorbed ",
+        "6 A could not link google", "7 A absorbed ",
     ]
 
     @Test(arguments: Role.allCases)
@@ -104,7 +104,7 @@ struct AccountTimelineTests {
                 == ["account.timeline", "account.timeline"])
     }
 
-    @Test func `a row says who did what, why it was refused, and what it changed`() async throws {
+    @Test func `a row states the actor, the refusal and the changes`() async throws {
         var family = try await Family()
         try await family.absorb()
         let answer = try await family.timeline(family.ada.userID)
@@ -132,13 +132,13 @@ struct AccountTimelineTests {
         #expect(
             parts[0]["after"]?.array?.last?.members?["identity_id"]?.string
                 == rows[4]["identity_id"]?.string)
-        // Of an account that is not in the timeline nothing is said but that it is touched.
+        // Of an account outside of the timeline, only that the event touches it is shown.
         let early = try await family.timeline(family.ada.userID, "?as_of=6")
         let met = try #require(early.json["rows"]?.array?.last?.members?["accounts"]?.array)
         #expect(met.map { $0.members?["before"] == nil } == [false, true])
     }
 
-    @Test func `what was one and is apart again stays in the survivor's timeline`() async throws {
+    @Test func `events of an undone merge stay in the survivor's timeline`() async throws {
         var family = try await Family()
         try await family.absorb()
         let between = try await family.service.signIn("google", "bob")
@@ -148,7 +148,7 @@ struct AccountTimelineTests {
         #expect(
             ada == [
                 "0 A was opened ", "1 A signed up with apple", "2 A signed in with apple",
-                "6 A was refused to link google", "7 A absorbed ", "8 A signed in with google",
+                "6 A could not link google", "7 A absorbed ", "8 A signed in with google",
                 "9 A gave back ",
             ])
         let bob = try family.rows(try await family.timeline(family.bob.userID))
@@ -166,7 +166,7 @@ struct AccountTimelineTests {
             try family.rows(first) + family.rows(second)
                 == Self.merged[..<3] + [Self.merged[6]])
         #expect(second.json["more"] == .bool(false))
-        // The next page still knows what there was before it.
+        // The next page still knows the earlier links.
         let part = second.json["rows"]?.array?.first?.members?["accounts"]?.array?.first?.members
         #expect(part?["before"]?.array?.count == 1)
         let last = try #require(second.text("next"))
@@ -176,7 +176,7 @@ struct AccountTimelineTests {
         #expect(try family.rows(anew) == Self.merged)
     }
 
-    @Test func `personal data is for support, with a reason, and of this timeline alone`()
+    @Test func `personal data requires support and a reason, and is of this timeline only`()
         async throws
     {
         var family = try await Family()
@@ -188,7 +188,7 @@ struct AccountTimelineTests {
         let apart = try await family.timeline(
             family.bob.userID, query, as: .support, reason: "ticket 7")
         #expect(apart.body.contains("bob@x.example"))
-        // That Ada met Bob is in Bob's history; what her request disclosed is not.
+        // The conflict is in Bob's history; the disclosures of Ada's request are not.
         let rows = apart.json["rows"]?.array?.compactMap(\.members) ?? []
         #expect(rows.last?["reason"]?.string == "held_by_other")
         #expect(rows.last?["disclosures"]?.members?.count == 0, "\(apart.body)")
@@ -208,7 +208,7 @@ struct AccountTimelineTests {
         let line = family.service.audit.access.accesses().last
         #expect(line?.isDisclosed == true && line?.reason == "ticket 8")
         #expect(line?.account?.description == family.bob.userID)
-        // Whose personal data was shown.
+        // The accounts whose personal data was shown.
         let named = "\(family.ada.userID) \(family.bob.userID)"
         #expect(line?.details.contains(#""accounts":"\#(named)""#) == true)
         let closed = try await family.timeline(
@@ -224,7 +224,7 @@ struct AccountTimelineTests {
         ("?limit=0", "400 INVALID_REQUEST"), ("?from=1", "400 INVALID_REQUEST"),
         ("?as_of=0", "200 OK"), ("?as_of=2020-01-01T00:00:00Z", "200 OK"),
     ])
-    func `a question that makes no sense is refused`(
+    func `an invalid query is refused`(
         query: String, summary: String
     ) async throws {
         let family = try await Family()

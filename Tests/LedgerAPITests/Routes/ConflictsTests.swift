@@ -4,7 +4,7 @@ import LedgerAPI
 import LedgerTestSupport
 import Testing
 
-/// Refused claims to identities, as support asks for them over HTTP.
+/// Refused claims to identities, as support requests them over HTTP.
 struct ConflictsTests {
     /// Ada and Cleo are refused Bob's Google identity, and Bob another one beside it.
     private struct Meeting {
@@ -43,7 +43,7 @@ struct ConflictsTests {
     }
 
     @Test(arguments: Role.allCases)
-    func `every role sees both parties, and nobody's data`(role: Role) async throws {
+    func `every role sees both parties, and no personal data`(role: Role) async throws {
         let meeting = try await Meeting()
         let answer = try await meeting.get(as: role)
         #expect(answer.summary == "200 OK", "\(answer.body)")
@@ -57,14 +57,16 @@ struct ConflictsTests {
         #expect(holder?["now"]?.string == meeting.bob.userID)
         #expect(rows[0]["attempts"]?.string == "1")
         #expect(rows[0]["identity_id"]?.string == rows[1]["identity_id"]?.string)
-        #expect(rows[2]["identity_id"] == nil, "nobody ever had it")
+        #expect(rows[2]["identity_id"] == nil, "it was never linked")
         #expect(rows[0]["resolved_by"] == nil)
         #expect(!answer.body.contains("\"bob\""))
         let line = meeting.service.audit.access.accesses().last
         #expect(line?.action == "conflict.list" && line?.isDisclosed == false)
     }
 
-    @Test func `what ended a conflict is told, and an undoing begins it again`() async throws {
+    @Test func `the resolution of a conflict is shown, and undoing a merge reopens it`()
+        async throws
+    {
         let meeting = try await Meeting()
         let path = "/v1/accounts/\(meeting.ada.userID)/merge"
         let key = try meeting.service.audit.key(.support)
@@ -86,7 +88,7 @@ struct ConflictsTests {
         let open = try await meeting.get("?state=open")
         #expect(
             meeting.rows(open) == ["cleo held_by_other open", "bob provider_taken open"])
-        // Bob is Ada now, as the holder and as the caller.
+        // Ada's account is Bob's survivor, as the holder and as the caller.
         let rows = open.json["conflicts"]?.array?.compactMap(\.members) ?? []
         #expect(rows[0]["holder"]?.members?["now"]?.string == meeting.ada.userID)
         #expect(rows[1]["caller"]?.members?["now"]?.string == meeting.ada.userID)
@@ -97,7 +99,7 @@ struct ConflictsTests {
         #expect(meeting.rows(try await meeting.get("?state=resolved")) == [])
     }
 
-    @Test func `pages go on behind the last attempt, and a further attempt comes last`()
+    @Test func `pages continue after the last attempt, and a further attempt comes last`()
         async throws
     {
         let meeting = try await Meeting()
@@ -118,7 +120,7 @@ struct ConflictsTests {
         #expect(rest.json["folded"]?.members?["size"] == rest.json["folded"]?.members?["log_size"])
     }
 
-    @Test func `an account's conflicts are those of either side`() async throws {
+    @Test func `an account's conflicts are those as caller or holder`() async throws {
         let meeting = try await Meeting()
         let bob = try await meeting.get("?account=\(meeting.bob.userID)")
         #expect(meeting.rows(bob).count == 3)
@@ -135,7 +137,7 @@ struct ConflictsTests {
         "?state=closed", "?account=x", "?after=-1", "?after=x", "?limit=0", "?reason=x",
         "?state=open&state=open", "?disclose=true",
     ])
-    func `a question that makes no sense is refused`(query: String) async throws {
+    func `an invalid query is refused`(query: String) async throws {
         let meeting = try await Meeting()
         #expect(try await meeting.get(query).summary == "400 INVALID_REQUEST")
         let holder = try await meeting.service.send(

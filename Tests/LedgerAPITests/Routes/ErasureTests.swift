@@ -7,7 +7,7 @@ import Testing
 @Suite struct ErasureTests {
     private static let reason = [(name: "Ledger-Reason", value: "case 4711")]
 
-    @Test func `an administrator erases an account, and the reason is written down first`()
+    @Test func `an administrator erases an account, and the reason is recorded first`()
         async throws
     {
         let service = try TestService()
@@ -38,7 +38,7 @@ import Testing
         #expect(back.isNew && back.userID != ada.userID)
     }
 
-    @Test func `an erasure of several accounts wants the digest of its preview`() async throws {
+    @Test func `an erasure of several accounts requires the digest of its preview`() async throws {
         let story = try await MergeStory()
         let (service, ada, other) = (story.service, story.ada.userID, story.other.userID)
         let key = try service.audit.key(.admin)
@@ -123,14 +123,14 @@ import Testing
                 "account.lift_hold allowed", "account.erase allowed", "account.hold allowed",
                 "account.hold refused",
             ])
-        // The line that says no is of the same request, and says what the caller was told.
+        // The record of the refusal has the same request id, and the reason that the caller got.
         #expect(lines[2].request?.description == refused["X-Request-Id"])
         #expect(lines[2].details == #"{"refusal":"LEGAL_HOLD"}"#)
         #expect(lines[4].details == #"{"hold":"\#(ada.userID)","refusal":"HOLD_NOT_FOUND"}"#)
         #expect(lines[2].reason == lines[1].reason && lines[2].account == lines[1].account)
     }
 
-    @Test func `a hold under an id of the caller's is set once, however often it is asked for`()
+    @Test func `a hold under the caller's own id is set once, however often it is requested`()
         async throws
     {
         let service = try TestService()
@@ -146,7 +146,7 @@ import Testing
             #expect(answer.text("hold") == hold.description)
         }
         #expect(service.ledger.recordings().count == count + 1)
-        // As many as there can be: one that is there answers the same all the same.
+        // The maximum number: repeating an existing one still answers the same.
         for number in 0..<UInt128(SetLegalHold.holdsMax - 1) {
             let other = HoldID(at: service.clock.now, random: 100 + number)
             let answer = try await service.send(
@@ -160,7 +160,7 @@ import Testing
         #expect(surplus.summary == "409 TOO_MANY_HOLDS")
     }
 
-    @Test func `an id that tells another time than now names no hold`() async throws {
+    @Test func `an id with another time than now is refused`() async throws {
         let service = try TestService()
         let key = try service.audit.key(.admin)
         let ada = try await service.signIn("google", "ada")
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func `nobody else, and nobody without a reason, changes anything`() async throws {
+    @Test func `no other role, and no one without a reason, changes anything`() async throws {
         let service = try TestService()
         let ada = try await service.signIn("google", "ada")
         let account = "/v1/accounts/\(ada.userID)"

@@ -30,7 +30,7 @@ struct IdempotencyTests {
         #expect(tokenless.summary == "422 IDEMPOTENCY_KEY_REUSED")
     }
 
-    @Test func `refusals that were appended are kept, too`() async throws {
+    @Test func `appended refusals are stored, too`() async throws {
         let service = try TestService()
         let person = try await service.signIn("apple", "ada")
         _ = try await service.signIn("google", "bob")
@@ -46,7 +46,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func `an unlink is answered again after it ended the very session`() async throws {
+    @Test func `an unlink is answered again after it ended the session`() async throws {
         let service = try TestService()
         let apple = try await service.signIn("apple", "ada")
         _ = try await service.link("google", subject: "ada-g", by: apple)
@@ -58,14 +58,14 @@ struct IdempotencyTests {
         let again = try await service.unlink("google", by: google, key: "k")
         #expect(again.status == 200)
         #expect(again.body == first.body)
-        // Without the key, or with another, the ended session is all that is said.
+        // Without the key, or with another, the answer is only that the session has ended.
         for key in [nil, "other"] {
             let answer = try await service.unlink("google", by: google, key: key)
             #expect(answer.summary == "401 INVALID_ACCESS_TOKEN")
         }
     }
 
-    @Test func `a key is one account's, one method's, one path's and one tenant's`()
+    @Test func `the scope of a key is one account, method, path and tenant`()
         async throws
     {
         let acme = try #require(TenantID("acme"))
@@ -94,7 +94,7 @@ struct IdempotencyTests {
         #expect(long.body == bare.body)
     }
 
-    @Test func `a key is good for 24 hours`() async throws {
+    @Test func `a key is valid for 24 hours`() async throws {
         let service = try TestService()
         let person = try await service.signIn("apple", "ada")
         let token = service.idToken(
@@ -147,7 +147,7 @@ struct IdempotencyTests {
         #expect(answer.body.contains("\"details\":{\"header\":\"Idempotency-Key\"}"))
     }
 
-    @Test func `a bad key is not looked at before the access token`() async throws {
+    @Test func `a malformed key is checked after the access token`() async throws {
         let service = try TestService()
         let answer = try await service.send(
             "DELETE", "/v1/auth/link/apple", headers: [("Idempotency-Key", "")])

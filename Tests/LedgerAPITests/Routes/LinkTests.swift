@@ -63,7 +63,7 @@ struct LinkTests {
         #expect(account.providers == ["apple"])
     }
 
-    @Test func `five attempts an hour count, and good ones with them`() async throws {
+    @Test func `five attempts an hour are allowed, successful ones included`() async throws {
         let service = try TestService()
         let person = try await service.signIn("apple", "ada")
         for index in 0..<4 {
@@ -97,7 +97,7 @@ struct LinkTests {
         #expect(try await service.link("google", subject: "free", by: ada).status == 200)
     }
 
-    @Test func `what does not reach the ID token does not count`() async throws {
+    @Test func `a request that fails before the ID token check does not count`() async throws {
         let service = try TestService()
         let person = try await service.signIn("apple", "ada")
         let before = service.log()
@@ -114,7 +114,7 @@ struct LinkTests {
         #expect(try await service.link("google", subject: "g", by: person).status == 200)
     }
 
-    @Test func `a provider that is away is a 503 and no attempt`() async throws {
+    @Test func `an unavailable provider is a 503 and no attempt`() async throws {
         let service = try TestService()
         let person = try await service.signIn("apple", "ada")
         service.google.goAway()
@@ -133,7 +133,7 @@ struct LinkTests {
         #expect(service.log().last == "LinkRejected")
     }
 
-    @Test func `a session that ended is told so before anything else`() async throws {
+    @Test func `an ended session is reported before anything else`() async throws {
         let service = try TestService()
         let person = try await service.signIn("apple", "ada")
         _ = try await service.send("POST", "/v1/auth/sign-out", token: person.accessToken)

@@ -3,7 +3,7 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
-/// Merges that are sent again, and merges that are tried too often, over HTTP.
+/// Repeated merges, and attempts beyond the budget, over HTTP.
 @Suite struct MergeKeyTests {
     @Test func `the same merge under a key has the same answer and no second event`() async throws {
         let story = try await MergeStory()
@@ -45,7 +45,7 @@ import Testing
                 == "401 INVALID_ACCESS_TOKEN")
     }
 
-    @Test func `support's merges and undoings are answered again, to the same API key`()
+    @Test func `support's merges and undone merges are answered again, to the same API key`()
         async throws
     {
         let story = try await MergeStory()
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: ["", "é", String(repeating: "k", count: 256)])
-    func `a key that is none is 400`(key: String) async throws {
+    func `a malformed key is 400`(key: String) async throws {
         let story = try await MergeStory()
         let digest = try await story.digest()
         #expect(try await story.merge(digest, key: key).summary == "400 INVALID_REQUEST")
@@ -97,7 +97,7 @@ import Testing
         #expect(answer.summary == "400 INVALID_REQUEST")
     }
 
-    @Test func `merges and links with tokens that prove nobody share five attempts an hour`()
+    @Test func `merges and links with invalid tokens share five attempts an hour`()
         async throws
     {
         let story = try await MergeStory()
@@ -117,7 +117,7 @@ import Testing
         #expect(
             try await story.service.link("google", stranger, by: story.ada).summary
                 == "429 RATE_LIMITED")
-        // What was previewed before is still merged.
+        // A merge that was previewed earlier can still be executed.
         #expect(try await story.merge(try await story.digest()).summary == "200 OK")
         #expect(story.service.log().suffix(1) == ["AccountsMerged"])
     }

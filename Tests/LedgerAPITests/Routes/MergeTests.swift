@@ -4,7 +4,7 @@ import LedgerAPI
 import LedgerTestSupport
 import Testing
 
-/// Merges over HTTP: by the account holder, by support, and back.
+/// Merges over HTTP: by the account holder, by support, and undone.
 @Suite struct MergeTests {
     @Test func `after a conflict the person previews, proves and merges`() async throws {
         let story = try await MergeStory()
@@ -25,7 +25,7 @@ import Testing
         #expect(merged.text("merge") != nil)
         #expect(!merged.body.contains("email_verified"))
         #expect(story.service.log().suffix(1) == ["AccountsMerged"])
-        // Either identity signs in to the survivor, and what the other account had given out is over.
+        // Either identity signs in to the survivor, and the other account's tokens are revoked.
         let again = try await story.service.signIn("google", "other")
         #expect(again.userID == story.ada.userID && !again.isNew)
         #expect(
@@ -38,7 +38,7 @@ import Testing
         #expect(try await story.merge(digest).summary == "409 SAME_ACCOUNT")
     }
 
-    @Test func `an ID token that was not asked for with the plan proves nothing`() async throws {
+    @Test func `an ID token without the plan's nonce is refused`() async throws {
         let story = try await MergeStory()
         let early = story.token()
         let digest = try await story.digest()
@@ -54,7 +54,7 @@ import Testing
         #expect(try await story.merge(other).summary == "200 OK")
     }
 
-    @Test func `where the provider has no nonce, the ID token must be younger than the plan`()
+    @Test func `for a provider without nonces, the ID token must be newer than the plan`()
         async throws
     {
         let story = try await MergeStory(nonce: .none)
@@ -68,7 +68,7 @@ import Testing
             try await story.merge(digest, token: story.token(issued: now + 1)).summary == "200 OK")
     }
 
-    @Test func `a digest that is made up, of another account or too old agrees to nothing`()
+    @Test func `a digest that is made up, of another account or expired agrees to nothing`()
         async throws
     {
         let story = try await MergeStory()
@@ -95,7 +95,7 @@ import Testing
         #expect(late.summary == "409 MERGE_PLAN_CHANGED")
     }
 
-    @Test func `a plan that no longer holds is refused, and asked for anew`() async throws {
+    @Test func `an outdated plan is refused, and a new preview works`() async throws {
         let story = try await MergeStory()
         let digest = try await story.digest()
         let linked = try await story.service.link("apple", subject: "more", by: story.other)
@@ -115,12 +115,12 @@ import Testing
         #"{"apple":"both"}"#, #"{"apple":1}"#, #"["apple"]"#, #"{"no name":"survivor"}"#,
         #"{"facebook":"absorbed"}"#,
     ])
-    func `a choice that is none is 400`(keep: String) async throws {
+    func `an invalid choice is 400`(keep: String) async throws {
         let story = try await MergeStory()
         #expect(try await story.preview(["keep": keep]).summary == "400 INVALID_REQUEST")
     }
 
-    @Test func `who has not signed in lately, or has no session, merges nothing`() async throws {
+    @Test func `a merge requires a session and a recent sign-in`() async throws {
         let story = try await MergeStory()
         let digest = try await story.digest()
         let none = try await story.service.send(
@@ -139,7 +139,7 @@ import Testing
         #expect(refused.summary == "403 REAUTHENTICATION_REQUIRED")
     }
 
-    @Test func `support merges for a case and takes it back`() async throws {
+    @Test func `support merges for a case and undoes it`() async throws {
         let story = try await MergeStory()
         let key = try story.service.audit.key(.support)
         let path = "/v1/accounts/\(story.ada.userID)/merge"
@@ -191,7 +191,7 @@ import Testing
         #expect(refused.details.contains(#""refusal":"MERGE_SUPERSEDED""#))
     }
 
-    @Test func `auditors merge nothing, and what is no merge is not undone`() async throws {
+    @Test func `auditors cannot merge, and only a merge can be undone`() async throws {
         let story = try await MergeStory()
         let auditor = try story.service.audit.key(.auditor)
         let path = "/v1/accounts/\(story.ada.userID)/merge"
@@ -211,7 +211,9 @@ import Testing
         #expect(unknown.summary == "404 ACCOUNT_NOT_FOUND")
     }
 
-    @Test func `an absorbed account's id answers for the survivor, and says so`() async throws {
+    @Test func `an absorbed account's id resolves to the survivor, and the answer says so`()
+        async throws
+    {
         let story = try await MergeStory()
         let third = try await story.service.signIn("google", "third")
         #expect(try await story.merge(try await story.digest()).summary == "200 OK")
@@ -219,7 +221,7 @@ import Testing
         func account(_ id: String, _ query: String = "") async throws -> Answer {
             try await story.service.send("GET", "/v1/accounts/\(id)\(query)", token: key)
         }
-        // And the survivor goes into a third account.
+        // The survivor is merged into a third account.
         let path = "/v1/accounts/\(third.userID)/merge"
         let absorb = [
             "absorb": "\"\(story.ada.userID)\"", "keep": #"{"google":"absorbed"}"#, "case": #""T""#,

@@ -31,7 +31,7 @@ struct NonceTests {
         Row(mode: .none, carried: "n1", sent: "n2", isGood: true),
         Row(mode: .none, carried: nil, sent: "n2", isGood: true),
     ])
-    func `a nonce is held against the token`(row: Row) async throws {
+    func `a nonce is compared with the token`(row: Row) async throws {
         let service = try TestService {
             $0.nonce = row.mode
             $0.nonceRequired = row.isRequired
@@ -41,7 +41,7 @@ struct NonceTests {
         let sent = row.sent.map { ",\"nonce\":\"\($0)\"" } ?? ""
         let expected = row.isGood ? "200 OK" : "401 INVALID_PROVIDER_TOKEN"
         #expect(try await service.postSignIn("apple", token, sent).summary == expected)
-        // A link goes by the same rule; a good token's identity has an account by now.
+        // The same rule applies to links; a valid token's identity has an account by now.
         let person = try await service.signInAtOther()
         let linked = row.isGood ? "409 PROVIDER_CONFLICT" : "401 INVALID_PROVIDER_TOKEN"
         #expect(try await service.link("apple", token, sent, by: person).summary == linked)
@@ -49,7 +49,7 @@ struct NonceTests {
 }
 
 extension TestService {
-    /// Signs in at the other provider whatever the nonce rule is.
+    /// Signs in at the other provider, whatever the nonce rule is.
     fileprivate func signInAtOther() async throws -> Person {
         let hashed = Hex.encode(SHA256.hash(Array("n".utf8)))
         for carried in ["n", hashed] {

@@ -58,7 +58,7 @@ struct RefreshTests {
         #expect(service.log().last == "SessionRevoked")
     }
 
-    @Test func `what this ledger did not issue never reaches the queue`() async throws {
+    @Test func `a token that this ledger did not issue never reaches the queue`() async throws {
         let acme = try #require(TenantID("acme"))
         let service = try TestService { $0.tenants = [.default, acme] }
         let person = try await service.signIn("apple", "ada")

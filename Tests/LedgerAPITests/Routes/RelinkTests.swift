@@ -3,7 +3,7 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
-/// Unlinks that support takes back, over HTTP.
+/// Undone unlinks, by support over HTTP.
 @Suite struct RelinkTests {
     private static let reason = [(name: "Ledger-Reason", value: "by mistake")]
 
@@ -80,7 +80,7 @@ import Testing
             story.refusal(try await story.relink()) == "409 RELINK_REFUSED already_linked")
     }
 
-    @Test func `what cannot be linked again is refused with its reason`() async throws {
+    @Test func `an identity that cannot be linked again is refused with its reason`() async throws {
         let story = try await Story()
         let other = try await story.service.signIn("apple", "other")
         func refusal(identity: String? = nil, account: String? = nil) async throws -> String {
@@ -108,7 +108,7 @@ import Testing
         #expect(try await refusal() == "410 ACCOUNT_ERASED")
     }
 
-    @Test func `only support, for a reason and a case, takes an unlink back`() async throws {
+    @Test func `only support, with a reason and a case, undoes an unlink`() async throws {
         let story = try await Story()
         let auditor = try story.service.audit.key(.auditor)
         for suffix in ["", "/preview"] {

@@ -28,7 +28,7 @@ struct SignInTests {
         #expect(second.userID == first.userID)
         #expect(!second.isNew)
         #expect(second.accessToken != first.accessToken)
-        // Both sessions live.
+        // Both sessions are live.
         #expect(try await service.account(first.accessToken).status == 200)
         #expect(try await service.account(second.accessToken).status == 200)
     }
@@ -43,7 +43,7 @@ struct SignInTests {
         #expect(!laptop.isNew)
     }
 
-    @Test func `no account is opened when the client does not want one`() async throws {
+    @Test func `no account is opened when the client asks not to`() async throws {
         let service = try TestService()
         let token = service.idToken("apple", "ada")
         let refused = try await service.postSignIn("apple", token, ",\"create_account\":false")
@@ -68,7 +68,7 @@ struct SignInTests {
         ["exp": nil], ["sub": nil], ["sub": "\"\""], ["sub": "\"a\\u0000b\""], ["iat": nil],
         ["nonce": "\"unasked\""], ["aud": "[\"app\",\"other\"]"],
     ])
-    func `a bad ID token opens nothing and appends nothing`(
+    func `an invalid ID token opens nothing and appends nothing`(
         claims: [String: String?]
     ) async throws {
         let service = try TestService()
@@ -80,7 +80,7 @@ struct SignInTests {
         #expect(service.ledger.commandCount == 0)
     }
 
-    @Test func `a token of a foreign key or of another provider proves nothing`() async throws {
+    @Test func `a token of a foreign key or of another provider is refused`() async throws {
         let service = try TestService()
         let forged = service.apple.token(
             "ada", at: service.clock.now, signedBy: TestProvider.foreignKey)
@@ -92,13 +92,13 @@ struct SignInTests {
         #expect(service.ledger.commandCount == 0)
     }
 
-    @Test func `a provider that is away is a 503 with Retry-After`() async throws {
+    @Test func `an unavailable provider is a 503 with Retry-After`() async throws {
         let service = try TestService()
         service.apple.goAway()
         let answer = try await service.postSignIn("apple", service.idToken("apple", "ada"))
         #expect(answer.summary == "503 UNAVAILABLE")
         #expect(answer["Retry-After"] == "5")
-        // The other provider does not suffer.
+        // Only the configured provider counts.
         #expect(try await service.signIn("google", "ada").isNew)
     }
 

@@ -18,7 +18,7 @@ struct SignOutTests {
         #expect(try await service.account(there.accessToken).status == 200)
     }
 
-    @Test func `all sessions of the account end, and nobody else's`() async throws {
+    @Test func `all sessions of the account end, and no others`() async throws {
         let service = try TestService()
         let here = try await service.signIn("apple", "ada")
         let there = try await service.signIn("apple", "ada")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LedgerAPI
 
-/// ID tokens that sign in once, where a tenant wants that.
+/// Single-use ID tokens, for tenants that require them.
 struct SingleUseTests {
     private static let acme = tenant("acme")
 
@@ -20,7 +20,7 @@ struct SingleUseTests {
         let service = try service()
         let token = service.idToken("google", "ada")
         let first = try Person(await service.postSignIn("google", token))
-        // Who lost the answer tries again.
+        // A client that lost the answer tries again.
         service.clock.advance(seconds: 59)
         let again = try Person(await service.postSignIn("google", token))
         #expect(again.userID == first.userID)
@@ -28,13 +28,13 @@ struct SingleUseTests {
         service.clock.advance(seconds: 1)
         let late = try await service.postSignIn("google", token)
         #expect(late.summary == "401 INVALID_PROVIDER_TOKEN", "\(late.body)")
-        #expect(service.log() == log, "nobody has authenticated, so nothing is appended")
+        #expect(service.log() == log, "no one is authenticated, so nothing is appended")
         let fresh = try Person(
             await service.postSignIn("google", service.idToken("google", "ada")))
         #expect(fresh.userID == first.userID)
     }
 
-    @Test func `a tenant without that setting, or another one, knows nothing of it`() async throws {
+    @Test func `other tenants, and tenants without that setting, are not affected`() async throws {
         let service = try service()
         let token = service.idToken("google", "ada")
         _ = try Person(await service.postSignIn("google", token))
@@ -47,7 +47,7 @@ struct SingleUseTests {
         #expect(try await service.postSignIn("google", token).status == 401)
     }
 
-    @Test func `only a sign-in uses a token up, and only a sign-in is refused`() async throws {
+    @Test func `only a sign-in spends a token, and only a sign-in is refused`() async throws {
         let service = try service()
         let ada = try await service.signIn("google", "ada")
         let bob = try await service.signIn("apple", "bob")
@@ -65,7 +65,7 @@ struct SingleUseTests {
         #expect(try await service.postSignIn("google", token).status == 401)
     }
 
-    @Test func `a sign-in that opens no session uses nothing up`() async throws {
+    @Test func `a sign-in that opens no session spends nothing`() async throws {
         let service = try service()
         let token = service.idToken("google", "ada")
         let refused = try await service.postSignIn("google", token, ",\"create_account\":false")

@@ -13,7 +13,7 @@ struct UnlinkTests {
             answer.body
                 == "{\"linked_providers\":[\"apple\"],\"message\":\"Google account unlinked\"}")
         #expect(service.log().last == "ProviderUnlinked")
-        // The identity is free: it opens an account of its own.
+        // The identity is unlinked: it opens an account of its own.
         #expect(try await service.signIn("google", "ada-g").userID != person.userID)
     }
 
@@ -37,7 +37,7 @@ struct UnlinkTests {
         let stale = try await service.unlink("google", by: person)
         #expect(stale.summary == "403 REAUTHENTICATION_REQUIRED")
         #expect(service.log().filter { $0 == "UnlinkRejected" }.count == 2)
-        // The same refusals again are not appended again.
+        // Repeated refusals are not appended again.
         _ = try await service.unlink("google", by: person)
         #expect(service.log().filter { $0 == "UnlinkRejected" }.count == 2)
         let fresh = try await service.signIn("apple", "ada")
@@ -55,7 +55,7 @@ struct UnlinkTests {
         #expect(answer.summary == "403 REAUTHENTICATION_REQUIRED")
     }
 
-    @Test func `an auth_time in the future is taken as now`() async throws {
+    @Test func `an auth_time in the future counts as now`() async throws {
         let service = try TestService()
         let ahead = service.clock.now.seconds + 86_400
         let person = try await service.signIn("apple", "ada", claims: ["auth_time": "\(ahead)"])
@@ -114,7 +114,7 @@ struct UnlinkTests {
     }
 
     @Test(arguments: ["apple", "google", "facebook", "GOOGLE"])
-    func `a session that ended is told so before anything else`(name: String) async throws {
+    func `an ended session is reported before anything else`(name: String) async throws {
         let service = try TestService()
         let person = try await service.signIn("apple", "ada")
         _ = try await service.send("POST", "/v1/auth/sign-out", token: person.accessToken)

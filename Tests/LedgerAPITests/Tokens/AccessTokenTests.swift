@@ -46,7 +46,7 @@ struct AccessTokenTests {
                 == .array([.string("otp"), .string("pwd")]))
     }
 
-    @Test func `a token is good until it expires`() async throws {
+    @Test func `a token is valid until it expires`() async throws {
         let service = try TestService()
         let person = try await service.signIn("apple", "ada")
         service.clock.advance(seconds: 599)
@@ -57,7 +57,7 @@ struct AccessTokenTests {
         #expect(try await service.refresh(person.refreshToken).status == 200)
     }
 
-    @Test func `a token is good for its own tenant only`() async throws {
+    @Test func `a token is valid for its own tenant only`() async throws {
         let acme = try #require(TenantID("acme"))
         let service = try TestService { $0.tenants = [.default, acme] }
         let person = try await service.signIn("apple", "ada")
@@ -77,7 +77,7 @@ struct AccessTokenTests {
         }
     }
 
-    @Test func `another process with the same keys takes the token`() async throws {
+    @Test func `another process with the same keys accepts the token`() async throws {
         let service = try TestService()
         let person = try await service.signIn("apple", "ada")
         let other = try service.restarted()
@@ -85,7 +85,7 @@ struct AccessTokenTests {
         #expect(try await other.account(person.accessToken).status == 200)
     }
 
-    @Test func `a former key's tokens are still taken`() throws {
+    @Test func `a former key's tokens are still accepted`() throws {
         let former = TokenSigningKey.generate()
         let before = tokens(current: former)
         let grant = Self.grant
@@ -99,7 +99,7 @@ struct AccessTokenTests {
         #expect(!String(decoding: after.publishedKeys, as: UTF8.self).contains("\"d\""))
     }
 
-    /// One claim that differs from a good token's.
+    /// A claim that differs from a valid token's.
     @Test(arguments: [
         ("iss", "\"https://other.example\""), ("iss", nil), ("aud", "\"other\""),
         ("aud", "[\"app\"]"), ("sub", "\"x\""), ("sub", nil), ("sid", nil), ("sid", "\"x\""),
@@ -158,7 +158,7 @@ struct AccessTokenTests {
         (["TOKEN"], false), (["Bearer"], false), (["Bearer TOKEN x"], false),
         (["Bearer TOKEN", "Bearer TOKEN"], false), ([], false), ([""], false),
     ])
-    func `the token stands in one Authorization field`(
+    func `the token is in exactly one Authorization field`(
         values: [String], isGood: Bool
     ) async throws {
         let service = try TestService()

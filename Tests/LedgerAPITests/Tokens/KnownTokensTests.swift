@@ -8,7 +8,7 @@ struct KnownTokensTests {
         caller: Caller(account: AccountID(bits: 1), session: SessionID(bits: 2)),
         tenant: .default, authenticatedAt: 0, issuedAt: 0, expiresAt: 600)
 
-    @Test func `a token is known from when it is remembered`() {
+    @Test func `a token is known once it is remembered`() {
         let known = KnownTokens()
         #expect(known.claims(of: "a") == nil)
         known.remember(Self.claims, of: "a")
@@ -16,7 +16,7 @@ struct KnownTokensTests {
         #expect(known.claims(of: "b") == nil)
     }
 
-    @Test func `two generations are the most, and what is used stays`() {
+    @Test func `there are at most two generations, and used tokens stay`() {
         let countMax = 1600
         let known = KnownTokens(generationCountMax: countMax)
         known.remember(Self.claims, of: "used")

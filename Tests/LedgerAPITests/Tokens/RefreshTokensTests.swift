@@ -16,7 +16,7 @@ struct RefreshTokensTests {
         #expect(tokens.issue(for: session, in: .default) != token)
     }
 
-    @Test func `any changed bit is found out`() throws {
+    @Test func `any changed bit is detected`() throws {
         let tokens = RefreshTokens(key: .generate())
         let bytes = try #require(
             Base64URL.decode(tokens.issue(for: session, in: .default)))
@@ -38,7 +38,7 @@ struct RefreshTokensTests {
         #expect(RefreshTokens.open(sealed, with: presented, in: .default) == successor)
         #expect(RefreshTokens.open(sealed, with: successor, in: .default) == nil)
         #expect(RefreshTokens.open(Array(sealed.dropLast()), with: presented, in: .default) == nil)
-        // What is kept must not hold the token.
+        // The stored digest must not contain the token.
         #expect(RefreshTokens.digest(presented) != RefreshTokens.digest(successor))
     }
 }

@@ -2,12 +2,12 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
-/// Clocks are set by people too: what rules about time do when it steps back.
+/// Rules about time when a clock steps back.
 @Suite struct ClockStepTests {
     private static let hour: Int64 = 3_600
     private static let policy = TenantPolicy(providers: Set(RandomCommands.providers))
 
-    @Test func `a budget tells of no wait longer than its window`() throws {
+    @Test func `a budget reports no wait longer than its window`() throws {
         var model = ModelLedger(policy: Self.policy)
         let caller = try model.signIn(subject("apple", "a"))
         for token in 1...5 { _ = try model.link(caller, .invalid, token: token) }
@@ -20,7 +20,7 @@ import Testing
         #expect(wait <= Self.hour)
     }
 
-    @Test func `a refresh token that was used up long ago is not good again`() throws {
+    @Test func `a refresh token that was used long ago does not become valid again`() throws {
         var model = ModelLedger(policy: Self.policy)
         let caller = try model.signIn(subject("apple", "a"))
         let first = try #require(model.refreshToken(of: caller))

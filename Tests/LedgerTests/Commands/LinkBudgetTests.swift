@@ -2,13 +2,13 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
-/// What the log may be made to grow by: every appended refusal is inside a budget.
+/// Limits on the growth of the log: every appended refusal counts against a budget.
 @Suite struct LinkBudgetTests {
     private var policy: TenantPolicy {
         TenantPolicy(providers: Set(RandomCommands.providers), severalPerProvider: true)
     }
 
-    @Test func `one token that is refused in two ways in turn is two attempts and two events`()
+    @Test func `one token refused in two ways alternately is two attempts and two events`()
         throws
     {
         var model = ModelLedger(policy: policy)
@@ -25,7 +25,7 @@ import Testing
         #expect(model.events.count { $0.name == .linkRejected } == 1)
     }
 
-    @Test func `linking and unlinking with one token in turn uses the budget up`() throws {
+    @Test func `linking and unlinking repeatedly with one token exhausts the budget`() throws {
         var model = ModelLedger(policy: policy)
         let caller = try model.signIn(subject("apple", "a"))
         var linked = 0
@@ -60,7 +60,7 @@ import Testing
             "a repeated token is answered as before, budget or not")
     }
 
-    @Test func `refused unlinks of several identities in turn are appended once each`() throws {
+    @Test func `repeated refused unlinks of several identities are appended once each`() throws {
         var rules = policy
         rules.reauthenticationSeconds = -1
         var model = ModelLedger(policy: rules)

@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `a plan says what moves, what stays behind and what has to be chosen`() throws {
+    @Test func `a plan lists the moved links, the others and the choices to make`() throws {
         var story = try Story()
         let events = story.model.events.count
         let (plan, _) = try story.plan()
@@ -85,7 +85,8 @@ import Testing
         #expect(story.model.events.count == events, "a plan appends nothing")
     }
 
-    @Test func `the survivor gets the links with their places, and the absorbed account none`()
+    @Test
+    func `the survivor gets the links with their positions, and the absorbed account keeps none`()
         throws
     {
         var story = try Story()
@@ -103,13 +104,13 @@ import Testing
     }
 
     @Test(arguments: [Set<ProviderName>(), [provider("google")]])
-    func `undone at once, both accounts are what they were`(keeping: Set<ProviderName>) throws {
+    func `a merge undone at once restores both accounts`(keeping: Set<ProviderName>) throws {
         var story = try Story()
         let before = [story.ada, story.other].map { story.model.account($0.account)?.links }
         let merge = try story.merge(keeping: keeping)
         let events = story.model.events.count
         guard case .unmergePlanned = try story.undo(merge, isPreview: true).get() else {
-            Issue.record("no plan of the undoing")
+            Issue.record("no plan of undoing the merge")
             return
         }
         #expect(story.model.events.count == events)
@@ -121,7 +122,7 @@ import Testing
             try story.undo(merge) == .failure(.mergeSuperseded(.notActive)), "only once")
     }
 
-    @Test func `sessions of the absorbed account end, and the caller's lives`() throws {
+    @Test func `sessions of the absorbed account end, and the caller's stays live`() throws {
         var story = try Story()
         let token = try #require(story.model.refreshToken(of: story.other))
         _ = try story.merge()
@@ -134,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func `a merge that was not agreed to as it is now is refused`() throws {
+    @Test func `a merge whose plan has changed is refused`() throws {
         var story = try Story()
         let (_, digest) = try story.plan()
         _ = try story.model.unlink(story.other, "google").get()
@@ -145,7 +146,7 @@ import Testing
                 == .failure(.mergePlanChanged))
     }
 
-    @Test func `what cannot be merged is refused, each with its reason`() throws {
+    @Test func `accounts that cannot be merged are refused, each with its reason`() throws {
         var story = try Story()
         func refusal(_ intent: MergeAccounts) throws -> Refusal? {
             switch try story.model.carryOut(.mergeAccounts(intent)) {
@@ -172,7 +173,7 @@ import Testing
             _ = try story.plan(keeping: [provider("google")])
         }
         _ = try story.merge()
-        // A link before and the merge, so three are left.
+        // One earlier link and the merge, so three attempts are left.
         for token in 10..<13 {
             #expect(
                 try story.model.link(story.ada, .invalid, token: token)
@@ -185,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func `what proves nobody counts once a token, and stops the next identity's preview`()
+    @Test func `an invalid proof counts once per token, and against the next identity's preview`()
         throws
     {
         var story = try Story()
@@ -216,7 +217,7 @@ import Testing
             }
             #expect(wait > 3590 && wait <= 3600)
         }
-        #expect(try refusal(tried) == nil, "what was tried before is answered as before")
+        #expect(try refusal(tried) == nil, "repeated attempts are answered as before")
         #expect(story.model.events.count == events)
         story.model.turnClock(bySeconds: 3601)
         _ = try story.model.signIn(subject("apple", "ada"))
@@ -233,7 +234,9 @@ import Testing
                         digest: sha256))) == .failure(.invalidProviderToken))
     }
 
-    @Test func `a merge and an undoing under a key are done once and answered the same`() throws {
+    @Test func `a merge and its undoing under a key are executed once and answered the same`()
+        throws
+    {
         var story = try Story()
         func key(_ number: UInt8, content: UInt8 = 1) -> IdempotencyKey {
             IdempotencyKey(
@@ -263,7 +266,7 @@ import Testing
         }
         let events = story.model.events.count
         #expect(try undo(key(2)) == undone)
-        #expect(try story.model.carryOut(.mergeAccounts(merge)) == first, "also when taken back")
+        #expect(try story.model.carryOut(.mergeAccounts(merge)) == first, "even when it is undone")
         let other = story.intent(agreed: planned, key: key(1, content: 2))
         #expect(
             try story.model.carryOut(.mergeAccounts(other)) == .failure(.idempotencyKeyReused))
@@ -274,13 +277,13 @@ import Testing
             let text = try #require(stored.text)
             #expect(StoredAnswer(text: text) == stored)
             for count in 0..<text.utf8.count {
-                // A shorter one may be another list of links, never this one.
+                // A shorter text may be another list of links, never this one.
                 #expect(StoredAnswer(text: String(text.prefix(count))) != stored)
             }
         }
     }
 
-    @Test func `an undoing is refused once something has changed`() throws {
+    @Test func `undoing a merge is refused once something has changed`() throws {
         var story = try Story()
         let merge = try story.merge()
         _ = try story.model.unlink(story.ada, "facebook").get()
@@ -288,7 +291,7 @@ import Testing
 
         story = try Story()
         let dropped = try story.merge()
-        // The identity that stayed behind opens an account of its own.
+        // The identity that was not moved opens an account of its own.
         _ = try story.model.signIn(subject("google", "other"))
         #expect(try story.undo(dropped) == .failure(.mergeSuperseded(.identityChanged)))
 
@@ -300,7 +303,7 @@ import Testing
         #expect(try story.undo(first) == .failure(.mergeSuperseded(.laterMerge)))
     }
 
-    @Test func `a plan is good for one merge, also when that is taken back`() throws {
+    @Test func `a plan is valid for one merge, even when that is undone`() throws {
         var story = try Story()
         let (_, digest) = try story.plan()
         let agreed = MergeAccounts(
@@ -309,13 +312,13 @@ import Testing
         guard case .merged(_, let merge?) = reply else {
             throw ModelLedger.Unexpected(result: .success(reply))
         }
-        // The identity that proves the other account was left behind.
+        // The identity that proves the other account was not moved.
         #expect(try story.model.carryOut(.mergeAccounts(agreed)) == .failure(.sameAccount))
         _ = try story.undo(merge).get()
         #expect(try story.model.carryOut(.mergeAccounts(agreed)) == .failure(.mergePlanChanged))
     }
 
-    @Test func `an undoing that no entry can hold is refused`() throws {
+    @Test func `undoing a merge that no entry can hold is refused`() throws {
         var policy = Self.policy
         policy.severalPerProvider = true
         policy.linkBudget = Budget(limit: 10_000, windowSeconds: 3600)
@@ -331,7 +334,7 @@ import Testing
 }
 
 extension MergeTests.Story {
-    /// Lets support plan or do a merge.
+    /// Plans or executes a merge by support.
     fileprivate mutating func support(
         _ absorbed: Caller, into survivor: Caller, agreed: Digest? = nil
     ) throws -> (MergePlan, Digest) {

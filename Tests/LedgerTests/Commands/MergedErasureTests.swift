@@ -2,11 +2,11 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
-/// Erasures of accounts that merges made one, decided by the pure model.
+/// Erasures of merged accounts, decided by the pure model.
 @Suite struct MergedErasureTests {
     private typealias Story = MergeTests.Story
 
-    @Test func `an erasure covers every account that merges made one`() throws {
+    @Test func `an erasure covers every merged account`() throws {
         var story = try Story()
         _ = try story.merge()
         let erase = EraseAccount(
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `nobody is erased whom the agreement does not cover`() throws {
+    @Test func `no account outside of the agreement is erased`() throws {
         var story = try Story()
         let other = story.other.account
         let alone = try story.erasurePlan(other)
@@ -34,11 +34,11 @@ import Testing
         #expect(try story.erase(other, alone.agreed) == .failure(.erasurePlanChanged))
         let both = try story.erasurePlan(other)
         #expect(both.covers == [other, story.ada.account] && both.survivor == story.ada.account)
-        // It names the account, too: who was shown one does not agree to the other's.
+        // The digest covers the named account, too: the plan of one does not agree to the other's.
         #expect(try story.erase(story.ada.account, both.agreed) == .failure(.erasurePlanChanged))
         _ = try story.undo(merge).get()
         #expect(try story.erase(other, both.agreed) == .failure(.erasurePlanChanged))
-        #expect(story.model.log.count == count + 1, "the undoing alone was appended")
+        #expect(story.model.log.count == count + 1, "only the undoing was appended")
 
         let erased = try story.erase(other, .named).get()
         guard case .erased(let position, isNew: true, let covering) = erased else {
@@ -54,7 +54,7 @@ import Testing
         #expect(try story.erase(other, .preview) == .failure(.accountErased))
     }
 
-    @Test func `the events of one erasure name the account that stood for all`() throws {
+    @Test func `the events of one erasure name the survivor`() throws {
         var story = try Story()
         _ = try story.merge()
         let plan = try story.erasurePlan(story.other.account)
@@ -68,7 +68,7 @@ import Testing
         #expect(Set(story.model.log.suffix(2).map(\.recorded.command)).count == 1)
     }
 
-    @Test func `a hold that was set since the plan was shown is another plan`() throws {
+    @Test func `a hold that was set since the preview changes the plan`() throws {
         var story = try Story()
         let plan = try story.erasurePlan(story.other.account)
         let hold = SetLegalHold(
@@ -78,7 +78,7 @@ import Testing
         #expect(try story.erase(story.other.account, .named) == .failure(.legalHold))
     }
 
-    @Test func `a legal hold on either account keeps both from being erased`() throws {
+    @Test func `a legal hold on either account prevents the erasure of both`() throws {
         var story = try Story()
         _ = try story.merge()
         let hold = SetLegalHold(
@@ -91,7 +91,7 @@ import Testing
 }
 
 extension ErasurePlan {
-    /// Agreeing to it.
+    /// The agreement to the plan.
     fileprivate var agreed: EraseAccount.Agreement { .plan(sha256(bytes), sha256) }
 }
 

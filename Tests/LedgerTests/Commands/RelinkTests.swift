@@ -2,7 +2,7 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
-/// Unlinks that support takes back, decided by the pure model.
+/// Undone unlinks by support, decided by the pure model.
 @Suite struct RelinkTests {
     /// Ada with Apple and Google, of which she unlinks Google.
     private struct Story {
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `an unlink is taken back, with what the link disclosed, for a reason`() throws {
+    @Test func `an unlink is undone with the link's disclosures, for a reason`() throws {
         var story = try Story()
         let events = story.model.events.count
         guard
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: [false, nil])
-    func `what was said of the e-mail is disclosed again, and no more`(isVerified: Bool?) throws {
+    func `the e-mail's verification is disclosed again, and no more`(isVerified: Bool?) throws {
         var story = try Story(isVerified: isVerified)
         _ = try story.model.relink(story.google, to: story.ada.account).get()
         let disclosed = try #require(story.model.log.last).disclosed
@@ -108,11 +108,11 @@ import Testing
         #expect(!disclosed.contains { $0.name == .email })
     }
 
-    @Test func `an identity that somebody has stays where it is`() throws {
+    @Test func `a linked identity stays where it is`() throws {
         var story = try Story()
         let other = try story.model.signIn(subject("google", "ada"))
         #expect(try story.obstacle() == .notLinkedHereLast)
-        // Nor does it come back once it was somebody else's.
+        // Nor does it come back once it belonged to another account.
         _ = try story.model.link(other, .proved(subject("google", "more"), email: nil), token: 3)
         story = try Story(severalPerProvider: true)
         let owner = try story.model.signIn(subject("google", "ada"))
@@ -127,7 +127,8 @@ import Testing
         }
     }
 
-    @Test func `a provider that is taken since is refused, unless a tenant allows several`() throws
+    @Test func `a provider that was linked since is refused, unless a tenant allows several`()
+        throws
     {
         for (several, expected) in [(false, RelinkProvider.Obstacle.providerTaken), (true, nil)] {
             var story = try Story(severalPerProvider: several)
@@ -138,7 +139,8 @@ import Testing
         }
     }
 
-    @Test func `what is unknown, erased, absorbed or was never here is refused as that`() throws {
+    @Test func `unknown, erased, absorbed and foreign identities are refused, each as such`() throws
+    {
         var story = try Story()
         let stranger = try story.model.signIn(subject("facebook", "stranger"))
         #expect(try story.obstacle(to: stranger.account) == .notLinkedHereLast)
@@ -167,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `without what the link disclosed, or with another link's, nothing is guessed`()
+    @Test func `without the link's disclosures, or with another link's, nothing is guessed`()
         throws
     {
         var story = try Story()

@@ -2,12 +2,12 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
-/// What events make of conflicts: given, when, then.
+/// The effects of events on conflicts: given, when, then.
 @Suite struct ConflictFoldTests {
     struct Example: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let events: [Event]
-        /// As ``ConflictFoldTests/text(of:)`` has them, in the order of their first attempts.
+        /// In the format of ``ConflictFoldTests/text(of:)``, in the order of their first attempts.
         let conflicts: [String]
 
         init(_ name: String, _ events: [Event], _ conflicts: [String]) {
@@ -33,7 +33,7 @@ import Testing
                 refuse(b, 1, heldBy: a),
             ],
             ["B held_by_other 1 A x2 #1-3 open", "C held_by_other 1 A x1 #2-2 open"]),
-        Example("what is yours already is nobody's conflict", [link(a, 1), yours(a, 1)], []),
+        Example("linking an own identity is not a conflict", [link(a, 1), yours(a, 1)], []),
         Example(
             "the holder unlinks it",
             [link(a, 1), refuse(b, 1, heldBy: a), unlink(a, 1)],
@@ -43,7 +43,7 @@ import Testing
             [link(a, 1), refuse(b, 1, heldBy: a), unlink(a, 1), link(b, 1)],
             ["B held_by_other 1 A>- x1 #1-1 ProviderUnlinked#2"]),
         Example(
-            "somebody else gets it, and the caller is refused once more",
+            "another account gets it, and the caller is refused once more",
             [
                 link(a, 1), refuse(b, 1, heldBy: a), unlink(a, 1), link(c, 1),
                 refuse(b, 1, heldBy: c),
@@ -65,14 +65,14 @@ import Testing
             [link(a, 1), refuse(b, 1, heldBy: a), merge(a, b, links: [1])],
             ["B>A held_by_other 1 A x1 #1-1 AccountsMerged#2"]),
         Example(
-            "the merge is taken back",
+            "the merge is undone",
             [
                 link(a, 1), refuse(b, 1, heldBy: a), merge(b, a, moved: [1], links: [1]),
                 undo(2, b, a, returned: [1]),
             ],
             ["B held_by_other 1 A x1 #1-1 open"]),
         Example(
-            "the merge by the holder is taken back, and the caller tries again",
+            "the merge by the holder is undone, and the caller tries again",
             [
                 link(a, 1), refuse(b, 1, heldBy: a), merge(a, b, links: [1]),
                 undo(2, a, b, links: [1]), refuse(b, 1, heldBy: a),
@@ -101,7 +101,7 @@ import Testing
             ],
             ["B held_by_other 1 A x1 #1-1 open"]),
         Example(
-            "the identity left behind goes to somebody else before the undoing",
+            "the identity left behind goes to another account before the undoing",
             [
                 link(a, 1), refuse(b, 1, heldBy: a), merge(c, a, dropped: [1]), link(d, 1),
                 undo(2, c, a),
@@ -129,13 +129,13 @@ import Testing
             ],
             ["B held_by_other 1 A x1 #1-1 open"]),
         Example(
-            "what was unlinked before the merge stays resolved after its undoing",
+            "a conflict resolved by an unlink before the merge stays resolved after its undoing",
             [
                 link(a, 1), refuse(b, 1, heldBy: a), unlink(a, 1), merge(a, b), undo(3, a, b),
             ],
             ["B held_by_other 1 A>- x1 #1-1 ProviderUnlinked#2"]),
         Example(
-            "a chain of merges reaches the holder, and is taken back",
+            "a chain of merges reaches the holder, and is undone",
             [
                 link(a, 1), refuse(b, 1, heldBy: a), merge(c, b), merge(d, c),
                 merge(d, a, moved: [1], links: [1]), undo(4, d, a, returned: [1]),
@@ -143,7 +143,7 @@ import Testing
             ],
             ["B held_by_other 1 A x1 #1-1 open"]),
         Example(
-            "in a chain the caller is who stands for it",
+            "in a chain of merges the caller is the last survivor",
             [link(a, 1), refuse(b, 1, heldBy: a), merge(c, b), merge(d, c)],
             ["B>D held_by_other 1 A x1 #1-1 open"]),
         Example(
@@ -153,7 +153,7 @@ import Testing
             "the holder is erased", [link(a, 1), refuse(b, 1, heldBy: a), erase(a)],
             ["B held_by_other 1 A>- x1 #1-1 AccountErased#2"]),
         Example(
-            "a family is erased, and a bystander is not",
+            "a family is erased, and an unrelated account is not",
             [
                 link(a, 1), refuse(b, 1, heldBy: a), merge(c, b), erase(d), erase(b), erase(c),
             ],
@@ -173,7 +173,7 @@ import Testing
             [link(a, 1), taken(a, 2), link(a, 2)],
             ["A provider_taken 2 ->A x1 #1-1 ProviderLinked#2"]),
         Example(
-            "and somebody else gets it",
+            "and another account gets it",
             [link(a, 1), taken(a, 2), link(b, 2), refuse(a, 2, heldBy: b)],
             [
                 "A provider_taken 2 ->B x1 #1-1 ProviderLinked#2",
@@ -187,11 +187,11 @@ import Testing
                 "A provider_taken 2 - x1 #3-3 ProviderLinked#4",
             ]),
         Example(
-            "and gets one of another provider, or somebody else one of this",
+            "and gets one of another provider, or another account one of this",
             [link(a, 1), taken(a, nil), link(a, 9, "apple"), link(b, 3)],
             ["A provider_taken - - x1 #1-1 open"]),
         Example(
-            "and it goes back to whom a merge had taken it from",
+            "and it returns to the account that a merge had taken it from",
             [
                 link(a, 1), link(b, 2), merge(c, b, dropped: [2]), taken(a, 2),
                 undo(2, c, b, returned: [2]),
@@ -201,22 +201,22 @@ import Testing
             "and is erased", [link(a, 1), taken(a, 2), erase(a)],
             ["A provider_taken 2 - x1 #1-1 AccountErased#2"]),
         Example(
-            "an identity that nobody ever had",
+            "an identity that was never linked",
             [link(a, 1), taken(a, nil), taken(a, nil), unlink(a, 1)],
             ["A provider_taken - - x2 #1-2 ProviderUnlinked#3"]),
         Example(
-            "it stands for who absorbs the caller",
+            "it counts for the account that absorbs the caller",
             [link(a, 1), taken(a, 2), merge(b, a, moved: [1], links: [1]), unlink(b, 1)],
             ["A>B provider_taken 2 - x1 #1-1 ProviderUnlinked#3"]),
         Example(
-            "what was in the way goes with an undoing",
+            "the obstacle is removed by undoing a merge",
             [
                 link(a, 1), merge(b, a, moved: [1], links: [1]), taken(b, 2),
                 undo(1, b, a, returned: [1]),
             ],
             ["B provider_taken 2 - x1 #2-2 AccountsUnmerged#3"]),
         Example(
-            "what has nothing to do with it changes nothing",
+            "unrelated events change nothing",
             [
                 link(a, 1), refuse(b, 1, heldBy: a), link(c, 3), unlink(c, 3), erase(c), link(b, 4),
             ],
@@ -231,7 +231,9 @@ import Testing
         #expect(fold.conflicts.map(Self.text) == example.conflicts)
     }
 
-    @Test(arguments: examples) func `page by page it comes to the same`(example: Example) throws {
+    @Test(arguments: examples) func `folding page by page gives the same result`(example: Example)
+        throws
+    {
         for size in 1...3 {
             var stored: [LogPosition: Conflict] = [:]
             for start in stride(from: 0, to: example.events.count, by: size) {
@@ -248,7 +250,7 @@ import Testing
         }
     }
 
-    @Test func `a conflict that another log left is refused`() throws {
+    @Test func `a conflict of another log is refused`() throws {
         var fold = ConflictFold()
         try fold.apply(Self.recorded(Self.link(Self.a, 1), at: 0))
         try fold.apply(Self.recorded(Self.refuse(Self.b, 1, heldBy: Self.a), at: 1))

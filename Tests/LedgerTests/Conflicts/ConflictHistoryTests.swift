@@ -3,13 +3,13 @@ import Testing
 
 @testable import Ledger
 
-/// The fold of conflicts over random histories, against one that knows every account and looks at every
-/// conflict after every event.
+/// The fold of conflicts over random histories, against one that knows every account and checks
+/// every conflict after every event.
 @Suite struct ConflictHistoryTests {
     private static let seeds = Array(UInt64(1)...16)
 
     @Test(arguments: seeds)
-    func `at every position the conflicts are what the whole log says`(seed: UInt64) throws {
+    func `at every position the conflicts match the fold of the whole log`(seed: UInt64) throws {
         let log = try RandomLog(seed: seed, commands: 260)
         var fold = ConflictFold()
         var naive = NaiveConflicts()
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: seeds.prefix(8))
-    func `a page needs no more than the conflicts that its events name`(seed: UInt64) throws {
+    func `a page requires only the conflicts that its events name`(seed: UInt64) throws {
         let log = try RandomLog(seed: seed, commands: 260)
         var whole = ConflictFold()
         var stored: [LogPosition: Conflict] = [:]
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: seeds)
-    func `who forgets what is over needs room for the rest alone, and finds the same`(
+    func `dropping finished conflicts saves their memory and changes no result`(
         seed: UInt64
     ) throws {
         let log = try RandomLog(seed: seed, commands: 260)
@@ -66,12 +66,12 @@ import Testing
         #expect(!forgotten.isEmpty || whole.conflicts.allSatisfy(\.isFollowed))
     }
 
-    @Test func `a conflict takes little room`() {
-        // verify keeps those of a tenant that events can still change, and its memory has a bound.
+    @Test func `a conflict takes little memory`() {
+        // verify keeps those of a tenant that events can still change, in bounded memory.
         #expect(MemoryLayout<Conflict>.stride <= 208)
     }
 
-    @Test func `a name has a place once, and none of what is over`() {
+    @Test func `a key has each index once, and none of a finished conflict`() {
         func conflict(_ first: Int64, endedBy type: String? = nil) -> Conflict {
             let mark = Conflict.Mark(
                 position: LogPosition(first), event: EventID(bits: UInt128(first)),
@@ -99,7 +99,7 @@ import Testing
         #expect(found == Array(0..<50) && places.count == 50)
     }
 
-    @Test func `random histories end conflicts in every way, and begin them anew`() throws {
+    @Test func `random histories resolve conflicts in every way, and reopen them`() throws {
         var ends: Set<String> = []
         var reopened = 0
         var repeated = 0
@@ -166,7 +166,7 @@ private struct NaiveConflicts {
         }
     }
 
-    /// The place of the conflict that an attempt is counted for.
+    /// Returns the index of the conflict that an attempt counts for.
     private mutating func note(_ recorded: RecordedEvent) -> Int? {
         guard case .conflictRejected(let fact) = recorded.event, fact.reason != .alreadyYours
         else { return nil }

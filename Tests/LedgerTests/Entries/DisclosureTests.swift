@@ -25,12 +25,12 @@ import Testing
     }
 
     @Test(arguments: ["\u{1}", "\\u0008", "\\u001F", "\\u+01f", "\\/", "\\u0041", "\\ud83d"])
-    func `a value that is written otherwise is no disclosure`(value: String) {
+    func `a value in another encoding is not a disclosure`(value: String) {
         let json = Array("[\"AAECAwQFBgcICQoLDA0ODw\",\"email\",\"\(value)\"]".utf8)
         #expect(Disclosure(encoded: Base64URL.encode(json)) == nil)
     }
 
-    @Test func `several disclosures are kept together and taken apart`() {
+    @Test func `several disclosures are joined and split`() {
         let all = [Disclosure(.email, "a~b@example.org"), Disclosure(.clientIP, "203.0.113.7")]
         let joined = DisclosureList.join(all.map { $0.encoded(salt: Self.salt) })
         #expect(DisclosureList.split(joined)?.map(\.disclosure) == all)

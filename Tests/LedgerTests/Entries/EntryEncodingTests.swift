@@ -20,7 +20,7 @@ import Testing
         #expect(recorded == Examples.recorded(kind))
     }
 
-    @Test func `a link that support made again is read and written as it was`() throws {
+    @Test func `a relink by support is read and written unchanged`() throws {
         let file = try #require(
             Bundle.module.url(
                 forResource: "ProviderLinked.relink.v1", withExtension: "json",
@@ -39,7 +39,7 @@ import Testing
         #expect(EntryEncoding.encode(recorded) == golden)
     }
 
-    @Test func `a number that no log can come to is none`() throws {
+    @Test func `a number that no log can reach is refused`() throws {
         let recorded = Examples.recorded(.accountsUnmerged)
         let text = String(decoding: EntryEncoding.encode(recorded), as: UTF8.self)
         for name in ["\"linked_position\":\"12\"", "\"position\":\"1041\"", "\"seq\":\"3\""] {
@@ -73,7 +73,8 @@ import Testing
             for flip in [UInt8(0x01), 0x20, 0x80] {
                 var damaged = entry
                 damaged[index] ^= flip
-                // Either it is no entry, or it is one that says something else: never a second form.
+                // Either it is not an entry, or it states something else: there is never a second
+                // form.
                 if let recorded = try? EntryEncoding.decode(damaged) {
                     let isOnlyForm = EntryEncoding.encode(recorded) == damaged
                     let saysElse = recorded != Examples.recorded(kind)
@@ -85,7 +86,7 @@ import Testing
 
     /// Digits are checked without branches, so every value of every byte is tried.
     @Test(arguments: ["prev", "command", "recorded_at", "seq"])
-    func `a value has one form, whatever byte is put into it`(member: String) throws {
+    func `a value has one form, whatever byte is changed`(member: String) throws {
         let entry = EntryEncoding.encode(Examples.recorded(.signedIn))
         let text = String(decoding: entry, as: UTF8.self)
         let start = try #require(text.range(of: "\"\(member)\":\"")).upperBound
@@ -125,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `an unknown type and an unknown version are told apart`() throws {
+    @Test func `an unknown type and an unknown version are distinguished`() throws {
         let entry = String(
             decoding: EntryEncoding.encode(Examples.recorded(.accountOpened)), as: UTF8.self)
         #expect(throws: EntryFault.unknownType) {
@@ -140,7 +141,8 @@ import Testing
         }
     }
 
-    /// Else two entries would state one event, or an old reader would pass over what it cannot know.
+    /// Otherwise two entries could state one event, or an old reader could skip what it does not
+    /// know.
     @Test(arguments: Examples.kinds)
     func `the details of a version are those of no other`(kind: Examples.Kind) throws {
         let entry = String(
@@ -152,7 +154,9 @@ import Testing
         }
     }
 
-    @Test func `a sign-in of version 1 answers what version 2 says, and stays what it is`() throws {
+    @Test func `a sign-in of version 1 has the properties of version 2, and keeps its encoding`()
+        throws
+    {
         let first = Examples.recorded(.signedIn)
         guard case .signedIn(let fact) = first.event else { return }
         #expect(fact.methods == .federated)

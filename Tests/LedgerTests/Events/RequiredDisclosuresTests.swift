@@ -2,9 +2,9 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
-/// Whether the table of disclosures is what commands do.
+/// Compares the table of disclosures with the commands.
 @Suite struct RequiredDisclosuresTests {
-    /// What a provider or a client may leave out.
+    /// The disclosures that a provider or a client may omit.
     private static let optional: Set<Disclosure.Name> = [.email, .emailVerified, .userAgent]
 
     private static func expectTable(
@@ -14,7 +14,7 @@ import Testing
             Set(event.requiredDisclosures) == Set(disclosed).subtracting(optional), "\(event)")
     }
 
-    @Test func `every command discloses what the table says, and nothing else that must be there`()
+    @Test func `every command discloses what the table requires, and no other required disclosure`()
         throws
     {
         var seen: Set<Event.Name> = []
@@ -28,7 +28,7 @@ import Testing
         #expect(seen == Set(Event.Name.allCases).subtracting(rare))
     }
 
-    @Test func `a link that support makes again discloses what the table says`() throws {
+    @Test func `a relink by support discloses what the table requires`() throws {
         var ledger = ModelLedger(policy: SequencerFixture.roomyPolicy)
         let caller = try ledger.signIn(subject("apple", "ada"))
         _ = try ledger.link(caller, .proved(subject("google", "ada-g"), email: nil), token: 1)
@@ -44,7 +44,7 @@ import Testing
             of: relinked.recorded.event, disclosing: relinked.disclosed.map(\.name))
     }
 
-    @Test func `what is missing is told by its names, and without values by its number`() throws {
+    @Test func `missing disclosures are reported by name, and without values by number`() throws {
         let linked = Examples.recorded(.providerLinked)
         var disclosed = DisclosedValues()
         #expect(linked.missingDisclosures(among: disclosed) == [.clientIP, .providerID])

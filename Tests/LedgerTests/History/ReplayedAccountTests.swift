@@ -2,10 +2,10 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
-/// One account's own events, folded by themselves, against the fold of the whole log.
+/// The fold of one account's own events, against the fold of the whole log.
 @Suite struct ReplayedAccountTests {
     @Test(arguments: ModelHistoryTests.seeds)
-    func `at every position every account is what the whole log says`(seed: UInt64) throws {
+    func `at every position every account matches the fold of the whole log`(seed: UInt64) throws {
         var replayed: [AccountID: ReplayedAccount] = [:]
         for step in try RandomLog(seed: seed, commands: 250).steps {
             for reference in step.recorded.accounts {
@@ -18,10 +18,10 @@ import Testing
             #expect(Set(replayed.keys) == Set(step.state.accounts.keys))
             for account in replayed.values { expect(account, like: step.state) }
         }
-        #expect(replayed.count > 3, "the history is about more than a few accounts")
+        #expect(replayed.count > 3, "the history has more than a few accounts")
     }
 
-    @Test func `an event that cannot follow leaves the account as it was`() throws {
+    @Test func `an event that cannot follow leaves the account unchanged`() throws {
         let events = try RandomLog(seed: 1, commands: 250).steps
         let id = try #require(events.first { !$0.recorded.accounts.isEmpty }?.recorded.accounts[0])
         let own = events.filter { $0.recorded.accounts.contains { $0.id == id.id } }
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: ModelHistoryTests.seeds.prefix(8))
-    func `a difference added to the earlier moment is the later one`(seed: UInt64) throws {
+    func `a difference added to the earlier state is the later one`(seed: UInt64) throws {
         let events = try RandomLog(seed: seed, commands: 120).steps
         for id in Set(events.flatMap { $0.recorded.accounts.map(\.id) }) {
             var moments = [ReplayedAccount(id, in: .default)]

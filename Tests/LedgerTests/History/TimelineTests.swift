@@ -5,7 +5,7 @@ import Testing
 /// Timelines of random histories against the fold of the whole log.
 @Suite struct TimelineTests {
     @Test(arguments: Array(UInt64(1)...10))
-    func `a timeline is what touches any account of a family, each event once`(
+    func `a timeline lists every event that touches a family, each once`(
         seed: UInt64
     ) throws {
         let log = try RandomLog(seed: seed, commands: 220)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `random histories have families, and families that were taken apart`() throws {
+    @Test func `random histories have families, and families whose merges were undone`() throws {
         var undone = 0
         var largest = 0
         for seed in UInt64(1)...20 {
@@ -89,7 +89,7 @@ import Testing
         "", "-", "1", "1-", "-1", "2-1", "01-2", "1-02", "1-2-3", "1 -2", "1--2", "+1-2", "١-٢",
         "1-9223372036854775807", "2026-11-21",
     ])
-    func `what is no cursor is refused`(text: String) {
+    func `a malformed cursor is refused`(text: String) {
         #expect(TimelineCursor(text) == nil)
     }
 

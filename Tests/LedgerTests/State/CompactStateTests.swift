@@ -3,7 +3,7 @@ import Testing
 
 @testable import Ledger
 
-/// The small form of the fold says the same as the large one.
+/// The compact fold and the full fold agree.
 @Suite struct CompactStateTests {
     @Test(arguments: [UInt64(1), 2, 3, 4, 5, 6])
     func `both folds agree after every event of a random history`(seed: UInt64) throws {
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `rows are found by their names whatever was removed`() {
+    @Test func `rows are found by their identifiers whatever was removed`() {
         struct Row: IdentifiedRow {
             let id: AccountID
             let number: Int

@@ -2,11 +2,11 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
-/// What `apply` refuses: each row is a log that no run of this program can have written.
+/// Faults of `apply`: each row is a log that no run of this program can have written.
 @Suite struct FoldFaultTests {
     private let first = EnvelopeWriting.History()
 
-    @Test func `an event out of its place is refused`() throws {
+    @Test func `an event at the wrong position is refused`() throws {
         var history = first
         let opened = history.next(.accountOpened(AccountOpened(account: history.account)))
         var state = LedgerState(tenant: .default)
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `a gap in an account's own count is refused`() throws {
+    @Test func `a gap in an account's sequence is refused`() throws {
         var history = first
         var state = LedgerState(tenant: .default)
         try state.apply(

@@ -86,9 +86,9 @@ import Testing
                 continue
             }
             if let survivor = account.mergedInto {
-                #expect(account.links.isEmpty, "an absorbed account has nothing of its own")
+                #expect(account.links.isEmpty, "an absorbed account has no links")
                 let merge = state.accounts[survivor]?.merges.last { $0.absorbed == account.id }
-                #expect(merge != nil, "nobody stands for account \(account.id)")
+                #expect(merge != nil, "account \(account.id) has no survivor")
                 #expect(standsAtTheEnd(of: account, in: state), "account \(account.id) is lost")
                 continue
             }

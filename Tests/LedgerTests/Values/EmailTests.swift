@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: [true, false, nil])
-    func `an e-mail is disclosed with what was said of it, and read back`(isVerified: Bool?) {
+    func `an e-mail is disclosed with its verification, and read back`(isVerified: Bool?) {
         let email = Email("ada@example.org", isVerified: isVerified)
         let values = values(email.disclosures)
         #expect(values.email == email)
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: [nil, "", "TRUE", "1", "yes"])
-    func `what was not disclosed, or is no flag, is not known`(flag: String?) {
+    func `a missing or malformed flag means unknown`(flag: String?) {
         let disclosures =
             [Disclosure(.email, "a@b.c")]
             + [flag.map { Disclosure(.emailVerified, $0) }]

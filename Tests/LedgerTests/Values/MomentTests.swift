@@ -24,7 +24,7 @@ struct MomentTests {
         "2026-11-21T08:30:00+24:00", "٢026-11-21T08:30:00Z", "-1", "+1", "01", "1.0", "0x1", " 1",
         "9223372036854775807", "99999999999999999999", "١",
     ])
-    func `what is neither a position nor a time is refused`(text: String) {
+    func `text that is neither a position nor a time is refused`(text: String) {
         #expect(Moment(text) == nil)
     }
 

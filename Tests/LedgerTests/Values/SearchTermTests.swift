@@ -13,7 +13,7 @@ struct SearchTermTests {
         ("@", .email), ("110169484474386276334", .providerID), ("ada", .providerID),
         ("é", .providerID),
     ])
-    func `a term is what its form says`(text: String, kind: SearchTerm.Kind) {
+    func `a term is classified by its form`(text: String, kind: SearchTerm.Kind) {
         #expect(term(text)?.kind == kind)
     }
 
@@ -21,7 +21,7 @@ struct SearchTermTests {
         "", " ", "a\u{0}", "a\nb", "\u{7F}", String(repeating: "a", count: 321),
         String(repeating: "é", count: 161),
     ])
-    func `what nobody can hold is no term`(text: String) {
+    func `text that nothing could match is not a term`(text: String) {
         #expect(term(text) == nil)
     }
 
@@ -40,7 +40,7 @@ struct SearchTermTests {
         #expect(SearchTerm.comparable(email: email).utf8.elementsEqual(compared.utf8))
     }
 
-    @Test func `what is compared with providers' names is the text to the letter`() {
+    @Test func `subjects are compared with the unchanged text`() {
         #expect(term(" Ada")?.text == " Ada")
         #expect(term(" A@B")?.email == "a@b")
         #expect(term("ada")?.email == nil)

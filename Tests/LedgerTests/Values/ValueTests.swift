@@ -20,8 +20,8 @@ import Testing
         if let id { #expect(id.description == text.lowercased()) }
     }
 
-    /// A value of 16-byte alignment that lives across an await is what Swift 6.3.1 crashes on.
-    @Test func `an identifier wants no more alignment than a word`() {
+    /// Swift 6.3.1 crashes on a value of 16-byte alignment that lives across an await.
+    @Test func `an identifier requires no more alignment than a word`() {
         #expect(MemoryLayout<AccountID>.alignment == 8)
         #expect(MemoryLayout<Command>.alignment == 8)
         #expect(MemoryLayout<Result<Reply, Refusal>>.alignment == 8)
@@ -54,7 +54,7 @@ import Testing
         "2026-01-01 00:00:00.000000Z", "2026-01-01T00:00:00.00000Z",
         "2026-01-01T00:00:00.000000+", "", "x",
     ])
-    func `a time of another form is refused`(text: String) {
+    func `a time in another format is refused`(text: String) {
         #expect(Timestamp(text) == nil)
     }
 
@@ -84,7 +84,7 @@ import Testing
         #expect(digest.flatMap { Digest(base64URL: $0.description) } == digest)
         #expect(Digest([1, 2, 3]) == nil)
         #expect(Digest(base64URL: "AA") == nil)
-        // The 43rd character holds four bits; the two that are left over must be zero.
+        // The 43rd character holds four bits; the two remaining bits must be zero.
         #expect(Digest(base64URL: String(repeating: "A", count: 42) + "B") == nil)
     }
 

@@ -1,8 +1,8 @@
 internal import HTTP
 internal import Ledger
 
-/// `GET /v1/accounts/{id}`: the account as of a moment, replayed from the log; of an account that was
-/// merged, the one that stands for it.
+/// `GET /v1/accounts/{id}`: the account as of a moment, replayed from the log; for a merged
+/// account, its survivor.
 struct AccountAsOfRoute: Route {
     static let method = "GET"
     static let path = "/v1/accounts/{id}"
@@ -18,8 +18,8 @@ struct AccountAsOfRoute: Route {
     }
 }
 
-/// `GET /v1/accounts/{id}/history`: every event that touches the account, a page at a time, and what
-/// they prove.
+/// `GET /v1/accounts/{id}/history`: every event that touches the account, in pages, and what they
+/// prove.
 struct AccountHistoryRoute: Route {
     static let method = "GET"
     static let path = "/v1/accounts/{id}/history"
@@ -41,8 +41,8 @@ struct AccountHistoryRoute: Route {
     }
 }
 
-/// `GET /v1/accounts/{id}/diff`: what changed about the account between two moments, and the events
-/// that did.
+/// `GET /v1/accounts/{id}/diff`: the changes of an account between two moments, and the events that
+/// made them.
 struct AccountDiffRoute: Route {
     static let method = "GET"
     static let path = "/v1/accounts/{id}/diff"
@@ -66,8 +66,8 @@ struct AccountDiffRoute: Route {
     }
 }
 
-/// `GET /v1/accounts/{id}/timeline`: the histories of the account and of all that merges made one with it,
-/// interleaved, a page at a time.
+/// `GET /v1/accounts/{id}/timeline`: the interleaved histories of the account and of all accounts
+/// merged with it, in pages.
 struct AccountTimelineRoute: Route {
     static let method = "GET"
     static let path = "/v1/accounts/{id}/timeline"
@@ -78,7 +78,7 @@ struct AccountTimelineRoute: Route {
         let cursor = try past.query.timelineCursor()
         let moment = try past.query.moment("as_of")
         if let cursor, let moment, moment != .position(cursor.asOf) {
-            throw QueryParameters.flaw("as_of", "is said by after already: leave it out")
+            throw QueryParameters.flaw("as_of", "is already part of after: leave it out")
         }
         let limit = try past.query.limit()
         let isDisclosing = try await past.visit.isDisclosing(past.query)
@@ -93,13 +93,13 @@ struct AccountTimelineRoute: Route {
             try await past.record(isDisclosed: isDisclosing)
             throw error
         }
-        // Only now is it known whose histories are shown; nothing is, before this is written.
+        // Not before: only now is it known whose histories the response shows.
         try await past.record(isDisclosed: isDisclosing, more: page.accessDetails)
         return .json(bytes: page.json)
     }
 }
 
-/// A principal's question about the past of one account.
+/// A principal's request about the history of one account.
 struct PastCall: Sendable {
     let visit: Visit
     let query: QueryParameters
@@ -113,17 +113,17 @@ struct PastCall: Sendable {
         self.account = account
     }
 
-    /// Writes down what is about to be shown.
+    /// Records the access before anything is shown.
     func record(
         isDisclosed: Bool = false, more: [String: String] = [:]
     ) async throws(APIError) {
         try await visit.record(query, account: account, isDisclosed: isDisclosed, more: more)
     }
 
-    /// Asks for the answer.
+    /// Reads the answer.
     ///
-    /// - Throws: 404 for an account that is not known, 400 for moments that can't be, 500 for a history
-    ///   that is not whole.
+    /// - Throws: 404 for an unknown account, 400 for invalid moments, 500 for an incomplete
+    ///   history.
     func read<Value: Sendable>(
         _ question: (any HistoryReader, AccountID, TenantID) async throws(HistoryFault) -> Value?
     ) async throws(APIError) -> Value {
@@ -142,7 +142,7 @@ struct PastCall: Sendable {
         case .notReached(let size):
             .invalidRequest(
                 RequestFlaw(
-                    "The log has \(size) events: the position has not come yet",
+                    "The log has \(size) events and has not reached this position",
                     at: parameter(notReachedBy: size).map { .parameter($0) }))
         case .backwards: QueryParameters.flaw("from", "must not be after to")
         case .unavailable: .faulted(.unavailable)
@@ -150,7 +150,7 @@ struct PastCall: Sendable {
         }
     }
 
-    /// The parameter that names a position which the log has not come to.
+    /// Returns the parameter whose position the log has not reached.
     private func parameter(notReachedBy size: Int64) -> String? {
         ["as_of", "from", "to"].first { name in
             guard case .position(let position)? = try? query.moment(name) else { return false }
@@ -160,14 +160,14 @@ struct PastCall: Sendable {
 }
 
 extension QueryParameters {
-    /// Where a timeline goes on, by `after`.
+    /// Returns the cursor in `after`.
     fileprivate func timelineCursor() throws(APIError) -> TimelineCursor? {
-        try value("after", "the next of the page before") { TimelineCursor($0) }
+        try value("after", "the next value of the previous page") { TimelineCursor($0) }
     }
 }
 
 extension RouteCall {
-    /// Lets in whoever may read histories, and reads which account is meant.
+    /// Authorises a reader of histories, and reads which account the path names.
     func past(
         _ action: AccessAction, _ parameters: [String]
     ) async throws(APIError) -> PastCall {

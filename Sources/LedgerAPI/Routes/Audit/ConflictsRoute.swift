@@ -1,8 +1,8 @@
 internal import HTTP
 internal import Ledger
 
-/// `GET /v1/conflicts`: refused claims to identities, with both parties and what ended them, a page at a
-/// time.
+/// `GET /v1/conflicts`: refused claims to identities, with both parties and their resolution, in
+/// pages.
 struct ConflictsRoute: Route {
     static let method = "GET"
     static let path = "/v1/conflicts"
@@ -16,7 +16,7 @@ struct ConflictsRoute: Route {
         query.state = try parameters.value("state", "open or resolved") {
             Conflict.State(rawValue: $0)
         }
-        query.account = try parameters.value("account", "an account's id") { AccountID($0) }
+        query.account = try parameters.value("account", "an account id") { AccountID($0) }
         try await visit.record(parameters, account: query.account)
         do {
             return .json(

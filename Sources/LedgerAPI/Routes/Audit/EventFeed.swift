@@ -3,25 +3,25 @@ internal import Ledger
 
 /// One client's stream of events.
 struct EventFeed: Sendable {
-    /// How long a client is to wait before it connects again, in milliseconds.
+    /// The time that a client waits before it reconnects, in milliseconds.
     private static let retryMilliseconds = 2_000
-    /// How long to wait after a read that failed.
+    /// The pause after a failed read.
     private static let faultPause = Duration.seconds(1)
 
     let tenant: TenantID
     let streams: EventStreams
-    /// Held for as long as the stream may run.
+    /// The slot that the stream occupies while it runs.
     let place: EventStreams.Place
     let visit: Visit
     let query: EventQuery
 
-    /// Writes events until the client is gone, the server stops, or the key is no longer good.
+    /// Writes events until the client disconnects, the server stops, or the key is no longer valid.
     func run(into stream: HTTPStream) async {
         var query = query
         var silence = Interval(limit: streams.pace.heartbeat)
-        /// What the client comes back with.
+        /// The last id that the client has received.
         var told = query.after
-        /// Between two positions that it is told without an event.
+        /// The interval between ids that are sent without an event.
         var mark = Interval(limit: streams.pace.poll)
         guard await stream.write(Array("retry: \(Self.retryMilliseconds)\n\n".utf8)) else { return }
         while true {
@@ -32,36 +32,37 @@ struct EventFeed: Sendable {
                 page = try await streams.events.events(
                     matching: query, in: tenant, isDisclosing: false)
             } catch {
-                // The client stays: it would only come again, and some never do after a 503.
-                guard await rest(Self.faultPause) else { return }
+                // The stream stays open: the client would only reconnect, and some never do after a
+                // 503.
+                guard await pause(Self.faultPause) else { return }
                 continue
             }
             for event in page.elements {
-                // A slow reader may take longer for a page than its key is good.
+                // A slow client may take longer to read a page than its key is valid.
                 guard await isAlive(stream, &silence), await stream.write(Self.text(of: event))
                 else { return }
                 told = event.position
             }
             query.after = page.cursor.map { LogPosition($0) } ?? query.after
             if let last = query.after, last != told, mark.isOver {
-                // No event to a client, but what it comes back with: who waits for rare events does not
-                // have everything before them looked through again.
-                let place = await place(at: last)
-                guard await stream.write(Array("id: \(place)\n\n".utf8)) else { return }
+                // An id without an event: a client that waits for rare events then does not resume
+                // before them.
+                let id = await eventID(at: last)
+                guard await stream.write(Array("id: \(id)\n\n".utf8)) else { return }
                 told = last
                 mark.begin()
             }
             if !page.hasMore {
-                guard await rest(streams.pace.gather) else { return }
+                guard await pause(streams.pace.gather) else { return }
                 let limit = min(streams.pace.poll, silence.rest)
                 await streams.watch.wait(since: seen, atMost: limit)
             }
         }
     }
 
-    /// After a while, writes a comment and looks at the key again; false when the stream is to end.
+    /// At intervals, writes a comment and checks the key again; false when the stream must end.
     ///
-    /// A key that can't be asked about is still good.
+    /// A key that cannot be checked counts as valid.
     private func isAlive(_ stream: HTTPStream, _ silence: inout Interval) async -> Bool {
         guard silence.isOver else { return true }
         silence.begin()
@@ -69,9 +70,9 @@ struct EventFeed: Sendable {
         return await stream.write(Array(":\n\n".utf8))
     }
 
-    /// What a client that has seen everything up to a position comes back with; without the event's name
-    /// while that can't be read.
-    private func place(at position: LogPosition) async -> StreamPlace {
+    /// Returns the id of the position up to which the client has seen everything; without the event
+    /// id when that cannot be read.
+    private func eventID(at position: LogPosition) async -> StreamPlace {
         var query = EventQuery(limit: 1)
         query.after = position.value > 0 ? LogPosition(position.value - 1) : nil
         let page = try? await streams.events.events(
@@ -80,8 +81,8 @@ struct EventFeed: Sendable {
         return found.map { StreamPlace($0) } ?? StreamPlace(position: position, event: nil)
     }
 
-    /// False when the stream has ended meanwhile.
-    private func rest(_ duration: Duration) async -> Bool {
+    /// Waits; false when the stream has ended meanwhile.
+    private func pause(_ duration: Duration) async -> Bool {
         (try? await Task.sleep(for: duration)) != nil
     }
 
@@ -91,14 +92,14 @@ struct EventFeed: Sendable {
         text += "data: ".utf8
         var writer = JSONWriter()
         writer.object { event.writeMembers(to: &$0) }
-        // What is written has no line breaks: those in texts are escaped.
+        // The text has no line breaks: those in strings are escaped.
         text += writer.bytes
         text += "\n\n".utf8
         return text
     }
 }
 
-/// A stretch of time that comes again.
+/// A recurring interval.
 private struct Interval {
     let limit: Duration
     private var start = ContinuousClock.now
@@ -107,7 +108,7 @@ private struct Interval {
         self.limit = limit
     }
 
-    /// What is left of it.
+    /// The time until the interval ends.
     var rest: Duration { max(.zero, limit - (ContinuousClock.now - start)) }
 
     var isOver: Bool { rest == .zero }

@@ -30,23 +30,24 @@ struct EventsRoute: Route {
 }
 
 extension APIError {
-    /// Why events are not shown: an event that no server has appended is nobody's to hand on.
+    /// The error for events that are not shown: an event that no server has appended is never
+    /// passed on.
     static func eventsNotRead(_ fault: LedgerFault) -> APIError {
         if case .internalFailure = fault { .proofFailed } else { .faulted(fault) }
     }
 }
 
 extension EventQuery {
-    /// Reads what a query asks for, of what its route knows.
+    /// Reads the filters of a query.
     ///
-    /// - Throws: 400 for a value that is not of its form.
+    /// - Throws: 400 for a malformed value.
     init(_ parameters: QueryParameters, limit: Int) throws(APIError) {
         self.init(limit: limit)
         after = try parameters.position("after")
         type = try parameters.value(
             "type", "the name of an event, such as ProviderLinked", Event.Name.init(rawValue:))
-        account = try parameters.value("account", "an account's id") { AccountID($0) }
-        provider = try parameters.value("provider", "a provider's name", ProviderName.init)
+        account = try parameters.value("account", "an account id") { AccountID($0) }
+        provider = try parameters.value("provider", "a provider name", ProviderName.init)
         outcome = try parameters.value(
             "outcome", "accepted or refused", Event.Outcome.init(rawValue:))
         from = try parameters.moment("from")

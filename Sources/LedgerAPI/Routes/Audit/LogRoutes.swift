@@ -1,7 +1,7 @@
 internal import HTTP
 internal import Ledger
 
-/// `GET /v1/log/checkpoint`: the checkpoint that was signed last, as a signed note.
+/// `GET /v1/log/checkpoint`: the latest signed checkpoint, as a signed note.
 struct LogCheckpointRoute: Route {
     static let method = "GET"
     static let path = "/v1/log/checkpoint"
@@ -20,7 +20,7 @@ struct LogCheckpointRoute: Route {
     }
 }
 
-/// `GET /v1/log/checkpoints`: every checkpoint that was ever signed, by size; not what nobody signed.
+/// `GET /v1/log/checkpoints`: every signed checkpoint, by size; never an unsigned one.
 struct LogCheckpointsRoute: Route {
     static let method = "GET"
     static let path = "/v1/log/checkpoints"
@@ -30,7 +30,7 @@ struct LogCheckpointsRoute: Route {
         let parameters = try QueryParameters(call.request, ["from", "to", "limit"])
         let from = try parameters.position("from")?.value ?? 0
         let to = try parameters.position("to")?.value ?? .max
-        guard from <= to else { throw QueryParameters.flaw("from", "must not be above to") }
+        guard from <= to else { throw QueryParameters.flaw("from", "must not be greater than to") }
         let limit = try parameters.limit()
         try await visit.record(parameters)
         do {
@@ -64,7 +64,7 @@ struct CheckpointsAnswer: JSONWritable {
     }
 }
 
-/// `GET /v1/log/inclusion`: the proof that an event is in the tree of a signed checkpoint.
+/// `GET /v1/log/inclusion`: the proof that a signed checkpoint's tree contains an event.
 struct LogInclusionRoute: Route {
     static let method = "GET"
     static let path = "/v1/log/inclusion"
@@ -77,7 +77,7 @@ struct LogInclusionRoute: Route {
         }
         let size = try parameters.position("size")?.value
         if let size, position.value >= size {
-            throw QueryParameters.flaw("position", "must be below size")
+            throw QueryParameters.flaw("position", "must be less than size")
         }
         try await visit.record(parameters)
         let result: Result<ProvedInclusion, ProofRefusal>
@@ -94,7 +94,7 @@ struct LogInclusionRoute: Route {
     }
 }
 
-/// `GET /v1/log/consistency`: the proof that one signed checkpoint's tree continues another one's.
+/// `GET /v1/log/consistency`: the proof that one signed checkpoint's tree extends another's.
 struct LogConsistencyRoute: Route {
     static let method = "GET"
     static let path = "/v1/log/consistency"
@@ -118,7 +118,7 @@ struct LogConsistencyRoute: Route {
     }
 }
 
-/// `GET /v1/log/keys`: the keys that sign the checkpoints, or signed some of them.
+/// `GET /v1/log/keys`: the keys that sign the checkpoints or have signed some of them.
 struct LogKeysRoute: Route {
     static let method = "GET"
     static let path = "/v1/log/keys"
@@ -136,7 +136,7 @@ struct LogKeysRoute: Route {
     }
 }
 
-/// The keys of a log, the oldest first.
+/// The keys of a log, oldest first.
 struct LogKeysAnswer: JSONWritable {
     let keys: [CheckpointKey]
 
@@ -156,9 +156,9 @@ struct LogKeysAnswer: JSONWritable {
 }
 
 extension Result where Failure == ProofRefusal {
-    /// The proof.
+    /// Returns the proof.
     ///
-    /// - Throws: what the caller is told when there is none.
+    /// - Throws: the error for the caller when there is none.
     fileprivate func proof() throws(APIError) -> Success {
         switch self {
         case .success(let proof): return proof
@@ -168,7 +168,7 @@ extension Result where Failure == ProofRefusal {
 }
 
 extension APIError {
-    /// A fault of what reads proofs: when what is stored proves nothing, the caller is told so.
+    /// Maps a fault of the proof reader: stored data that proves nothing is reported to the caller.
     fileprivate static func ofProof(_ fault: LedgerFault) -> APIError {
         fault == .internalFailure ? .proofFailed : .faulted(fault)
     }

@@ -1,14 +1,14 @@
 internal import HTTP
 internal import Ledger
 
-/// How far a client of a stream has come: the id of the event that it has seen last.
+/// The position of a client in a stream: the id of the last event that it has seen.
 struct StreamPlace: CustomStringConvertible {
-    /// The field in which a client that comes again says it; it counts more than `after` in the address,
-    /// which such a client does not change.
+    /// The field in which a client that reconnects sends it; it takes precedence over `after` in
+    /// the URL, which such a client does not change.
     static let header = "Last-Event-ID"
 
     let position: LogPosition
-    /// Nil where only the position is known.
+    /// Nil when only the position is known.
     let event: EventID?
 
     init(position: LogPosition, event: EventID?) {
@@ -16,7 +16,7 @@ struct StreamPlace: CustomStringConvertible {
         self.event = event
     }
 
-    /// The place of an event.
+    /// Creates the id of an event.
     init(_ event: ShownEvent) {
         self.init(position: event.position, event: event.recorded?.id)
     }
@@ -34,7 +34,7 @@ struct StreamPlace: CustomStringConvertible {
         else {
             throw .invalidRequest(
                 RequestFlaw(
-                    "\(Self.header) must be the id of an event of the stream, or its position",
+                    "\(Self.header) must be the id of a stream event, or a position",
                     at: .header(Self.header)))
         }
         self.init(position: position, event: event)

@@ -1,7 +1,7 @@
 internal import HTTP
 internal import Ledger
 
-/// `POST /v1/accounts/{id}/merge/preview`: what letting the account absorb another one would do.
+/// `POST /v1/accounts/{id}/merge/preview`: the effects of merging another account into this one.
 struct SupportMergePreviewRoute: Route {
     static let method = "POST"
     static let path = "/v1/accounts/{id}/merge/preview"
@@ -20,8 +20,8 @@ struct SupportMergePreviewRoute: Route {
     }
 }
 
-/// `POST /v1/accounts/{id}/merge`: lets the account absorb another one, for support, with a reason and a
-/// case.
+/// `POST /v1/accounts/{id}/merge`: merges another account into this one, for support, with a reason
+/// and a case.
 struct SupportMergeRoute: Route {
     static let method = "POST"
     static let path = "/v1/accounts/{id}/merge"
@@ -33,7 +33,7 @@ struct SupportMergeRoute: Route {
         let text = try request.body.text("plan_digest", bytesMax: RequestBody.nonceBytesMax)
         let shown = call.services.mergePlans.read(
             text, for: request.survivor, in: call.tenant, at: call.now)
-        // No plan has the digest zero, so that what was not shown is refused as what has changed.
+        // No plan has the digest zero, so an unknown plan is refused like one that has changed.
         let command = request.command(
             agreed: shown?.plan ?? .zero,
             idempotency: try call.idempotency(
@@ -45,7 +45,7 @@ struct SupportMergeRoute: Route {
     }
 }
 
-/// What both requests of support have in common.
+/// The parts that both requests of support share.
 struct SupportMergeRequest {
     let survivor: AccountID
     let body: RequestBody
@@ -60,7 +60,7 @@ struct SupportMergeRequest {
         body = try RequestBody(call.request)
         guard let absorbed = AccountID(try body.text("absorb", bytesMax: 36)) else {
             throw .invalidRequest(
-                RequestFlaw("absorb must be an account's id", at: .field("absorb")))
+                RequestFlaw("absorb must be an account id", at: .field("absorb")))
         }
         self.absorbed = absorbed
         keepsAbsorbed = try MergeChoices.keepsAbsorbed(body)
@@ -69,7 +69,7 @@ struct SupportMergeRequest {
         actor = .apiKey(visit.principal)
     }
 
-    /// What the access log is told.
+    /// The details for the access log.
     var details: [String: String] {
         let named = ["absorb": absorbed.description, "case": reference]
         return named.filter { !$0.value.isEmpty }
@@ -87,9 +87,10 @@ struct SupportMergeRequest {
 }
 
 extension RouteCall {
-    /// The key that a principal's request came with, kept with the account so that an erasure takes it.
+    /// Returns the idempotency key of a principal's request, kept with the account so that an
+    /// erasure deletes it.
     ///
-    /// - Throws: 400 for one that breaks the rules.
+    /// - Throws: 400 for a malformed key.
     func idempotency(
         of account: AccountID, _ visit: Visit, _ method: String, _ path: String
     ) throws(APIError) -> IdempotencyKey? {
@@ -100,7 +101,7 @@ extension RouteCall {
     }
 }
 
-/// The `case` member: what support's own system calls the case.
+/// The `case` member: the reference of the case in support's own system.
 enum CaseReference {
     /// - Throws: 400 unless it is 1 to 128 printable ASCII characters.
     static func read(_ body: RequestBody) throws(APIError) -> String {
@@ -114,6 +115,6 @@ enum CaseReference {
 }
 
 extension Set<Role> {
-    /// Who works on people's cases.
+    /// The roles that handle support cases.
     static let caseWorkers: Set<Role> = [.support, .admin]
 }
