@@ -41,7 +41,7 @@ import Testing
                 #expect(survey.logins == [database.runtimeLogin])
                 #expect(
                     survey.text.contains(
-                        "a server with the login \(database.runtimeLogin), and not"))
+                        "a server that uses the login \(database.runtimeLogin), but not"))
                 if let owner = database.ownerLogin { #expect(survey.masters.contains(owner)) }
                 #expect(try await database.asRuntime.survey().logins == survey.logins)
 

@@ -3,7 +3,7 @@ import Postgres
 
 /// The writes of a batch's events and of the heads that they advance.
 enum EventWrites {
-    /// Counts, since a trigger or a rule of somebody's own could swallow events of which the head tells.
+    /// Counts the inserted rows, because a foreign trigger or rule could swallow some of the events.
     private static let insertEvents = RowsStatement(
         "insert_events",
         [
