@@ -25,7 +25,7 @@ import Testing
                 let path = try await heapFile(deployment)
                 let before = try await deployment.tool.run(["verify"])
                 #expect(before.status == 0, "\(before.output)\(before.errors)")
-                #expect(before.output.contains("a server with the login ledger_app, and not with"))
+                #expect(before.output.contains("a server that uses the login ledger_app, but not"))
 
                 try await cluster.stop(mode: "fast")
                 let edits = try cluster.replace(

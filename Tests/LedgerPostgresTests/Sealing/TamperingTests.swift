@@ -332,7 +332,8 @@ extension TamperingTests {
             try await story.people(20..<21)
             let round = try await fixture.sealOnce()
             #expect(
-                round.refusals[.default]?.description.contains("of size 40 contradicts its") == true,
+                round.refusals[.default]?.description.contains("of size 40 contradicts its")
+                    == true,
                 "\(round.refusals)")
             try await fixture.tamper("DELETE FROM checkpoints WHERE size = 40")
             #expect(try await fixture.sealOnce().signed == [.default: 31])
