@@ -28,7 +28,7 @@ import Testing
                 try await kill(deployment, at: step, ["rebuild", projection, "--online"])
                 let again = try await deployment.tool.run(["rebuild", projection, "--online"])
                 // Killed after the swap, there is nothing left to do.
-                let isDone = again.errors.contains("is still kept for a roll-back")
+                let isDone = again.errors.contains("is still kept for a rollback")
                 #expect(again.status == 0 || isDone, "\(step): \(again.errors)")
                 if number % 4 == 2 {
                     try await succeed(deployment, ["rebuild", projection, "--roll-back"])

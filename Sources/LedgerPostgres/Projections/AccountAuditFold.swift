@@ -7,18 +7,18 @@ package struct AccountAuditFold {
         package let identity: IdentityID?
         package let provider: String
 
-        /// Names a linked identity.
+        /// Creates a linked identity.
         package init(identity: IdentityID?, provider: String) {
             self.identity = identity
             self.provider = provider
         }
     }
 
-    /// Where an account's history stands before the next event.
+    /// The state of an account's history before the next event.
     package struct Standing: Hashable, Sendable {
         /// The `account_seq` that the account's next row must have.
         package var nextSequence: Int64 = 0
-        /// In linking order; see ``Link/identity``.
+        /// The links in linking order; see ``Link/identity``.
         package private(set) var links: [Link] = []
         /// The linked providers in linking order, each named once.
         package private(set) var providers: [String] = []
@@ -38,7 +38,7 @@ package struct AccountAuditFold {
             if !providers.contains(link.provider) { providers.append(link.provider) }
         }
 
-        /// Takes a link away; false when it is not there.
+        /// Removes a link; returns false when there is no such link.
         mutating func remove(_ identity: IdentityID) -> Bool {
             guard let index = links.firstIndex(where: { $0.identity == identity }) else {
                 return false
@@ -48,13 +48,13 @@ package struct AccountAuditFold {
             return true
         }
 
-        /// Takes every link away.
+        /// Removes every link.
         mutating func removeAll() {
             links = []
             providers = []
         }
 
-        /// Puts others in the place of all links.
+        /// Replaces all links.
         mutating func set(_ others: [Account.Link]) {
             links = others.map {
                 Link(identity: $0.identity, provider: $0.provider.description)
@@ -70,19 +70,19 @@ package struct AccountAuditFold {
         }
     }
 
-    /// Accounts as the table leaves them; an account that is not here has no rows yet.
+    /// The accounts as the table has them; an account that is absent has no rows yet.
     var standings: [AccountID: Standing] = [:]
     private(set) var rows: [AuditRow] = []
 
-    /// Hands the rows out and begins to collect anew.
+    /// Returns the collected rows and starts a new collection.
     mutating func takeRows() -> [AuditRow] {
         defer { rows.removeAll(keepingCapacity: true) }
         return rows
     }
 
-    /// Takes one event in.
+    /// Folds one event.
     ///
-    /// - Throws: `LogDamage` when an account's rows before it are not those of the log.
+    /// - Throws: `LogDamage` when the table lacks rows of the account that the log has before the event.
     mutating func apply(_ event: DisclosedEvent) throws(LogDamage) {
         let recorded = event.recorded
         var added: [AuditRow] = []
@@ -91,7 +91,7 @@ package struct AccountAuditFold {
             guard standing.nextSequence == reference.sequence else {
                 throw LogDamage(
                     position: event.position,
-                    fault: "the row before it of account \(reference.id) is missing")
+                    fault: "the preceding row of account \(reference.id) is missing")
             }
             standing.nextSequence += 1
             let before = standing.providers
@@ -106,7 +106,7 @@ package struct AccountAuditFold {
         rows.append(contentsOf: added)
     }
 
-    /// Takes the addresses of an erased account out of the rows that were not handed out yet.
+    /// Removes the addresses of an erased account from the rows that were not returned yet.
     private mutating func forgetAddresses(of account: AccountID) {
         for index in rows.indices where rows[index].account == account {
             rows[index].clientIP = nil

@@ -3,9 +3,9 @@ import Postgres
 
 /// Reads what a fold onto a table of `account_audit` needs, and writes its rows.
 ///
-/// The read model is each account's history, one row an event and touched account.
+/// The read model is each account's history: one row for each event and account it touches.
 struct AccountAuditTable {
-    /// Rows that one statement changes at the most.
+    /// The maximum number of rows that one statement changes.
     private static let rowsMax = 10_000
 
     private let name: String
@@ -14,8 +14,7 @@ struct AccountAuditTable {
         self.name = name
     }
 
-    // Lateral, so that each account is looked up by itself whatever the planner thinks of the
-    // table.
+    // Lateral, so that each account is an index look-up, whatever the planner's estimate of the table.
     private var latest: Statement {
         Statement(
             "\(name)_latest",
@@ -48,7 +47,7 @@ struct AccountAuditTable {
             """)
     }
 
-    /// The statements of a load; one that has nothing to look up is left out.
+    /// The statements of a load, without those that have nothing to look up.
     struct Load {
         fileprivate let latest: Call?
         fileprivate let linkHistory: Call?
@@ -56,10 +55,10 @@ struct AccountAuditTable {
         var calls: [Call] { [latest, linkHistory].compactMap(\.self) }
     }
 
-    /// Asks for the latest rows of accounts, and for the links of those that unlink.
+    /// Returns the statements that load the latest rows of accounts, and the links of those that unlink.
     ///
-    /// With several identities of one provider, its name alone does not tell whether the provider
-    /// goes: of accounts that unlink the links are taken one by one.
+    /// With several identities of one provider, its name alone does not show whether the provider goes: for
+    /// accounts that unlink, the links are loaded one by one.
     func load(
         of accounts: some Collection<AccountID>, unlinking: some Collection<AccountID>,
         in tenant: TenantID
@@ -71,7 +70,7 @@ struct AccountAuditTable {
         return Load(latest: call(latest, accounts), linkHistory: call(linkHistory, unlinking))
     }
 
-    /// Reads what the calls of a load gave, beside what was known already.
+    /// Reads the results of a load and adds them to the known states.
     static func standings(
         _ results: ArraySlice<QueryResult>, of load: Load,
         beside known: [AccountID: AccountAuditFold.Standing] = [:]
@@ -125,7 +124,7 @@ struct AccountAuditTable {
         }
     }
 
-    /// The links that a merge or its undoing left an account.
+    /// The links that a merge or its reversal left an account.
     private static func links(
         of account: AccountID, after entry: [UInt8]
     ) throws(PostgresError) -> [AccountAuditFold.Link] {
@@ -134,7 +133,7 @@ struct AccountAuditTable {
         case .accountsMerged(let fact): links = account == fact.survivor ? fact.links : []
         case .accountsUnmerged(let fact):
             links = account == fact.survivor ? fact.links : fact.returned
-        default: throw .unexpectedResult("an entry that account_audit calls a merge is none")
+        default: throw .unexpectedResult("account_audit has a merge whose entry is not one")
         }
         return links.map {
             AccountAuditFold.Link(identity: $0.identity, provider: $0.provider.description)
@@ -160,8 +159,9 @@ struct AccountAuditTable {
             """)
     }
 
-    /// Takes the addresses out of what was written of accounts before their erasures, which are among
-    /// the rows: of an account with many events, in statements that each end in time.
+    /// Clears the addresses in rows written before the erasures that are among the added rows.
+    ///
+    /// An account with many events takes several statements, so that each ends before its timeout.
     private func forgetAddresses(
         before added: [AuditRow], in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) {
@@ -177,7 +177,7 @@ struct AccountAuditTable {
         }
     }
 
-    /// Takes the addresses out of the rows of accounts that were erased, in one pass over the table.
+    /// Clears the addresses of erased accounts in one pass over the table.
     func forgetAddresses(
         of accounts: some Collection<AccountID>, in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) {
@@ -186,7 +186,7 @@ struct AccountAuditTable {
             forgetAddresses, [.text(tenant.description), .uuids(accounts.map(\.bits))])
     }
 
-    /// The statement that rows go through, in the order of ``add(_:of:to:)``.
+    /// The COPY statement, with its columns in the order of ``add(_:of:to:)``.
     var copy: String {
         """
         COPY \(name) (tenant_id, account_id, account_seq, position, event_id, recorded_at, type,
@@ -217,7 +217,7 @@ struct AccountAuditTable {
         rows.texts(row.providersAfter)
     }
 
-    /// Writes rows inside the transaction that is open.
+    /// Writes rows inside the open transaction.
     func write(
         _ added: [AuditRow], of tenant: TenantID, through rows: inout CopyRows,
         on connection: Connection

@@ -1,6 +1,6 @@
 package import Ledger
 
-/// A row of `account_audit`: one event as one of the accounts that it touches sees it.
+/// A row of `account_audit`: one event as seen by one of the accounts that it touches.
 package struct AuditRow: Hashable, Sendable {
     package let account: AccountID
     package let sequence: Int64
@@ -15,7 +15,8 @@ package struct AuditRow: Hashable, Sendable {
     package let identity: IdentityID?
     package let session: SessionID?
     package let request: RequestID?
-    /// Only on the row of the account that caused the event, until that account is erased.
+    /// The client's address, only on the row of the account that caused the event, until that account is
+    /// erased.
     package internal(set) var clientIP: String?
     package let providersBefore: [String]
     package let providersAfter: [String]
@@ -48,9 +49,7 @@ extension AuditRow {
         providersAfter = after
     }
 
-    /// The first column in which a stored row differs from this one; nil when none does.
-    ///
-    /// Where disclosures cannot be decrypted, the address is not compared.
+    /// Returns the first column in which a stored row differs from this one, or nil when they are equal.
     func columnThatDiffers(from stored: AuditRow, comparingClientIP: Bool) -> String? {
         if sequence != stored.sequence { return "account_seq" }
         if position != stored.position { return "position" }

@@ -3,28 +3,28 @@ import Postgres
 
 /// Folds a tenant's log from position 0 into a table that holds none of its rows yet.
 ///
-/// The fold happens in memory and the rows go in by COPY, so the table needs no index and should
-/// have none. What must change rows that were written earlier is collected and done in one join.
-/// Memory is bounded by pages and, for `account_audit`, by the number of accounts; the conflicts of a
-/// tenant are all kept until its log has been folded.
+/// The fold happens in memory and the rows are written by COPY, so the table needs no index and should have
+/// none. Changes to rows that were written earlier are collected and applied in one join. Memory is bounded
+/// by pages and, for `account_audit`, by the number of accounts; all conflicts of a tenant are kept in memory
+/// until its log has been folded.
 struct BulkLoad {
-    /// Bytes of rows that are sent at once.
+    /// The number of bytes at which rows are sent.
     private static let flushBytes = 8 * 1024 * 1024
 
-    /// Threads that decode a page: nobody waits for the rest of the machine but the operator.
+    /// The number of threads that decode a page: only the operator waits for a rebuild.
     private static let pieces = 4
 
     private let tenant: TenantID
     private let disclosures: DisclosureReader
     private let copy: String
     private let table: String
-    /// Accounts whose addresses go from the rows of earlier pages.
+    /// Accounts whose addresses are to be cleared in the rows of earlier pages.
     private var erased: Set<AccountID> = []
-    // One of them is there; each is changed in place.
+    // Exactly one of these is set; each is changed in place.
     private var providers: UserProvidersLoad?
     private var audit: AccountAuditFold?
     private var conflicts: ConflictFold?
-    /// Whether the table has conflicts of the tenant already.
+    /// Whether the table already has conflicts of the tenant.
     private var hasConflicts = false
     /// The next position to fold.
     private(set) var position = LogPosition(0)
@@ -50,10 +50,10 @@ struct BulkLoad {
         }
     }
 
-    /// Folds up to a position; the table is whole once this returns.
+    /// Folds up to a position; the table is complete when this returns.
     ///
-    /// Works inside a transaction or outside of one.
-    /// - Returns: the event that cannot be folded; what is before it is in the table.
+    /// Works inside or outside a transaction.
+    /// - Returns: the event that cannot be folded; the events before it are in the table.
     mutating func advance(
         to target: LogPosition, on connection: Connection,
         beforePage: () throws(PostgresError) -> Void = {}
@@ -81,7 +81,7 @@ struct BulkLoad {
             hasConflicts = true
             return damage
         }
-        // A page that was read before an erasure may still have disclosed what was erased then.
+        // A page read before an erasure may still contain disclosures that the erasure destroyed.
         try AccountAuditTable(table).forgetAddresses(of: erased, in: tenant, on: connection)
         erased.removeAll()
         return damage
@@ -101,7 +101,7 @@ struct BulkLoad {
         rows.removeAll()
     }
 
-    /// Folds a page; ends before the event that cannot be folded and names it.
+    /// Folds a page; ends before the event that cannot be folded and returns it.
     private mutating func take(
         _ page: LogPage, adding rows: inout CopyRows, on connection: Connection
     ) throws(PostgresError) -> LogDamage? {

@@ -1,7 +1,7 @@
 import Ledger
 import Postgres
 
-/// The statements over `projections`: where each table of each tenant stands.
+/// The statements over `projections`: the checkpoint of each table of each tenant.
 enum Checkpoints {
     private static let behind = Statement(
         "projections_behind",
@@ -40,7 +40,7 @@ enum Checkpoints {
             """)
     }
 
-    // Where another process holds the row there is nothing to wait for: it is doing the work.
+    // A row locked by another process is skipped: that process does the work.
     private static let lease = locking("lease_projections", "FOR UPDATE OF p SKIP LOCKED")
     private static let lock = locking("lock_projections", "FOR UPDATE OF p")
     private static let read = locking("read_projections", "")
@@ -74,8 +74,8 @@ enum Checkpoints {
             AND p.failure IS NOT NULL
         """)
 
-    /// The tables of some projections that have not folded everything, tenant by tenant; those without a
-    /// checkpoint get one.
+    /// Returns the tables of some projections that are behind the log, by tenant, and creates missing
+    /// checkpoints.
     static func backlogs(
         of projections: Set<ProjectionName>, on connection: Connection
     ) throws(PostgresError) -> [ProjectionBacklog] {
@@ -92,7 +92,7 @@ enum Checkpoints {
             tables = []
         }
         for row in 0..<result.rowCount {
-            // A head of no possible tenant is for `verify` to report; nobody else waits for it.
+            // `verify` reports a head with an invalid tenant; it concerns no one else.
             guard let tenant = TenantID(try result.text(row, 0)),
                 let table = try ProjectionTables.table(result, row, column: 1), table.isKnown
             else { continue }
@@ -110,7 +110,7 @@ enum Checkpoints {
         return backlogs
     }
 
-    /// Gives tables their first checkpoint, 0, where they have none.
+    /// Creates the first checkpoint, 0, of tables that have none.
     static func make(
         _ new: [(tenant: TenantID, table: ProjectionTable)], on connection: Connection
     ) throws(PostgresError) {
@@ -127,7 +127,7 @@ enum Checkpoints {
         _ = try connection.query(clearFailures)
     }
 
-    /// What to do about others who hold a checkpoint.
+    /// How to treat checkpoints that another transaction has locked.
     enum Locking {
         case skip, wait, none
 
@@ -140,7 +140,7 @@ enum Checkpoints {
         }
     }
 
-    /// Asks for checkpoints of a tenant.
+    /// Returns the call that locks and reads checkpoints of a tenant.
     static func call(
         _ tables: [ProjectionTable], of tenant: TenantID, _ locking: Locking
     ) -> Call {
@@ -161,7 +161,7 @@ enum Checkpoints {
         let mark: StandingCache.Mark
     }
 
-    /// The checkpoints that were asked for, as far as they are there and were not skipped.
+    /// Reads the requested checkpoints that exist and were not skipped.
     static func checkpoints(
         _ result: QueryResult, of tables: [ProjectionTable]
     ) throws(PostgresError) -> [Checkpoint] {
@@ -184,7 +184,7 @@ enum Checkpoints {
         return found
     }
 
-    /// Moves checkpoints that are locked; the result says when, see ``mark(_:of:)``.
+    /// Moves locked checkpoints; the result holds the time of the write, see ``mark(_:of:)``.
     static func moveCall(_ steps: [ProjectionStep], of tenant: TenantID) -> Call {
         Call(
             move,
@@ -196,7 +196,7 @@ enum Checkpoints {
             ])
     }
 
-    /// A checkpoint as it was moved.
+    /// Returns the marker of a checkpoint that was moved.
     static func mark(
         _ result: QueryResult, of step: ProjectionStep
     ) throws(PostgresError) -> StandingCache.Mark {

@@ -1,13 +1,13 @@
 package import Ledger
 
-/// What a page of events changes in a table of `conflicts`.
+/// The changes of a page of events to a table of `conflicts`.
 package struct ConflictChanges: Sendable {
-    /// As they are afterwards, in the order of their first attempts.
+    /// The new and changed rows, in the order of their first attempts.
     package let rows: [Conflict]
-    /// The first attempts of those that were there before.
+    /// The first attempts of the rows that existed before.
     package let replaced: [LogPosition]
 
-    /// What a fold that began with some conflicts has changed.
+    /// Collects the changes of a fold that began with the loaded conflicts.
     init(_ fold: ConflictFold, from loaded: [Conflict]) {
         let known = Set(loaded.map(\.first.position))
         rows = fold.changes

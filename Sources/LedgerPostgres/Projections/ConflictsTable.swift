@@ -1,23 +1,23 @@
 import Ledger
 import Postgres
 
-/// Reads what a fold onto a table of `conflicts` needs, and writes what it has changed.
+/// Reads what a fold onto a table of `conflicts` needs, and writes its changes.
 struct ConflictsTable {
-    /// The columns of a row, in the order of ``read(_:_:)`` and of ``add(_:of:to:)`` behind the tenant.
+    /// The columns of a row after the tenant, in the order of ``read(_:_:)`` and ``add(_:of:to:)``.
     static let columns = """
         first_position, first_event, first_at, last_position, last_event, last_at, attempts, reason,
         provider, identity_id, caller_id, caller_now, callers, holder_id, holder_now,
         resolved_position, resolved_event, resolved_at, resolved_type, resolved_actor
         """
 
-    /// How many ``columns`` there are.
+    /// The number of ``columns``.
     static let columnCount = 20
 
     private static let open = "resolved_position IS NULL"
     private static let merged = "resolved_type = 'AccountsMerged'"
     private static let followed = "(\(open) OR \(merged))"
 
-    /// The indexes that a table has beside its primary key: by what, in which order, and of which rows.
+    /// The indexes of a table beside its primary key: name suffix, columns in order, and condition on rows.
     static let indexes: [(name: String, columns: String, rows: String?)] = [
         ("last", "tenant_id, last_position", nil), ("caller", "caller_id, tenant_id", followed),
         ("caller_now", "caller_now, tenant_id", followed),
@@ -25,7 +25,7 @@ struct ConflictsTable {
         ("resolved", "resolved_event, tenant_id", merged),
     ]
 
-    /// How many rows one statement writes: what takes long must not be cut off as one that hangs.
+    /// The maximum number of rows that one statement writes, so that it ends before its timeout.
     private static let chunk = 10_000
 
     private let name: String
@@ -34,12 +34,12 @@ struct ConflictsTable {
         self.name = name
     }
 
-    /// At how many followed conflicts, of all tenants, a load looks before it looks up a key.
+    /// The number of followed conflicts, over all tenants, that a load inspects before it looks up keys.
     private static let glance = 64
 
-    // Each key is looked up by itself, whatever the planner thinks of the table. None is where a glance into
-    // an index of what is followed, the one in whose order it is, sees the end of it and nothing of the
-    // tenant: most events change no conflict. Where there is more, the keys tell.
+    // Each key is an index look-up, whatever the planner's estimate of the table. No key is looked up when
+    // the first few entries of an index of followed conflicts are all it has and none is the tenant's: most
+    // events change no conflict.
     private var keyed: Statement {
         func by(_ column: String, _ keys: String, _ rows: String) -> String {
             """
@@ -69,7 +69,7 @@ struct ConflictsTable {
             """)
     }
 
-    /// Asks for the conflicts that events can change.
+    /// Returns the call that loads the conflicts that events can change.
     func load(_ keys: ConflictFold.Keys, of tenant: TenantID) -> Call {
         Call(
             keyed,
@@ -94,13 +94,12 @@ struct ConflictsTable {
         Statement("\(name)_empty", "DELETE FROM \(name) WHERE tenant_id = $1")
     }
 
-    /// The statement that rows go through, in the order of ``add(_:of:to:)``.
+    /// The COPY statement, with its columns in the order of ``add(_:of:to:)``.
     var copy: String {
         "COPY \(name) (tenant_id, \(Self.columns)) FROM STDIN (FORMAT binary)"
     }
 
-    /// Writes what a page has changed inside the transaction that is open; raises when a row that was
-    /// there is gone.
+    /// Writes the changes of a page inside the open transaction; raises when a row to be replaced is missing.
     func write(
         _ changes: ConflictChanges, of tenant: TenantID, through rows: inout CopyRows,
         on connection: Connection
@@ -116,7 +115,7 @@ struct ConflictsTable {
         try add(changes.rows, of: tenant, through: &rows, on: connection)
     }
 
-    /// Writes all of a tenant's conflicts, in the place of others where there are any.
+    /// Writes all conflicts of a tenant and replaces those that exist.
     func write(
         _ fold: ConflictFold, insteadOfOthers: Bool, of tenant: TenantID,
         through rows: inout CopyRows, on connection: Connection
@@ -170,11 +169,11 @@ struct ConflictsTable {
 
     /// Reads a row of ``columns``.
     ///
-    /// - Throws: `.unexpectedResult` for one that no fold writes.
+    /// - Throws: `.unexpectedResult` for a row that no fold writes.
     static func read(_ result: QueryResult, _ row: Int) throws(PostgresError) -> Conflict {
         let callers = try result.textArray(row, 12).map { text throws(PostgresError) in
             guard let account = AccountID(canonical: text) else {
-                throw .unexpectedResult("a caller of a conflict is no account")
+                throw .unexpectedResult("a conflict has a caller that is not an account")
             }
             return account
         }

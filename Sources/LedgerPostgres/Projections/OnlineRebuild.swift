@@ -1,16 +1,16 @@
 import Ledger
 import Postgres
 
-/// Rebuilds a read model into a table of its own while servers write, and exchanges the two.
+/// Rebuilds a read model into a new table while servers write, and then exchanges the two tables.
 ///
-/// The new table is loaded, indexed, kept up by every projector beside the live one, compared with
-/// it, and then shown by the view; the old table stays and is kept up for a way back. Each step is
-/// one transaction or can be done over: whatever ends this process, the view shows a whole table,
-/// and starting again goes on or begins anew.
+/// The new table is loaded, indexed, kept up to date by every projector beside the live one, compared with
+/// it, and then served by the view; the old table is kept up to date for a rollback. Each step is one
+/// transaction or can be repeated: if this process ends at any point, the view serves a complete table, and a
+/// new start resumes or begins again.
 package struct OnlineRebuild: Sendable {
-    /// How long tables may need to come to the same position.
+    /// The maximum time for two tables to reach the same position.
     private static let patience = Duration.seconds(600)
-    /// How long the lock of a rebuild that was just killed is waited for.
+    /// The maximum wait for the lock of a rebuild that was just killed.
     private static let lockPatience = Duration.seconds(10)
     private static let pause = Duration.milliseconds(20)
 
@@ -20,12 +20,12 @@ package struct OnlineRebuild: Sendable {
     let disclosures: DisclosureReader
     private let onStep: @Sendable (OnlineRebuildStep) throws -> Void
 
-    /// Describes where the ledger is.
+    /// Creates a rebuild.
     ///
     /// - Parameters:
-    ///   - ownerURL: of the login that owns the schema: tables and the view are made by it.
+    ///   - ownerURL: the URL of the login that owns the schema; tables and views are created by it.
     ///   - keyring: unwraps the keys of accounts.
-    ///   - onStep: called after each step; what it throws ends the rebuild there.
+    ///   - onStep: called after each step; an error it throws ends the rebuild there.
     package init(
         ownerURL: String, keyring: WrappingKeyring,
         onStep: @escaping @Sendable (OnlineRebuildStep) throws -> Void = { _ in }
@@ -52,16 +52,16 @@ package struct OnlineRebuild: Sendable {
         await session.close()
     }
 
-    /// Refuses keys with which disclosures would look damaged, and the live tables would stop.
+    /// Refuses keys under which disclosures would look damaged and the live tables would stop.
     private func checkKeys() async throws {
         if let missing = try await session.step({ try disclosures.missingKey(on: $0) }) {
             throw OnlineRebuildFault.keyIsMissing(missing)
         }
     }
 
-    /// Rebuilds a projection for all tenants and shows the new table.
+    /// Rebuilds a projection for all tenants and serves the new table.
     ///
-    /// - Throws: `OnlineRebuildFault`, or `PostgresError`; the view shows what it showed before.
+    /// - Throws: `OnlineRebuildFault` or `PostgresError`; the view is then unchanged.
     package func run(_ projection: ProjectionName) async throws -> OnlineRebuildReport {
         try await checkKeys()
         return try await locked(projection) { lock in
@@ -92,7 +92,7 @@ package struct OnlineRebuild: Sendable {
         }
     }
 
-    /// Shows the previous table again; the one that was served becomes the previous one.
+    /// Serves the previous table again; the served one becomes the previous one.
     ///
     /// - Throws: as ``run(_:)``.
     package func rollBack(_ projection: ProjectionName) async throws -> ProjectionTable {
@@ -109,7 +109,7 @@ package struct OnlineRebuild: Sendable {
         }
     }
 
-    /// Drops the previous table: there is no way back any more.
+    /// Drops the previous table; a rollback is no longer possible.
     ///
     /// - Throws: as ``run(_:)``.
     package func dropPrevious(_ projection: ProjectionName) async throws -> ProjectionTable {
@@ -122,7 +122,7 @@ package struct OnlineRebuild: Sendable {
         }
     }
 
-    /// Makes, loads and indexes a new table; nobody else folds into it before it is ready.
+    /// Creates, loads and indexes a new table; no projector folds into it before it is ready.
     private func load(
         _ projection: ProjectionName, beside old: ProjectionTable, lock: RebuildLock
     ) async throws -> ProjectionTable {
@@ -142,11 +142,11 @@ package struct OnlineRebuild: Sendable {
         return new
     }
 
-    /// Takes a table away that is not going to be shown, and gives the fault to end with.
+    /// Drops a table that will not be served, and returns the fault to end with.
     private func reject(
         _ table: ProjectionTable, lock: RebuildLock, after fault: OnlineRebuildFault
     ) async -> OnlineRebuildFault {
-        // Then the table is for whoever has the lock now.
+        // The table then belongs to the process that holds the lock.
         if case .lockLost = fault { return fault }
         do {
             try await discard(table, lock: lock)
@@ -156,7 +156,7 @@ package struct OnlineRebuild: Sendable {
         }
     }
 
-    /// Drops a table that is of no use; should that fail, nobody folds into it at least.
+    /// Drops a useless table; if that fails, takes it out of use so that no projector folds into it.
     ///
     /// - Throws: `OnlineRebuildFault.isLocked`.
     private func discard(_ table: ProjectionTable, lock: RebuildLock) async throws {
@@ -164,7 +164,7 @@ package struct OnlineRebuild: Sendable {
         try await insist(on: table, lock: lock, TableExchange.drop)
     }
 
-    /// Tries until nothing holds what is in the way.
+    /// Retries until nothing holds a conflicting lock.
     ///
     /// - Throws: `OnlineRebuildFault.isLocked` when that takes too long.
     private func insist(
@@ -180,7 +180,7 @@ package struct OnlineRebuild: Sendable {
         }
     }
 
-    /// Folds, beside any server, until the new table is as far and as whole as the old one, but for a page.
+    /// Folds, beside any server, until the new table is within a page of the old one and as complete.
     private func catchUp(_ old: ProjectionTable, _ new: ProjectionTable) async throws {
         let deadline = ContinuousClock.now + Self.patience
         while true {
@@ -194,7 +194,7 @@ package struct OnlineRebuild: Sendable {
         }
     }
 
-    /// Compares the tables in snapshots in which both stand at the same position.
+    /// Compares the tables in snapshots in which both are at the same position.
     private func compare(
         _ old: ProjectionTable, _ new: ProjectionTable, lock: RebuildLock
     ) async throws -> TableComparison {
@@ -211,13 +211,13 @@ package struct OnlineRebuild: Sendable {
             }
             guard let apart = comparison.apart.sorted().first else { return comparison }
             guard ContinuousClock.now < deadline else {
-                throw OnlineRebuildFault.staysBehind(new, apart, reason: "the time is over")
+                throw OnlineRebuildFault.staysBehind(new, apart, reason: "timed out")
             }
             try await catchUp(old, new)
         }
     }
 
-    /// Shows the new table, once no fold is under way and nothing holds the view.
+    /// Serves the new table, as soon as no fold is in progress and nothing locks the view.
     private func exchange(
         _ old: ProjectionTable, _ new: ProjectionTable, lock: RebuildLock
     ) async throws {
@@ -226,7 +226,7 @@ package struct OnlineRebuild: Sendable {
             switch try await lock.run({ try TableExchange.exchange(old, new, on: $0) }) {
             case .done: return
             case .behind: try await catchUp(old, new)
-            // Readers of the view wait behind us for as long as we try: seldom, and not for long.
+            // Readers of the view queue behind each attempt, so attempts are rare and short.
             case .locked: try await Task.sleep(for: Self.pause * 50)
             }
             guard ContinuousClock.now < deadline else {
@@ -257,17 +257,17 @@ package struct OnlineRebuild: Sendable {
 
 /// The advisory lock of one projection's rebuild, held by one connection.
 struct RebuildLock: Sendable {
-    /// "rebu", in ASCII: sets these locks apart from the migrator's.
+    /// "rebu" in ASCII: distinguishes these locks from the migrator's.
     static let space: Int32 = 0x7265_6275
 
     private static let tryLock = Statement(
         "rebuild_lock", "SELECT pg_try_advisory_lock($1::int, hashtext($2::text))")
 
     let session: Postgres.Session
-    /// The backend that holds the lock.
+    /// The backend process that holds the lock.
     let backend: Int32
 
-    /// The backend that has the lock now, or nil when another one holds it.
+    /// Returns the backend that now holds the lock, or nil when another one holds it.
     static func take(
         _ projection: ProjectionName, on connection: Connection
     ) throws(PostgresError) -> Int32? {
@@ -277,7 +277,7 @@ struct RebuildLock: Sendable {
 
     /// Runs a body on the connection that holds the lock.
     ///
-    /// - Throws: `OnlineRebuildFault.lockLost` when that is gone.
+    /// - Throws: `OnlineRebuildFault.lockLost` when the connection is lost.
     func run<Value: Sendable>(
         _ body: @Sendable (Connection) throws -> Value
     ) async throws -> Value {
@@ -290,7 +290,7 @@ struct RebuildLock: Sendable {
     }
 }
 
-/// A connection that acts as the owner of the tables, so that all of them keep the same one.
+/// A connection that acts as the owner of the tables, so that all tables keep the same owner.
 enum OwnerConnection {
     private static let owner = Statement(
         "rebuild_owner",

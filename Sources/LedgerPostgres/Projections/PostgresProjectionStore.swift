@@ -10,7 +10,8 @@ struct PostgresProjectionStore: ProjectionStore {
     /// The checkpoints that the open transaction has locked.
     private let held = HeldMarks()
 
-    /// Takes over a session that nobody else uses; what `recent` has is not read.
+    /// Creates a store over a session that has no other user; positions found in `recent` are not read from
+    /// the log.
     init(session: Postgres.Session, disclosures: DisclosureReader, recent: RecentEvents) {
         self.session = session
         self.disclosures = disclosures
@@ -51,8 +52,7 @@ struct PostgresProjectionStore: ProjectionStore {
 
     func commit(_ steps: [ProjectionStep], of tenant: TenantID) async throws {
         try await session.step { connection in
-            // A connection that was lost since the checkpoints were locked has been replaced, and
-            // with it the locks are gone.
+            // A connection lost since the checkpoints were locked has been replaced, and its locks are gone.
             guard connection.isInTransaction else {
                 throw PostgresError.connectionLost("the transaction was lost")
             }
@@ -77,7 +77,7 @@ struct PostgresProjectionStore: ProjectionStore {
     ) throws(PostgresError) -> [HeldCheckpoint] {
         var calls = [Call(.begin), Checkpoints.call(tables, of: tenant, .skip)]
         var loads: [StandingLoad] = []
-        // A lane folds some of the projections: what only others need is not gathered.
+        // A lane folds some of the projections; keys needed only by others are not collected.
         let audits = tables.filter { $0.projection == .accountAudit }
         if !audits.isEmpty {
             let touched = TouchedAccounts(events)
@@ -162,7 +162,7 @@ struct PostgresProjectionStore: ProjectionStore {
         }
     }
 
-    /// Sorts errors by what is to be done about them.
+    /// Maps database errors to projection errors by how they are handled.
     private static func explaining<Value>(
         _ body: () throws(PostgresError) -> Value
     ) throws -> Value {

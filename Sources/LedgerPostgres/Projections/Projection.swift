@@ -1,6 +1,6 @@
 import Ledger
 
-/// The read models that the projector keeps; the stored names are those of their views.
+/// The read models that the projector maintains; the raw values are the names of their views.
 package enum ProjectionName: String, Sendable, CaseIterable, CustomStringConvertible {
     case userProviders = "user_providers"
     case accountAudit = "account_audit"
@@ -8,13 +8,12 @@ package enum ProjectionName: String, Sendable, CaseIterable, CustomStringConvert
 
     package var description: String { rawValue }
 
-    /// The fold that this program makes new tables with.
+    /// The version of the fold with which this program fills new tables.
     ///
-    /// Another number means that a table must be folded anew from position 0, and that it may
-    /// differ from the one before.
+    /// A new version means that tables must be folded again from position 0, and that their rows may differ.
     package var version: Int32 { 1 }
 
-    /// The column that names the account of a row.
+    /// The column that holds the account of a row.
     var accountColumn: String {
         switch self {
         case .userProviders: "user_id"
@@ -23,7 +22,7 @@ package enum ProjectionName: String, Sendable, CaseIterable, CustomStringConvert
         }
     }
 
-    /// The columns that hold personal data; null in rows of an erased account.
+    /// The columns that hold personal data; they are null in rows of an erased account.
     var personalColumns: [String] {
         switch self {
         case .userProviders: ["provider_id", "email", "email_verified"]
@@ -32,8 +31,8 @@ package enum ProjectionName: String, Sendable, CaseIterable, CustomStringConvert
         }
     }
 
-    /// The indexes of a table beside its primary key: what each is called by, its columns in order, and of
-    /// which rows it is; nil for all.
+    /// The indexes of a table beside its primary key: name suffix, columns in order, and the condition on
+    /// rows, nil for all.
     var indexes: [(name: String, columns: String, rows: String?)] {
         switch self {
         case .userProviders, .accountAudit: []
@@ -41,39 +40,40 @@ package enum ProjectionName: String, Sendable, CaseIterable, CustomStringConvert
         }
     }
 
-    /// Keeps ANALYZE from remembering values of these columns, in which erased people would stay.
+    /// Returns the statement that keeps ANALYZE from storing values of the personal columns in its
+    /// statistics.
     func forgetting(in table: String) -> String {
         guard !personalColumns.isEmpty else { return "" }
         return "ALTER TABLE \(table) "
             + personalColumns.map { "ALTER \($0) SET STATISTICS 0" }.joined(separator: ", ")
     }
 
-    /// The folds that this program knows: those of tables that older programs still serve, too.
+    /// The fold versions that this program knows, including those of tables that older programs still serve.
     package var knownVersions: ClosedRange<Int32> { 1...version }
 }
 
-/// One table that a projection is folded into; several stand side by side during a rebuild.
+/// One table that a projection is folded into; several exist during a rebuild.
 package struct ProjectionTable: Hashable, Sendable, CustomStringConvertible {
     package let projection: ProjectionName
-    /// Counts the tables of a projection: each rebuild beside a live table makes the next.
+    /// The number of the table among those of its projection; each online rebuild creates the next.
     package let generation: Int32
-    /// The fold that fills it.
+    /// The version of the fold that fills the table.
     package let version: Int32
 
-    /// Names a table.
+    /// Creates the identification of a table.
     package init(projection: ProjectionName, generation: Int32, version: Int32) {
         self.projection = projection
         self.generation = generation
         self.version = version
     }
 
-    /// The name of the table in the database, which stands for this table for ever.
+    /// The name of the table in the database; it is never reused.
     package var description: String { "\(projection.rawValue)_\(generation)" }
 
-    /// Whether this program has the fold that fills it.
+    /// Whether this program has the fold that fills the table.
     var isKnown: Bool { projection.knownVersions.contains(version) }
 
-    /// Folds events onto what the table has: the accounts they touch, or the conflicts they can change.
+    /// Folds events onto the table's state: the accounts they touch, or the conflicts they can change.
     func fold(
         _ events: ArraySlice<DisclosedEvent>,
         onto standings: [AccountID: AccountAuditFold.Standing], conflicts: [Conflict] = []
@@ -111,20 +111,20 @@ package struct ProjectionTable: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What events come to in one table.
+/// The rows that events give in one table.
 package enum ProjectionRows: Sendable {
-    /// What is done one after another.
+    /// Changes that are applied in order.
     case userProviders([UserProvidersFold.Step])
-    /// Rows to add; that of an `AccountErased` takes the address out of the account's rows before it.
+    /// Rows to add; that of an `AccountErased` clears the address in the account's earlier rows.
     case accountAudit([AuditRow])
-    /// Rows that are new or take the place of others.
+    /// New and replaced rows.
     case conflicts(ConflictChanges)
 }
 
 extension ConflictFold {
-    /// Takes one event in.
+    /// Folds one event.
     ///
-    /// - Throws: `LogDamage` when the conflicts before it are not those of the log.
+    /// - Throws: `LogDamage` when the conflicts before it do not match the log.
     mutating func take(_ event: DisclosedEvent) throws(LogDamage) {
         do throws(FoldFault) {
             try apply(event.recorded)
@@ -134,7 +134,7 @@ extension ConflictFold {
     }
 }
 
-/// The rows of a fold, and the event that could not be folded; what came before it is in the rows.
+/// The rows of a fold, and the event that could not be folded; events before it are in the rows.
 struct FoldedRows {
     let rows: ProjectionRows
     let fault: LogDamage?

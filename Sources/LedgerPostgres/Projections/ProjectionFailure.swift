@@ -1,11 +1,11 @@
 import Ledger
 import Postgres
 
-/// Why writing a page did not work, by what is to be done about it.
+/// Why writing a page failed, by how the failure is handled.
 enum WriteFault {
-    /// The page itself is refused: some event in it cannot be folded into this table.
+    /// The page is refused: one of its events cannot be folded into this table.
     case ofThePage(String)
-    /// The database has no time, room or right for anybody: worth trying again later.
+    /// The database is unavailable, busy or denies access: the write is retried later.
     case ofTheDatabase(PostgresError)
 
     init(_ error: PostgresError) {
@@ -15,11 +15,10 @@ enum WriteFault {
         case .unexpectedResult(let reason):
             self = .ofThePage("unexpected result: \(reason)")
         case .server(let refusal):
-            // Data exceptions, broken constraints and their like; the message itself may quote a
-            // value.
+            // Data exceptions, violated constraints and the like; the message itself may quote a value.
             if ["21", "22", "23", "54", "P0"].contains(refusal.state.conditionClass) {
                 let place = refusal.constraint.map { " (\($0))" } ?? ""
-                self = .ofThePage("the table does not take it: \(refusal.state)\(place)")
+                self = .ofThePage("the table rejects the rows: \(refusal.state)\(place)")
             } else {
                 self = .ofTheDatabase(error)
             }

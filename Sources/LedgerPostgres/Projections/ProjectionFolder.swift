@@ -1,19 +1,19 @@
 import Ledger
 
-/// Takes every table that is behind one page further: the projector's loop, over any store.
+/// Folds a page into every table that is behind: one round of the projector's loop, over any store.
 ///
-/// Tables of one tenant that stand near one another share a page and a transaction. When a table
-/// refuses its rows, each is folded by itself, so that a failing event stops its own table only.
+/// Tables of one tenant at nearby positions share a page and a transaction. When a table refuses its rows,
+/// each table is folded by itself, so that a failing event stops only its own table.
 package struct ProjectionFolder: Sendable {
-    /// What one look at all tenants came to.
+    /// The result of one round over all tenants.
     package struct Round: Sendable {
-        /// Whether some checkpoint moved.
+        /// Whether a checkpoint moved.
         package var hasFolded = false
-        /// Whether some page was full, so that there is probably more.
+        /// Whether a page was full, so that more events are likely to follow.
         package var hasFullPage = false
         /// Whether another process held a checkpoint.
         package var isContended = false
-        /// Whether the store refused something that is worth trying again.
+        /// Whether the store refused something that is to be retried.
         package var hasFaults = false
     }
 
@@ -23,12 +23,12 @@ package struct ProjectionFolder: Sendable {
     private let onAdvance: @Sendable (ProjectionAdvance) -> Void
     private let onFault: @Sendable (String) -> Void
 
-    /// Makes a folder.
+    /// Creates a folder.
     ///
     /// - Parameters:
-    ///   - store: where the log and the tables are.
-    ///   - projections: whose tables are folded; others are left to somebody else.
-    ///   - batch: events in one page at the most.
+    ///   - store: the log and the tables.
+    ///   - projections: the projections to fold.
+    ///   - batch: the maximum number of events in one page.
     ///   - onAdvance: called after each commit that moved a checkpoint; must not block.
     ///   - onFault: called with one line, free of personal data, for each failure; must not block.
     package init(
@@ -45,10 +45,10 @@ package struct ProjectionFolder: Sendable {
         self.onFault = onFault
     }
 
-    /// Looks at all tenants once; ends early when the task is cancelled.
+    /// Folds one page for each table of each tenant; ends early when the task is cancelled.
     ///
     /// Calls `beat` before each page, as a sign of life.
-    /// - Throws: what the store throws but for a refusal and a delay: it cannot be reached.
+    /// - Throws: the store's errors other than a refusal or a delay, when it cannot be reached.
     package func round(beat: () -> Void = {}) async throws -> Round {
         var round = Round()
         for backlog in try await store.backlogs(of: projections) {
@@ -74,8 +74,9 @@ package struct ProjectionFolder: Sendable {
         return round
     }
 
-    /// Folds what a page holds for tables; one that refuses is tried in halves by itself, until
-    /// what is before the refused event is folded and the event itself is named.
+    /// Folds a page into tables; after a refusal each is folded alone, with half as many events each time.
+    ///
+    /// Thus the events before the refused one are folded, and that one is named.
     private func advance(
         _ tables: [ProjectionBacklog.Behind], of tenant: TenantID, with page: LogPage,
         round: inout Round
@@ -104,7 +105,7 @@ package struct ProjectionFolder: Sendable {
         }
     }
 
-    /// One transaction: lock and load, fold, then write, move the checkpoints and commit.
+    /// Runs one transaction: locks and loads, folds, writes, moves the checkpoints and commits.
     private func fold(
         _ tables: [ProjectionBacklog.Behind], of tenant: TenantID, page: LogPage, limit: Int,
         round: inout Round
@@ -124,15 +125,15 @@ package struct ProjectionFolder: Sendable {
         conclude(steps, of: tenant, round: &round)
     }
 
-    /// What a table gets; nil when somebody else has folded it past the page, or stopped it.
+    /// Returns the step of a table; nil when another process has folded beyond the page or stopped the table.
     private func step(
         from held: HeldCheckpoint, guess: ArraySlice<DisclosedEvent>, page: LogPage
     ) -> ProjectionStep? {
         guard held.failure == nil, held.version == held.table.version,
             page.covers(held.position)
         else { return nil }
-        // Another process may have moved the checkpoint since it was read; the lock tells. Only
-        // what was loaded for is folded.
+        // Another process may have moved the checkpoint since it was read; the locked row is current. Only
+        // events with loaded state are folded.
         let events = guess.drop { $0.position < held.position }
         let isInGuess =
             events.first.map { $0.position == held.position }
@@ -147,7 +148,7 @@ package struct ProjectionFolder: Sendable {
             failure: fault?.description)
     }
 
-    /// Writes down that the event at the checkpoint cannot be folded.
+    /// Records that the event at the checkpoint cannot be folded.
     private func stop(
         _ behind: ProjectionBacklog.Behind, of tenant: TenantID, because reason: String,
         round: inout Round
@@ -180,7 +181,7 @@ package struct ProjectionFolder: Sendable {
 }
 
 extension LogPage {
-    /// The events of the page from a position on, at most so many.
+    /// Returns at most `limit` events of the page, from a position on.
     func events(from position: LogPosition, limit: Int) -> ArraySlice<DisclosedEvent> {
         events.dropFirst(Int(max(0, min(position.value - from.value, Int64(events.count)))))
             .prefix(limit)

@@ -1,32 +1,32 @@
 package import Ledger
 import Postgres
 
-/// How far one table of one tenant has come, measured against the tenant's head.
+/// The progress of one table of one tenant, relative to the tenant's head.
 package struct ProjectionStatus: Hashable, Sendable {
     package let tenant: TenantID
     package let table: ProjectionTable
-    /// Whether the projection's view shows it.
+    /// Whether the projection's view serves the table.
     package let isServed: Bool
     /// The head's next position.
     package let head: LogPosition
     /// The next position that the table folds.
     package let position: LogPosition
-    /// How long the oldest event that is not folded has been in the log; 0 when there is none.
+    /// The age of the oldest event that is not folded; 0 when there is none.
     package let secondsBehind: Double
-    /// Why the projection has stopped: the position and what is wrong there, no personal data.
+    /// Why the projection has stopped: the position and the fault there, without personal data.
     package let failure: String?
 
-    /// Events that are not folded.
+    /// The number of events that are not folded.
     package var lag: Int64 { max(0, head.value - position.value) }
     /// The projection.
     package var projection: ProjectionName { table.projection }
-    /// How operators know it: the projection's name for what is served, else the table's.
+    /// The name for operators: the projection's name for the served table, else the table's name.
     package var name: String { isServed ? projection.rawValue : table.description }
 }
 
 extension ProjectionStatus {
-    // The event's time by a query of its own: as a join, a planner that knows nothing of young tables reads
-    // all of a tenant's events for each row.
+    // The event's time comes from a subquery: planned as a join over young tables, it reads all events of a
+    // tenant for each row.
     private static let statement = Statement(
         "projection_status",
         """
@@ -43,7 +43,7 @@ extension ProjectionStatus {
         ORDER BY h.tenant_id, t.name, t.generation
         """)
 
-    /// The status of every live table of every tenant, in one statement.
+    /// Returns the status of every live table of every tenant, by one statement.
     static func all(on connection: Connection) throws(PostgresError) -> [ProjectionStatus] {
         let result = try connection.query(statement)
         var all: [ProjectionStatus] = []

@@ -1,17 +1,17 @@
 import Ledger
 import Postgres
 
-/// The rows of `projection_tables`: which tables each projection is folded into.
+/// The rows of `projection_tables`: the tables that each projection is folded into.
 package enum ProjectionTables {
-    /// What a table is there for; the raw values are stored.
+    /// The state of a table; the raw values are stored.
     package enum State: String, Sendable {
-        /// Being loaded by a rebuild; nobody else folds into it.
+        /// Being loaded by a rebuild; no projector folds into it.
         case building
-        /// Loaded and folded into, shown to nobody.
+        /// Loaded and folded into, but not served.
         case ready
-        /// What the view shows.
+        /// Served by the view.
         case served
-        /// What the view showed before.
+        /// Served by the view before.
         case previous
     }
 
@@ -19,14 +19,14 @@ package enum ProjectionTables {
         "projection_tables",
         "SELECT name, generation, version, state FROM projection_tables ORDER BY name, generation")
 
-    /// Every table that exists, in the order of names and generations, with its state.
+    /// Returns every table with its state, ordered by name and generation.
     static func all(
         on connection: Connection
     ) throws(PostgresError) -> [(table: ProjectionTable, state: State)] {
         let result = try connection.query(all)
         var found: [(table: ProjectionTable, state: State)] = []
         for row in 0..<result.rowCount {
-            // A projection of another program's is not this one's to fold or to judge.
+            // A projection that only another program version knows is not folded or checked here.
             guard let table = try table(result, row, column: 0) else { continue }
             guard let state = State(rawValue: try result.text(row, 3)) else {
                 throw .unexpectedResult("a row of projection_tables has an unknown state")
@@ -36,14 +36,14 @@ package enum ProjectionTables {
         return found
     }
 
-    /// The tables that projectors fold into: what `verify` has to check.
+    /// Returns the tables that projectors fold into, which are those that `verify` checks.
     static func live(
         on connection: Connection
     ) throws(PostgresError) -> [(table: ProjectionTable, state: State)] {
         try all(on: connection).filter { $0.state != .building }
     }
 
-    /// The table that a projection's view shows.
+    /// Returns the table that a projection's view serves.
     static func served(
         _ projection: ProjectionName, on connection: Connection
     ) throws(PostgresError) -> ProjectionTable {
@@ -54,7 +54,7 @@ package enum ProjectionTables {
         return found.table
     }
 
-    /// Reads name, generation and version from neighbouring columns; nil for an unknown name.
+    /// Reads name, generation and version from adjacent columns; returns nil for an unknown name.
     static func table(
         _ result: QueryResult, _ row: Int, column: Int
     ) throws(PostgresError) -> ProjectionTable? {

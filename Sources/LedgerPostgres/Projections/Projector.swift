@@ -1,27 +1,27 @@
 import Ledger
 import Postgres
 
-/// Folds the log into the read models, from checkpoints, exactly once.
+/// Folds the log into the read models from their checkpoints, exactly once.
 ///
-/// A transaction writes rows and moves the checkpoints of their tables together. Several processes
-/// may each run a projector on the same database: the checkpoint's row is the lease. It folds into
-/// every live table of a projection, as it finds them at each look, so that a rebuild needs no
-/// restart. A table that cannot fold an event stops there and says so in `projections.failure`;
-/// other tables and other tenants go on. A restart tries the event once more. What keeps the lane
-/// of `conflicts` keeps nothing else.
+/// A transaction writes rows and moves the checkpoints of their tables together. Several processes may each
+/// run a projector on the same database: the checkpoint's row is the lease. It folds into every live table of
+/// a projection, as found in each round, so that a rebuild needs no restart. A table that cannot fold an
+/// event stops there and records the reason in `projections.failure`; other tables and other tenants
+/// continue. A restart tries the event once more. A delay in the lane of `conflicts` delays no other
+/// projection.
 package final class Projector: Sendable {
-    /// Folds what requests wait for.
+    /// The lane of the projections that requests wait for.
     private let first: ProjectorLane
     private let lanes: [ProjectorLane]
     private let statusSession: Postgres.Session
     private let onFault: @Sendable (String) -> Void
 
-    /// Makes a projector; ``run()`` has to be called for it to work.
+    /// Creates a projector, which works once ``run()`` is called.
     ///
     /// - Parameters:
-    ///   - configuration: where the database is, and limits.
+    ///   - configuration: the database and the limits.
     ///   - keyring: unwraps the keys of accounts.
-    ///   - recent: what this process appended last.
+    ///   - recent: the events that this process appended last.
     ///   - onAdvance: called after each commit that moved a checkpoint; must not block.
     ///   - onFault: called with one line, free of personal data, for each failure; must not block.
     package init(
@@ -45,7 +45,7 @@ package final class Projector: Sendable {
         ) { try $0.execute(ConnectionSettings.lookups) }
     }
 
-    /// Folds until the task is cancelled; survives a database that goes away and comes back.
+    /// Folds until the task is cancelled; survives an outage of the database.
     package func run() async {
         await clearFailures()
         await withDiscardingTaskGroup { group in
@@ -54,7 +54,7 @@ package final class Projector: Sendable {
         await statusSession.close()
     }
 
-    /// Lets stopped tables try again, as soon as the database can be reached.
+    /// Clears the failures of stopped tables, so that they try again, once the database can be reached.
     private func clearFailures() async {
         var backoff = Duration.zero
         while !Task.isCancelled {
@@ -69,29 +69,28 @@ package final class Projector: Sendable {
         }
     }
 
-    /// Makes the projector look at once; never blocks.
+    /// Starts a round of the projector soon; never blocks.
     ///
     /// To be called after each commit.
     package func wake() {
         for lane in lanes { lane.wake() }
     }
 
-    /// Makes the projector look even while it lets commits gather; never blocks.
+    /// Starts a round even while commits gather; never blocks.
     ///
-    /// To be called for somebody who waits for what is not folded yet.
+    /// To be called for a request that waits for an event that is not folded yet.
     package func hurry() {
         first.hurry()
     }
 
-    /// Whether the loop that requests wait for has come by within a time; a database that is away does not
-    /// stop it.
+    /// Whether the loop that requests wait for ran within a time; an outage of the database does not stop it.
     package func isAlive(within limit: Duration = .seconds(30)) -> Bool {
         first.isAlive(within: limit)
     }
 
-    /// How far every projection of every tenant has come, read from the database.
+    /// Returns the progress of every projection of every tenant, read from the database.
     ///
-    /// - Throws: `PostgresError` when the database cannot say.
+    /// - Throws: `PostgresError` when the database cannot be read.
     package func status() async throws -> [ProjectionStatus] {
         try await statusSession.run { try ProjectionStatus.all(on: $0) }
     }

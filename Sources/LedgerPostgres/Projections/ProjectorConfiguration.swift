@@ -1,22 +1,22 @@
 package import Ledger
 
-/// What a projector needs to know.
+/// The configuration of a projector.
 package struct ProjectorConfiguration: Sendable {
     /// The runtime role's URL.
     package var url: String
-    /// Events in one page, and so in one transaction, at the most.
+    /// The maximum number of events in one page, and so in one transaction.
     package var batch = 4_000
-    /// How long to wait for a wake-up before looking by itself, for what other processes append.
+    /// The time after which a round starts without a wake-up, for events that other processes append.
     package var poll = Duration.milliseconds(100)
-    /// The least time between two looks while nobody waits: under load, commits gather into one
-    /// page, which costs little more than a page of one event.
+    /// The minimum time between two rounds while no request waits: under load, commits gather into one page,
+    /// which costs little more than a page of one event.
     package var pause = Duration.milliseconds(20)
-    /// The same for `conflicts`, which no request waits for; well within what ``RecentEvents`` keeps.
+    /// The pause for `conflicts`, which no request waits for; shorter than what ``RecentEvents`` covers.
     package var conflictsPause = Duration.milliseconds(200)
-    /// The least time between two looks while somebody waits for what is not folded yet.
+    /// The minimum time between two rounds while a request waits.
     package var hurriedPause = Duration.milliseconds(2)
 
-    /// Describes a projector with the usual limits.
+    /// Creates a configuration with the default limits.
     package init(url: String) {
         self.url = url
     }

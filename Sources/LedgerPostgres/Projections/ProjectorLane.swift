@@ -2,22 +2,22 @@ import Ledger
 import Postgres
 import Synchronization
 
-/// One of a projector's loops, on a connection of its own, over some of the projections.
+/// One of a projector's loops, on its own connection, over some of the projections.
 ///
-/// What an event changes in `conflicts` has no bound: everybody may claim the same identity. It has a lane to
-/// itself, so that what holds it up holds up nothing that people wait for.
+/// The number of rows that an event changes in `conflicts` has no bound, because any number of accounts may
+/// claim the same identity. It has its own lane, so that a slow page delays nothing that requests wait for.
 final class ProjectorLane: Sendable {
     /// Settings of the connection that folds.
     ///
-    /// Losing the last commits in a crash is harmless, because checkpoint and rows are lost
-    /// together and folded again. Every statement looks few keys up, which the planner should not
-    /// take for a scan while tables are young.
+    /// Losing the last commits in a crash is harmless, because checkpoint and rows are lost together and
+    /// folded again. Every statement looks up few keys, and the planner must not choose a scan for that while
+    /// tables are young.
     static let settings =
         ConnectionSettings.repeatable + ConnectionSettings.limits(idle: 2, lock: 2, statement: 10)
         + ConnectionSettings.lookups
 
     private let configuration: ProjectorConfiguration
-    /// The least time between two looks while nobody waits.
+    /// The minimum time between two rounds while no request waits.
     private let pause: Duration
     private let session: Postgres.Session
     private let folder: ProjectionFolder
@@ -26,7 +26,7 @@ final class ProjectorLane: Sendable {
     private let urgency = WakeSignal()
     private let lastBeat = Mutex(ContinuousClock.now)
 
-    /// Makes a lane; ``run()`` has to be called for it to work.
+    /// Creates a lane, which works once ``run()`` is called.
     init(
         of projections: Set<ProjectionName>, pause: Duration,
         configuration: ProjectorConfiguration, keyring: WrappingKeyring, recent: RecentEvents,
@@ -40,8 +40,8 @@ final class ProjectorLane: Sendable {
             url: configuration.url, applicationName: HolderName.projector.rawValue,
             statementDeadline: .seconds(11)
         ) {
-            // It may lead to another database than before, where a standby has taken over or a backup was
-            // restored; and that may lack what was appended last.
+            // The new connection may reach another database, after a failover or a restore, which may lack
+            // the last events.
             recent.forget()
             try $0.execute(Self.settings)
         }
@@ -52,9 +52,9 @@ final class ProjectorLane: Sendable {
             onAdvance: onAdvance, onFault: onFault)
     }
 
-    /// Folds until the task is cancelled; survives a database that goes away and comes back.
+    /// Folds until the task is cancelled; survives an outage of the database.
     func run() async {
-        // Every step is on the session's thread; so is what happens between them.
+        // Every step is on the session's thread, and so is the code between steps.
         await withTaskExecutorPreference(session.taskExecutor) { await fold() }
         await session.close()
     }
@@ -76,23 +76,23 @@ final class ProjectorLane: Sendable {
         }
     }
 
-    /// Notes a sign of life.
+    /// Records a sign of life.
     func beat() {
         lastBeat.withLock { $0 = .now }
     }
 
-    /// Makes the lane look at once; never blocks.
+    /// Starts a round soon; never blocks.
     func wake() {
         signal.raise()
     }
 
-    /// Makes the lane look even while it lets commits gather; never blocks.
+    /// Starts a round even while commits gather; never blocks.
     func hurry() {
         urgency.raise()
         signal.raise()
     }
 
-    /// Whether the loop has come by within a time.
+    /// Whether the loop ran within a time.
     func isAlive(within limit: Duration) -> Bool {
         lastBeat.withLock { ContinuousClock.now - $0 <= limit }
     }
@@ -102,12 +102,11 @@ final class ProjectorLane: Sendable {
         after round: ProjectionFolder.Round, took: Duration, backoff: Duration
     ) async {
         if round.hasFaults {
-            // What works is not to wait long for what does not.
+            // A tenant that works does not wait long because of one that fails.
             let longest = round.hasFolded ? configuration.poll : backoff
             _ = try? await Task.sleep(for: min(backoff, longest))
         } else if round.isContended {
-            // Another process is folding the same; looking again at once would only double its
-            // reading.
+            // Another process is folding the same tables; an immediate retry would only double its reads.
             _ = try? await Task.sleep(for: max(pause, .milliseconds(10)))
         } else if !round.hasFullPage {
             if round.hasFolded { await gather(for: max(pause, took)) }
@@ -115,16 +114,16 @@ final class ProjectorLane: Sendable {
         }
     }
 
-    /// Lets commits gather until the pause is over, or until somebody waits for them.
+    /// Lets commits gather until the pause is over or a request waits.
     ///
-    /// For as long as the round took when that is longer: with a hundred busy tenants each has a
-    /// transaction of its own, and more of its events are in it then.
+    /// The wait is as long as the last round when that was longer: each of a hundred busy tenants has its own
+    /// transaction, which then holds more of its events.
     private func gather(for pause: Duration) async {
         _ = try? await Task.sleep(for: configuration.hurriedPause)
         await urgency.wait(atMost: pause - configuration.hurriedPause)
     }
 
-    /// The wait after the next failure.
+    /// Returns the wait after the next failure.
     static func next(_ backoff: Duration) -> Duration {
         min(max(backoff * 2, .milliseconds(50)), .seconds(2))
     }

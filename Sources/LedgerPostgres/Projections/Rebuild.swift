@@ -3,14 +3,13 @@ import Postgres
 
 /// Refolds a read model from position 0, reports how the live one differs, and repairs it.
 ///
-/// The refold goes into a temporary table while the projector works on; only the last stretch, the
-/// comparison and the repair happen under the checkpoint's lock, in one transaction. Readers see
-/// the table as it was until that commits.
+/// The refold goes into a temporary table while the projector continues; only the last events, the comparison
+/// and the repair happen under the checkpoint's lock, in one transaction. Readers see the old rows until it
+/// commits.
 package struct Rebuild: Sendable {
-    /// How often the refold tries to catch up with a checkpoint that moves before it takes the
-    /// lock.
+    /// The maximum number of attempts to catch up with a moving checkpoint before the lock is taken.
     private static let attemptsMax = 8
-    /// Events that may be left to fold under the lock.
+    /// The maximum number of events that may be left to fold under the lock.
     private static let underLockMax: Int64 = 5_000
 
     private static let tenants = Statement(
@@ -19,12 +18,12 @@ package struct Rebuild: Sendable {
     private let session: Postgres.Session
     private let disclosures: DisclosureReader
 
-    /// Describes where the ledger is.
+    /// Creates a rebuild.
     ///
     /// - Parameters:
-    ///   - url: of a role that may write the read models and make temporary tables.
-    ///   - keyring: unwraps the keys of accounts; without the right ones the refold would lose e-mails,
-    ///     so an unknown key is reported as a fault and nothing is repaired.
+    ///   - url: the URL of a role that may write the read models and create temporary tables.
+    ///   - keyring: unwraps the keys of accounts; because the refold would lose e-mails without the right
+    ///     ones, an unknown key is reported as a fault and nothing is repaired.
     package init(url: String, keyring: WrappingKeyring) {
         disclosures = DisclosureReader(keyring: keyring)
         session = Postgres.Session(
@@ -40,7 +39,7 @@ package struct Rebuild: Sendable {
 
     /// Rebuilds a projection for every tenant, in the order of their names.
     ///
-    /// - Throws: `PostgresError` when the database is away or refuses; earlier repairs stay.
+    /// - Throws: `PostgresError` when the database fails; earlier repairs remain.
     package func run(_ projection: ProjectionName) async throws -> [RebuildReport] {
         let names = try await session.run { connection in
             let result = try connection.query(Self.tenants)
@@ -55,7 +54,7 @@ package struct Rebuild: Sendable {
 
     /// Rebuilds a projection for one tenant.
     ///
-    /// - Throws: `PostgresError` when the database is away or refuses; the live table is as it was.
+    /// - Throws: `PostgresError` when the database fails; the live table is then unchanged.
     package func run(
         _ projection: ProjectionName, in tenant: TenantID
     ) async throws -> RebuildReport {
@@ -90,7 +89,8 @@ package struct Rebuild: Sendable {
         throw .unexpectedResult("the checkpoint moves faster than the log can be refolded")
     }
 
-    /// Catches up under the lock, compares, repairs and commits; nil when too much is left to fold.
+    /// Catches up under the lock, compares, repairs and commits; returns nil when too many events are left to
+    /// fold.
     private func finish(
         _ load: inout BulkLoad, table: RefoldTable, live: ProjectionTable, tenant: TenantID,
         isLastAttempt: Bool, on connection: Connection
@@ -100,7 +100,7 @@ package struct Rebuild: Sendable {
         defer { connection.rollBack() }
         let lease = try checkpoint(of: live, in: tenant, .wait, on: connection)
         guard lease.position >= load.position else {
-            throw .unexpectedResult("the checkpoint went back during the rebuild")
+            throw .unexpectedResult("the checkpoint moved back during the rebuild")
         }
         let left = lease.position.value - load.position.value
         guard left <= Self.underLockMax || isLastAttempt else { return nil }
@@ -135,7 +135,7 @@ package struct Rebuild: Sendable {
         guard let result = results.first,
             let found = try Checkpoints.checkpoints(result, of: [table]).first
         else {
-            throw .unexpectedResult("the checkpoint is gone")
+            throw .unexpectedResult("the checkpoint is missing")
         }
         return found
     }

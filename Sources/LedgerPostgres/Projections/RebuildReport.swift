@@ -1,21 +1,21 @@
 package import Ledger
 
-/// What refolding one projection of one tenant from position 0 found and did.
+/// The result of refolding one projection of one tenant from position 0.
 package struct RebuildReport: Hashable, Sendable {
-    /// One row that was not what the log says; names no personal data.
+    /// One row that differed from the log; contains no personal data.
     package struct Difference: Hashable, Sendable {
-        /// In what way a row differed.
+        /// The kind of difference.
         package enum Kind: String, Sendable {
-            /// The log gives a row that was not there.
+            /// A row of the log's fold was missing.
             case missing
-            /// A row was there that the log does not give.
+            /// A row existed that the log does not produce.
             case surplus
-            /// A row was there with other content.
+            /// A row had different content.
             case different
         }
 
         package let kind: Kind
-        /// The position of the event that gives the row, or that the row names.
+        /// The position of the event that produces the row, or that the row names.
         package let position: LogPosition
         package let account: AccountID
         /// The columns that differ; empty unless the kind is `different`.
@@ -34,6 +34,6 @@ package struct RebuildReport: Hashable, Sendable {
     /// The event that cannot be folded: nothing was compared and nothing repaired.
     package internal(set) var fault: LogDamage?
 
-    /// Rows that were repaired.
+    /// The number of rows that were repaired.
     package var differences: Int64 { missing + surplus + different }
 }

@@ -1,14 +1,12 @@
 package import Ledger
 import Synchronization
 
-/// What this process appended last, for a projector beside it: the same events as in the log, without
-/// reading, parsing and decrypting what was encoded a moment ago.
+/// The events that this process appended last, kept decoded for its projector.
 ///
-/// Only what a transaction has committed comes in. A projector asks for the position of its checkpoint
-/// and takes from the log what is not here: what it is too far behind for, what another process appended,
-/// and everything after a start.
+/// Only committed events are added. The projector asks for the position of its checkpoint, and reads from the
+/// log what is absent here: events that are too old, events of other processes, and everything after a start.
 package final class RecentEvents: Sendable {
-    /// The most events that are kept, over all tenants: half a second of the highest load.
+    /// The maximum number of events kept, over all tenants: half a second at the highest load.
     package static let countMax = 8_192
 
     private struct Tail {
@@ -32,16 +30,16 @@ package final class RecentEvents: Sendable {
     private let countMax: Int
     private let state = Mutex(State())
 
-    /// Makes an empty memory.
+    /// Creates an empty cache.
     package init(countMax: Int = RecentEvents.countMax) {
         self.countMax = countMax
     }
 
-    /// Takes in what one commit appended to a tenant's log, in order, and forgets what is disclosed about
-    /// accounts that it erased.
+    /// Adds the events of one commit to a tenant's log, in order, and removes disclosures of the accounts
+    /// that it erased.
     ///
-    /// Events that do not follow on those before them take their place: something between them was
-    /// appended by another process.
+    /// When the events do not continue the kept ones, they replace them, because another process appended
+    /// events in between.
     package func add(_ events: [DisclosedEvent], of tenant: TenantID) {
         guard let first = events.first?.position else { return }
         state.withLock { state in
@@ -49,7 +47,7 @@ package final class RecentEvents: Sendable {
             state.count -= tail.events.count
             if tail.end != first { tail = Tail(first: first) }
             tail.events.append(contentsOf: events)
-            // Half at once, so that what stays is moved seldom.
+            // Half at once, so that the rest is rarely moved.
             if tail.events.count > countMax { tail.dropOldest(tail.events.count - countMax / 2) }
             if state.count + tail.events.count > countMax {
                 state.tails = [:]
@@ -65,7 +63,7 @@ package final class RecentEvents: Sendable {
         if !erased.isEmpty { forget(erased, of: tenant) }
     }
 
-    /// Forgets what events disclose about accounts.
+    /// Removes the disclosures of accounts.
     package func forget(_ accounts: Set<AccountID>, of tenant: TenantID) {
         state.withLock { state in
             guard var tail = state.tails.removeValue(forKey: tenant) else { return }
@@ -81,19 +79,19 @@ package final class RecentEvents: Sendable {
         }
     }
 
-    /// Forgets everything: the database may have become another one.
+    /// Removes everything: the connection may now lead to another database.
     package func forget() {
         state.withLock { $0 = State() }
     }
 
-    /// A page of a tenant's log; nil when the event at its position is not here.
+    /// Returns a page of a tenant's log, or nil when the event at its position is not kept.
     func page(of tenant: TenantID, from: LogPosition, limit: Int) -> LogPage? {
         state.withLock { state in
             guard let tail = state.tails[tenant], tail.first <= from, from < tail.end else {
                 return nil
             }
             let events = tail.events.dropFirst(Int(from.value - tail.first.value)).prefix(limit)
-                // What the links disclose that it gives back is not here.
+                // The disclosures of links that an event returns are not kept here.
                 .prefix { LinkedDisclosures.linkPositions(of: $0.recorded).isEmpty }
             guard !events.isEmpty else { return nil }
             return LogPage(from: from, events: Array(events), damage: nil)

@@ -1,21 +1,20 @@
 import Ledger
 import Postgres
 
-/// A temporary table of a read model's shape, with the statements that compare and repair the live
-/// one.
+/// A temporary table of a read model's shape, with the statements that compare and repair the live one.
 struct RefoldTable {
     let name: String
     private let live: String
-    /// The columns of the primary key behind the tenant.
+    /// The columns of the primary key after the tenant.
     private let key: [String]
-    /// The column that names the account of a row.
+    /// The column that holds the account of a row.
     private let account: String
     private let position: String
     private let projection: ProjectionName
 
     init(_ table: ProjectionTable) {
         live = table.description
-        // Qualified, so that a table of the name elsewhere is never taken for it.
+        // Qualified, so that a table with this name in another schema is never used.
         name = "pg_temp.refold_\(live)"
         projection = table.projection
         switch table.projection {
@@ -32,7 +31,7 @@ struct RefoldTable {
         account = table.projection.accountColumn
     }
 
-    /// Makes the table, empty.
+    /// The statement that creates the table.
     var creation: String {
         """
         CREATE TEMPORARY TABLE IF NOT EXISTS \(name) (LIKE \(live) INCLUDING DEFAULTS);
@@ -96,9 +95,9 @@ struct RefoldTable {
             """)
     }
 
-    /// Compares the live rows of a tenant with the refolded ones and makes them the same.
+    /// Compares the live rows of a tenant with the refolded ones and makes them equal.
     ///
-    /// - Precondition: the checkpoint's row is locked and both stand at the same position.
+    /// - Precondition: the checkpoint's row is locked and both tables are at the same position.
     func repair(
         _ report: inout RebuildReport, on connection: Connection
     ) throws(PostgresError) {
@@ -111,7 +110,7 @@ struct RefoldTable {
         let row = try connection.query(first, [tenant])
         guard row.rowCount == 1,
             let kind = RebuildReport.Difference.Kind(rawValue: try row.text(0, 0))
-        else { throw .unexpectedResult("the first difference is gone") }
+        else { throw .unexpectedResult("the first difference disappeared") }
         report.first = RebuildReport.Difference(
             kind: kind, position: LogPosition(try row.int8(0, 1)),
             account: AccountID(bits: try row.uuid(0, 2)), columns: try row.text(0, 3))

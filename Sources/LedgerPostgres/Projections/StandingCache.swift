@@ -1,12 +1,12 @@
 import Ledger
 import Synchronization
 
-/// Where accounts stand in tables of `account_audit`, as this process left them.
+/// The states of accounts in tables of `account_audit`, as this process last wrote them.
 ///
-/// What is remembered of a table holds only while its checkpoint is the very one that this process
-/// wrote, which the lock on the checkpoint tells. Bounded: what was not used lately is forgotten.
+/// The states of a table are valid only while its checkpoint is the one that this process wrote, which
+/// reading it under the lock shows. Bounded: entries that were not used recently are evicted.
 final class StandingCache: Sendable {
-    /// Accounts in one of the two halves at the most.
+    /// The maximum number of accounts in each of the two generations.
     private static let halfMax = 16_384
 
     /// A checkpoint as it was written: another write, even to the same position, has another time.
@@ -20,7 +20,7 @@ final class StandingCache: Sendable {
         let table: ProjectionTable
     }
 
-    /// Numbers a place anew whenever what was remembered of it no longer holds.
+    /// A table's key in the cache, renumbered whenever its cached states become invalid.
     private struct Key: Hashable {
         let number: Int
         let account: AccountID
@@ -43,7 +43,7 @@ final class StandingCache: Sendable {
 
     private let state = Mutex(State())
 
-    /// What is remembered of accounts, with the checkpoint for which it holds.
+    /// Returns the cached states of accounts, with the checkpoint for which they are valid.
     func known(
         _ accounts: some Collection<AccountID>, of tenant: TenantID, in table: ProjectionTable
     ) -> (mark: Mark?, standings: [AccountID: AccountAuditFold.Standing]) {
@@ -62,7 +62,7 @@ final class StandingCache: Sendable {
         }
     }
 
-    /// Remembers the last rows of a commit that took a checkpoint from one mark to another.
+    /// Caches the last rows of a commit that moved a checkpoint from one marker to another.
     func take(
         _ rows: [AuditRow], of tenant: TenantID, in table: ProjectionTable, from: Mark?, to: Mark
     ) {

@@ -2,19 +2,19 @@ import Ledger
 import Postgres
 import Synchronization
 
-/// The accounts that a fold onto `account_audit` has to know about.
+/// The accounts that a fold onto `account_audit` needs the states of.
 struct TouchedAccounts {
-    /// Those with rows already: an account whose first event is among the events has none.
+    /// The accounts that already have rows, which excludes those whose first event is among the events.
     private(set) var standing: Set<AccountID> = []
     private(set) var unlinking: Set<AccountID> = []
-    /// All of them, for a fold that begins after the first event.
+    /// All accounts, for a fold that begins after the first event.
     private(set) var all: Set<AccountID> = []
-    /// The first event.
+    /// The position of the first event.
     let first: LogPosition?
 
     init(_ events: ArraySlice<DisclosedEvent>) {
         first = events.first?.position
-        // Most events touch one account, and most accounts have rows already.
+        // Most events touch one account, and most accounts already have rows.
         standing.reserveCapacity(events.count)
         all.reserveCapacity(events.count)
         var new: Set<AccountID> = []
@@ -34,10 +34,10 @@ struct TouchedAccounts {
     }
 }
 
-/// Loads where accounts stand in one table, as far as it is not remembered.
+/// Loads the states of accounts in one table that are not cached.
 struct StandingLoad {
     let table: ProjectionTable
-    /// Where the results of ``calls`` are.
+    /// The index of the first result of ``calls``.
     var firstResult = 0
     private let load: AccountAuditTable.Load
     private let tenant: TenantID
@@ -62,10 +62,10 @@ struct StandingLoad {
 
     var calls: [Call] { load.calls }
 
-    /// The standings at a checkpoint that is locked now.
+    /// Returns the states at the checkpoint that is locked now.
     ///
-    /// What was remembered holds for the checkpoint that this process wrote, and what was left out
-    /// for a fold of all the events; for any other everything is loaded.
+    /// The cached states are valid for the checkpoint that this process wrote, and the omitted accounts for a
+    /// fold of all the events; for any other checkpoint everything is loaded.
     func standings(
         _ results: [QueryResult], held: StandingCache.Mark, on connection: Connection
     ) throws(PostgresError) -> [AccountID: AccountAuditFold.Standing] {

@@ -1,23 +1,23 @@
 import Ledger
 import Postgres
 
-/// Compares two tables tenant by tenant, in snapshots in which both stand at the same position.
+/// Compares two tables tenant by tenant, in snapshots in which both are at the same position.
 ///
-/// A row counts by two hashes of all its columns, a table by the sums of those: the order of rows
-/// makes no difference, and one pass over each table is enough. Nothing is locked.
+/// A row is represented by two hashes of all its columns, a table by the sums of those: the order of rows is
+/// irrelevant, and one pass over each table is enough. Nothing is locked.
 struct TableComparison: Sendable {
     private static let begin = Statement(
         "compare_begin", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
     let old: ProjectionTable
     let new: ProjectionTable
-    /// Rows of the new table that were compared.
+    /// The number of rows of the new table that were compared.
     private(set) var rows: Int64 = 0
     private(set) var differences: [TableDifference] = []
-    /// Tenants whose old table has stopped before the new one: there is nothing to compare.
+    /// Tenants whose old table has stopped before the new one, so that there is nothing to compare.
     private(set) var uncompared: [TenantID] = []
     private var settled: Set<TenantID> = []
-    /// Tenants whose tables stood apart in the last snapshot.
+    /// Tenants whose tables were at different positions in the last snapshot.
     private(set) var apart: Set<TenantID> = []
 
     init(old: ProjectionTable, new: ProjectionTable) {
@@ -25,14 +25,14 @@ struct TableComparison: Sendable {
         self.new = new
     }
 
-    /// What one table holds of one tenant.
+    /// The number and the hash sums of one tenant's rows in one table.
     private struct Sum: Equatable {
         var count: Int64 = 0
         var first = "0"
         var second = "0"
     }
 
-    /// What one snapshot showed.
+    /// The contents of one snapshot.
     private struct Found {
         var apart: [TenantID] = []
         var past: [TenantID] = []
@@ -41,7 +41,7 @@ struct TableComparison: Sendable {
         var different: [TableDifference] = []
     }
 
-    /// Compares in one snapshot what was not compared before.
+    /// Compares, in one snapshot, the tenants that were not compared before.
     mutating func take(on connection: Connection) throws {
         let old = old
         let new = new

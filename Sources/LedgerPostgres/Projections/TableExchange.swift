@@ -1,9 +1,9 @@
 import Ledger
 import Postgres
 
-/// Exchanges the table that a view shows, and drops tables: each in one short transaction.
+/// Exchanges the table that a view serves, and drops tables: each in one short transaction.
 enum TableExchange {
-    /// How long a lock on a view or a table is waited for; who comes after us waits as long.
+    /// The maximum wait for a lock on a view or a table; later lock requests queue behind it as long.
     private static let lockWait = "SET LOCAL lock_timeout = '50ms'"
 
     private static let standings = Statement(
@@ -34,7 +34,7 @@ enum TableExchange {
         WHERE attrelid = to_regclass($1::text) AND attnum > 0 AND NOT attisdropped
         """)
 
-    /// Where two tables stand for each tenant.
+    /// Returns the positions of two tables for each tenant.
     static func places(
         _ old: ProjectionTable, _ new: ProjectionTable, on connection: Connection
     ) throws(PostgresError) -> [TablePlace] {
@@ -52,8 +52,8 @@ enum TableExchange {
         return places
     }
 
-    /// What keeps the new table from being shown, first what no waiting mends; nil when nothing does but
-    /// at most a page of events.
+    /// Returns what prevents the new table from being served, permanent reasons first; nil when it is within
+    /// a page.
     static func lag(
         _ old: ProjectionTable, _ new: ProjectionTable, on connection: Connection
     ) throws(PostgresError) -> TablePlace.Lag? {
@@ -61,19 +61,20 @@ enum TableExchange {
         return lags.first { $0.isFinal } ?? lags.first
     }
 
-    /// What became of an attempt to exchange.
+    /// The outcome of an attempt to exchange.
     enum Outcome: Sendable {
         case done
-        /// Some tenant's new table is not as far or as whole as the old one.
+        /// The new table of a tenant is behind the old one or less complete.
         case behind
-        /// Something holds the view or a checkpoint.
+        /// The view or a checkpoint is locked.
         case locked
     }
 
-    /// Shows the new table instead of the old one, if it is as far and as whole for every tenant.
+    /// Serves the new table instead of the old one, if for every tenant it is at least as far and as
+    /// complete.
     ///
-    /// The locks on the checkpoints keep every projector away until the commit, so what readers see never
-    /// goes back.
+    /// The locks on the checkpoints block every projector until the commit, so readers never see an earlier
+    /// state.
     static func exchange(
         _ old: ProjectionTable, _ new: ProjectionTable, on connection: Connection
     ) throws -> Outcome {
@@ -104,8 +105,9 @@ enum TableExchange {
         }
     }
 
-    /// Takes a table that is not shown out of use: nobody folds into it, no rebuild goes on with it, and
-    /// the next one, or `migrate`, drops it; false when something holds its row.
+    /// Takes a table that is not served out of use; returns false when its row is locked.
+    ///
+    /// No projector folds into it and no rebuild resumes with it; the next rebuild, or `migrate`, drops it.
     static func retire(_ table: ProjectionTable, on connection: Connection) throws -> Bool {
         try withoutWaiting(
             """
@@ -114,7 +116,7 @@ enum TableExchange {
             """, on: connection)
     }
 
-    /// Drops a table with its checkpoints; false when something still reads or folds it.
+    /// Drops a table with its checkpoints; returns false while the table is read or folded into.
     static func drop(_ table: ProjectionTable, on connection: Connection) throws -> Bool {
         try withoutWaiting(
             """
@@ -126,7 +128,8 @@ enum TableExchange {
             """, on: connection)
     }
 
-    /// Executes a script in one transaction; false, with nothing done, when a lock can't be had at once.
+    /// Executes a script in one transaction; returns false, with nothing changed, when a lock is not
+    /// available at once.
     private static func withoutWaiting(
         _ script: String, on connection: Connection
     ) throws -> Bool {

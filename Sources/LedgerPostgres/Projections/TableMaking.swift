@@ -1,14 +1,14 @@
 import Ledger
 import Postgres
 
-/// Makes the next table of a projection and fills it, up to the moment when projectors take over.
+/// Creates the next table of a projection and fills it, until projectors take over.
 enum TableMaking {
     /// The tables that a rebuild finds.
     struct Tables: Sendable {
         let served: ProjectionTable
-        /// A table that an earlier rebuild finished loading and did not show.
+        /// A table that an earlier rebuild finished loading but did not serve.
         var ready: ProjectionTable?
-        /// What earlier rebuilds left that is of no use.
+        /// Useless tables of earlier rebuilds.
         var leftovers: [ProjectionTable] = []
     }
 
@@ -22,7 +22,7 @@ enum TableMaking {
         VALUES ($1, $2, $3, $4, $5)
         """)
 
-    /// Tells what there is of a projection; a table that is ready can be gone on with.
+    /// Finds the tables of a projection; a ready one can be resumed with.
     ///
     /// - Throws: `OnlineRebuildFault.previousIsKept`.
     static func find(_ projection: ProjectionName, on connection: Connection) throws -> Tables {
@@ -45,7 +45,7 @@ enum TableMaking {
         return found
     }
 
-    /// Makes the next table, without indexes, for whoever may use the live one.
+    /// Creates the next table, without indexes, with the grants of the live one.
     static func make(
         _ projection: ProjectionName, beside old: ProjectionTable, on connection: Connection
     ) throws -> ProjectionTable {
@@ -88,9 +88,9 @@ enum TableMaking {
         return new
     }
 
-    /// Loads every tenant's log up to the live table's checkpoint, with a checkpoint of its own.
+    /// Loads every tenant's log up to the live table's checkpoint, with its own checkpoint.
     ///
-    /// - Throws: `OnlineRebuildFault.unfoldable` when it can't come as far as the live table.
+    /// - Throws: `OnlineRebuildFault.unfoldable` when it can't reach the live table's position.
     static func load(
         _ new: ProjectionTable, beside old: ProjectionTable, with disclosures: DisclosureReader,
         on connection: Connection
@@ -108,7 +108,7 @@ enum TableMaking {
                 } ?? LogPosition(0)
             var load = BulkLoad(
                 new.projection, into: new.description, of: tenant, with: disclosures)
-            // Where the live table is of a fold that is not known here, there is the head.
+            // When the live table has an unknown fold version, the target is the head.
             let damage = try load.advance(to: old.isKnown ? reached : head, on: connection)
             if let damage, damage.position < reached {
                 throw OnlineRebuildFault.unfoldable(tenant, damage)
@@ -122,7 +122,7 @@ enum TableMaking {
         }
     }
 
-    /// Gives the new table the primary key of the old one and its indexes, and the planner an idea of it.
+    /// Creates the new table's primary key and indexes, and analyzes it.
     static func index(
         _ new: ProjectionTable, like old: ProjectionTable, on connection: Connection
     ) throws {
@@ -143,11 +143,11 @@ enum TableMaking {
             \(new.projection == .userProviders ? SearchedEmail.index(on: new.description) : "")
             \(indexes.joined(separator: "\n"))
             """)
-        // In a transaction of its own, so that it knows of which columns nothing is to be remembered.
+        // In a transaction of its own, so that it knows the columns without statistics.
         try connection.execute("ANALYZE \(new)")
     }
 
-    /// Lets every projector fold into the table from now on.
+    /// Marks the table ready, so that every projector folds into it.
     static func declareReady(_ new: ProjectionTable, on connection: Connection) throws {
         try connection.execute(
             """

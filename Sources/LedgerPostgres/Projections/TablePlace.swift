@@ -1,8 +1,8 @@
 import Ledger
 
-/// Where the table that goes out and the one that comes in stand for one tenant.
+/// The positions of the outgoing and the incoming table for one tenant.
 ///
-/// What comes in has to be at least as far and as whole as what goes out: where the old table has
+/// The incoming table has to be at least as far and as complete as the outgoing one: where the old table has
 /// stopped, a new one that has not, or that has stopped there or later, is no worse.
 struct TablePlace: Sendable {
     let tenant: TenantID
@@ -13,34 +13,33 @@ struct TablePlace: Sendable {
     /// Why the new table has stopped, if it has.
     let newFailure: String?
 
-    /// What keeps a tenant's new table from being shown.
+    /// The reason why a tenant's new table cannot be served yet.
     struct Lag: Sendable {
         let tenant: TenantID
         let reason: String
-        /// Whether no waiting mends it.
+        /// Whether waiting cannot resolve it.
         let isFinal: Bool
     }
 
-    /// Whether readers lose nothing when the new table is shown.
+    /// Whether readers lose nothing when the new table is served.
     var isFit: Bool { new >= old && (newFailure == nil || oldFailure != nil) }
 
-    /// Whether the tables have to hold the same rows now.
+    /// Whether the tables must now hold the same rows.
     ///
-    /// One that has stopped is compared with one that has stopped, so that it does not depend on the moment
-    /// whether it is.
+    /// Two stopped tables are compared with each other only, so that timing does not decide whether they are.
     var isComparable: Bool { new == old && (newFailure == nil) == (oldFailure == nil) }
 
-    /// Whether the old table has stopped, and the new one gone past it.
+    /// Whether the old table has stopped and the new one is beyond it.
     var isPastComparison: Bool { oldFailure != nil && new > old }
 
-    /// What keeps the new table from being shown soon; nil when nothing does but at most a page of events.
+    /// The reason why the new table cannot be served soon; nil when it is at most a page behind.
     var lag: Lag? {
         if let newFailure, !isFit {
-            // What the old table makes of the same event is still to be seen, unless it is past it.
+            // The old table may still stop at the same event, unless it is already beyond it.
             return Lag(
                 tenant: tenant, reason: "it has stopped at \(newFailure)", isFinal: new < old)
         }
         guard old.value - new.value > Int64(LogPage.eventsMax) else { return nil }
-        return Lag(tenant: tenant, reason: "\(new) against \(old)", isFinal: false)
+        return Lag(tenant: tenant, reason: "at \(new), the other table at \(old)", isFinal: false)
     }
 }

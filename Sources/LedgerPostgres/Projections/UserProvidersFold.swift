@@ -7,7 +7,7 @@ package struct UserProvidersFold {
         package let account: AccountID
         package let identity: IdentityID
 
-        /// Names a row.
+        /// Creates the key of a row.
         package init(account: AccountID, identity: IdentityID) {
             self.account = account
             self.identity = identity
@@ -23,34 +23,33 @@ package struct UserProvidersFold {
         package let linkedPosition: LogPosition
     }
 
-    /// What happens to one key's row: deleted if it was there before, then inserted, or only
-    /// changed.
+    /// The change of one key's row: a deletion if it existed before, then an insertion, or only an update.
     package struct Change: Hashable, Sendable {
         package var deletes = false
         package var insert: Row?
         package var email: Email?
 
-        /// Whether the key has no row once the change is made.
+        /// Whether the key has no row after the change.
         package var leavesNoRow: Bool { deletes && insert == nil }
     }
 
-    /// What events without a merge among them come to.
+    /// The net effect of events without a merge among them.
     package struct Net: Hashable, Sendable {
-        /// Where they begin.
+        /// The position of the first event.
         package let from: LogPosition
-        /// The rows of accounts that live at the end of the page.
+        /// The changes to rows of accounts that exist at the end of the page.
         package fileprivate(set) var changes: [Key: Change] = [:]
-        /// The accounts that lose every row that they had before the page.
+        /// The accounts that lose all the rows they had before the page.
         package fileprivate(set) var erased: Set<AccountID> = []
 
         fileprivate var isEmpty: Bool { changes.isEmpty && erased.isEmpty }
     }
 
-    /// What is done one after another: a merge moves rows as those before it left them.
+    /// A change that is applied in order: a merge moves the rows that earlier steps leave.
     package enum Step: Hashable, Sendable {
         case changes(Net)
         case merge(AccountsMerged)
-        /// With the rows that links which go back have again.
+        /// With the restored rows of links that are returned.
         case unmerge(AccountsUnmerged, [Key: Row])
     }
 
@@ -62,13 +61,13 @@ package struct UserProvidersFold {
         net = Net(from: from)
     }
 
-    /// What the events so far come to.
+    /// The steps of the events so far.
     var steps: [Step] { net.isEmpty ? done : done + [.changes(net)] }
 
-    /// Takes one event in.
+    /// Folds one event.
     ///
-    /// - Throws: `LogDamage` when the event contradicts the page before it; what the page finds in
-    ///   the table is checked as it is written.
+    /// - Throws: `LogDamage` when the event contradicts earlier events of the page; rows of earlier pages are
+    ///   checked when the steps are written.
     mutating func apply(_ event: DisclosedEvent) throws(LogDamage) {
         switch event.recorded.event {
         case .providerLinked(let fact): try link(fact, event)
@@ -143,7 +142,7 @@ package struct UserProvidersFold {
         } else {
             change.insert = nil
         }
-        // A row that the page itself inserted and took away again leaves nothing to write.
+        // A row that the page itself inserted and deleted leaves nothing to write.
         net.changes[key] = change.deletes ? change : nil
     }
 

@@ -3,17 +3,17 @@ import Postgres
 
 /// Loads `user_providers` page by page: new rows at once, changes of earlier pages' rows later.
 struct UserProvidersLoad {
-    /// Keys with changes that wait at the most.
+    /// The maximum number of keys with pending changes.
     private static let pendingMax = 100_000
 
-    /// What is to be done to one key's rows of earlier pages.
+    /// The pending change of one key's rows of earlier pages.
     private struct Pending {
-        /// Rows that were linked before this position go.
+        /// Rows that were linked before this position are deleted.
         var deletesBefore: LogPosition?
         var email: Email?
     }
 
-    /// Accounts whose rows of earlier pages all go.
+    /// Accounts whose rows of earlier pages are all deleted.
     private var erased: Set<AccountID> = []
 
     private let table: String
@@ -30,7 +30,7 @@ struct UserProvidersLoad {
     /// Whether it is time to ``settle(on:)``.
     var isFull: Bool { pending.count + erased.count >= Self.pendingMax }
 
-    /// Folds a page; ends before the event that cannot be folded and names it.
+    /// Folds a page; ends before the event that cannot be folded and returns it.
     ///
     /// `flush` writes the rows that were added so far, which a merge has to find.
     mutating func take(
@@ -77,19 +77,19 @@ struct UserProvidersLoad {
         }
     }
 
-    /// Gives the table an index until the load ends: a merge looks a few rows up among all.
+    /// Creates an index that lasts until the load ends: a merge looks up a few rows among all.
     private mutating func prepareForMerges(
         on connection: Connection
     ) throws(PostgresError) {
         guard !isIndexed else { return }
         isIndexed = true
-        // It comes into the schema of the table, which only a name that exists already can have.
+        // The index goes to the schema of the table; an index name cannot be qualified.
         let unqualified = table.split(separator: ".").last ?? ""
         try connection.execute(
             "CREATE INDEX \(unqualified)_merging ON \(table) (user_id, identity_id)")
     }
 
-    /// Takes away what only the load needed.
+    /// Drops what only the load needed.
     mutating func end(on connection: Connection) throws(PostgresError) {
         try settle(on: connection)
         guard isIndexed else { return }
@@ -97,14 +97,14 @@ struct UserProvidersLoad {
         try connection.execute("DROP INDEX \(table)_merging")
     }
 
-    /// Does what waits, once all rows are in the table.
+    /// Applies the pending changes, once all rows are in the table.
     ///
-    /// - Throws: `.server` when a row that the log unlinks or updates is not there.
+    /// - Throws: `.server` when a row that the log unlinks or updates is missing.
     mutating func settle(on connection: Connection) throws(PostgresError) {
         guard !pending.isEmpty || !erased.isEmpty else { return }
         let deleted = pending.filter { $0.value.deletesBefore != nil }
         let disclosed = pending.filter { $0.value.email != nil }
-        // The keys are many and the table has no index: one pass over it.
+        // The keys are many and the table has no index: one pass over the table.
         try connection.execute(
             "SET enable_hashjoin = on; SET enable_seqscan = on; SET enable_nestloop = off")
         if !deleted.isEmpty {
@@ -125,7 +125,7 @@ struct UserProvidersLoad {
                 ])
         }
         if !erased.isEmpty {
-            // After the others, which want to find their rows.
+            // After the other changes, which need these rows.
             _ = try connection.query(
                 erase, [.text(tenant.description), .uuids(erased.map(\.bits))])
         }

@@ -3,8 +3,7 @@ import Postgres
 
 /// Writes the net effect of a page into a table of `user_providers`.
 ///
-/// A row comes with the link and goes with the unlink; a sign-in that discloses an e-mail updates
-/// it.
+/// A link inserts a row and an unlink deletes it; a sign-in that discloses an e-mail updates it.
 struct UserProvidersTable {
     private let name: String
 
@@ -12,8 +11,8 @@ struct UserProvidersTable {
         self.name = name
     }
 
-    // Each key is looked up by itself: a join is planned while the table is young, as a scan of
-    // all rows of the tenant, and the plan stays when they have become many.
+    // Each key is an index look-up: a join is planned while the table is young, as a scan of all rows of the
+    // tenant, and the plan remains when they have become many.
     private var found: String {
         """
         CROSS JOIN LATERAL (
@@ -37,14 +36,14 @@ struct UserProvidersTable {
             """)
     }
 
-    // An account without rows is none to worry about: what it had may have gone in a repair.
+    // An account without rows is not an error: a repair may already have deleted them.
     private var erase: Statement {
         Statement(
             "\(name)_erase",
             "DELETE FROM \(name) WHERE tenant_id = $1 AND user_id = ANY ($2::uuid[])")
     }
 
-    // Most sign-ins disclose the e-mail that is there already: such a row is not written.
+    // Most sign-ins disclose the e-mail that is already stored: such a row is not written.
     private var updateEmails: Statement {
         let keys = ArrayRows.sql(
             [
@@ -66,7 +65,7 @@ struct UserProvidersTable {
             """)
     }
 
-    /// The statement that rows go through, in the order of ``add(_:_:of:to:)``.
+    /// The COPY statement, with its columns in the order of ``add(_:_:of:to:)``.
     var copy: String {
         """
         COPY \(name) (tenant_id, user_id, identity_id, provider, provider_id, email,
@@ -91,7 +90,7 @@ struct UserProvidersTable {
         rows.int8(row.linkedPosition.value)
     }
 
-    /// Does what a page comes to inside the transaction that is open; raises when a row is not there.
+    /// Applies the steps of a page inside the open transaction; raises when a row is missing.
     func write(
         _ steps: [UserProvidersFold.Step], of tenant: TenantID, through rows: inout CopyRows,
         on connection: Connection
@@ -171,8 +170,7 @@ struct UserProvidersTable {
             """)
     }
 
-    /// Moves the rows of an absorbed account to the survivor, as a merge says; raises when one is not
-    /// there.
+    /// Moves the rows of an absorbed account to the survivor, as a merge says; raises when one is missing.
     func merge(
         _ fact: AccountsMerged, of tenant: TenantID, on connection: Connection
     ) throws(PostgresError) {
@@ -189,12 +187,12 @@ struct UserProvidersTable {
         ])
     }
 
-    /// Takes the rows that go back off the survivor, and writes those that both have again.
+    /// Deletes the returned rows of the survivor, and writes those that both accounts have again.
     func unmerge(
         _ fact: AccountsUnmerged, giving given: [UserProvidersFold.Key: UserProvidersFold.Row],
         of tenant: TenantID, through rows: inout CopyRows, on connection: Connection
     ) throws(PostgresError) {
-        // What the merge dropped is not the survivor's, so how many rows go is not known here.
+        // Rows that the merge dropped are not the survivor's, so the number of deleted rows is unknown here.
         _ = try connection.query(
             Statement(
                 "\(name)_unmerge",

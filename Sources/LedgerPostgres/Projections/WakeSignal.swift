@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A flag that one task waits for and anybody raises; raising it twice is raising it once.
+/// A flag that one task waits for and any task raises; raising it twice has the effect of once.
 final class WakeSignal: Sendable {
     private struct State {
         var isRaised = false
@@ -9,7 +9,7 @@ final class WakeSignal: Sendable {
 
     private let state = Mutex(State())
 
-    /// Lets the waiting task go on, or the next one that comes; never blocks.
+    /// Resumes the waiting task, or the next one that waits; never blocks.
     func raise() {
         let waiter = state.withLock { state in
             state.isRaised = true
@@ -20,8 +20,7 @@ final class WakeSignal: Sendable {
         waiter?.resume()
     }
 
-    /// Waits until the flag is raised, the time has passed or the task is cancelled; lowers the
-    /// flag.
+    /// Waits until the flag is raised, the time has passed or the task is cancelled; lowers the flag.
     ///
     /// - Precondition: one waiter at a time.
     func wait(atMost limit: Duration) async {
@@ -43,7 +42,7 @@ final class WakeSignal: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    // A task that was cancelled before it got here finds nobody to resume it.
+                    // When the task was cancelled before this point, the handler found no task to resume.
                     if state.isRaised || Task.isCancelled { return true }
                     precondition(state.waiter == nil, "a wake signal has one waiter")
                     state.waiter = continuation

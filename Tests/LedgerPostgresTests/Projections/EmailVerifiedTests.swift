@@ -4,7 +4,7 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// What a provider said of an e-mail, in the read model.
+/// The provider's flag of an e-mail, in the read model.
 @Suite struct EmailVerifiedTests {
     private func expectEmails(_ database: ScratchDatabase, _ expected: [String]) async throws {
         try await database.fold()
@@ -16,7 +16,7 @@ import Testing
         #expect(rows == expected)
     }
 
-    /// Folded again and into a new table it is the same, and all of it is what the log says.
+    /// Checks that a refold and a new table give the same rows, which match the log.
     private func expectSame(_ database: ScratchDatabase) async throws {
         let rebuild = Rebuild(url: database.runtimeURL, keyring: SequencerFixture.keyring)
         #expect(try await rebuild.run(.userProviders, in: .default).differences == 0)
@@ -24,14 +24,14 @@ import Testing
         try await database.expectWhole()
     }
 
-    @Test func `it comes, changes and goes with the e-mail`() async throws {
+    @Test func `the flag is set, changed and cleared with the e-mail`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 var story = Story(fixture.sequencer)
                 let ada = try await story.signIn(
                     "apple", "ada-a", email: "a@b.c", isVerified: false)
                 _ = try await story.link(ada, "google", "ada-g", email: "a@b.c").get()
-                // As the log of a former release has it.
+                // As in the log of an earlier release.
                 _ = try await story.signIn("google", "bob", email: "b@b.c", isVerified: nil)
                 _ = try await story.signIn("google", "none")
                 try await expectEmails(
@@ -48,7 +48,7 @@ import Testing
                             "none|-|-",
                         ])
                 }
-                // A sign-in without an e-mail says nothing of the one before.
+                // A sign-in without an e-mail does not affect the previous one.
                 _ = try await story.signIn("google", "bob")
                 _ = try await story.unlink(ada, "google").get()
                 _ = try await story.link(ada, "google", "ada-g").get()
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `tables of before get it as folding them anew makes it`() async throws {
+    @Test func `tables of an earlier release get the flags that a refold gives`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 var story = Story(fixture.sequencer)

@@ -8,13 +8,13 @@ import Testing
 
 /// Rebuilding a read model into a new table that replaces the live one.
 @Suite struct OnlineRebuildTests {
-    /// How many rows are in each table after somebody signed up and linked another identity.
+    /// The number of rows in each table after a sign-up and another link.
     private static let rowCounts: [ProjectionName: String] = [
         .userProviders: "2", .accountAudit: "4", .conflicts: "0",
     ]
 
     @Test(arguments: ProjectionName.allCases)
-    func `a new table takes the live one's place, and the old one is kept up`(
+    func `a new table replaces the live one, and the old one is kept up to date`(
         projection: ProjectionName
     ) async throws {
         try await ScratchDatabase.with { database in
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `going back shows the old table, with what came meanwhile`() async throws {
+    @Test func `a rollback serves the old table, with the events since`() async throws {
         try await withServers { database, sequencer in
             var story = Story(sequencer)
             _ = try await story.signIn("apple", "before")
@@ -60,10 +60,10 @@ import Testing
             #expect(try await database.shown(.userProviders) == "user_providers_2")
             await rebuild.close()
         }
-        // Both were whole at the end; see `withServers`.
+        // Both were complete at the end; see `withServers`.
     }
 
-    @Test func `other keys than the ledger's are refused before anything is touched`() async throws
+    @Test func `keys other than the ledger's are refused before anything is changed`() async throws
     {
         try await withServers { database, sequencer in
             var story = Story(sequencer)
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `only once the previous table is dropped is there a next rebuild`() async throws {
+    @Test func `another rebuild requires the previous table to be dropped`() async throws {
         try await withServers { database, sequencer in
             var story = Story(sequencer)
             _ = try await story.signIn("apple", "ada")
@@ -128,7 +128,7 @@ import Testing
                 do {
                     _ = try await again.run(projection)
                 } catch OnlineRebuildFault.previousIsKept {
-                    // It had come to its end.
+                    // The rebuild had finished.
                     #expect(step == .swapped)
                 }
                 await again.close()
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `a difference that nobody means stops the exchange and is told`() async throws {
+    @Test func `an unexplained difference prevents the exchange and is reported`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 var story = Story(fixture.sequencer)
@@ -162,7 +162,7 @@ import Testing
                     try await database.rows("count(*)::text]) FROM projection_tables")
                         == ["\(ProjectionName.allCases.count)"])
 
-                // A table of another version may differ: then the exchange is what was asked for.
+                // A table of another version may differ: the exchange then happens.
                 try await database.asSuperuser.execute(
                     """
                     UPDATE projection_tables SET version = 0 WHERE name = 'user_providers';
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    @Test func `the serving login cannot make the table, and can fold into it`() async throws {
+    @Test func `the serving login cannot create the table but can fold into it`() async throws {
         try await ScratchDatabase.with(owner: .roleCreator) { database in
             try await SequencerFixture.with(database) { fixture in
                 var story = Story(fixture.sequencer)
@@ -201,7 +201,7 @@ import Testing
 
     private struct Interrupted: Error {}
 
-    /// Two projectors, as two server processes have; everything is whole when the body is done.
+    /// Runs two projectors, like two server processes; checks that every table is complete at the end.
     private func withServers(
         _ body: @Sendable (ScratchDatabase, Sequencer) async throws -> Void
     ) async throws {
@@ -262,7 +262,7 @@ extension ScratchDatabase {
         }
     }
 
-    /// The table that a view shows.
+    /// Returns the table that a view serves.
     func shown(_ projection: ProjectionName) async throws -> String {
         try await asSuperuser.texts(
             """
@@ -274,7 +274,7 @@ extension ScratchDatabase {
         ).joined()
     }
 
-    /// `verify` compares every row of every live table with the log.
+    /// Verifies every row of every live table against the log.
     func expectWhole() async throws {
         let report = try await Verifier(
             url: superuserURL, keyring: SequencerFixture.keyring

@@ -5,10 +5,10 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// How far projections are, as readiness and the metrics ask every few seconds.
+/// The progress of projections, which readiness and the metrics query every few seconds.
 @Suite struct ProjectionStatusTests {
-    /// Whoever asks for it while the ledger is young must not read all of a log that nobody has analyzed.
-    @Test func `the status looks one event up for each table, however many there are`() async throws
+    /// On a young ledger the status must not read all of a log that was never analyzed.
+    @Test func `the status looks up one event for each table, however many there are`() async throws
     {
         try await ScratchDatabase.with { database in
             try await database.asSuperuser.execute(
@@ -25,7 +25,7 @@ import Testing
             let session = Postgres.Session(url: database.runtimeURL, applicationName: "a test") {
                 try $0.execute(ConnectionSettings.lookups)
             }
-            // Of this transaction, so that nobody else's reading counts.
+            // Of this transaction, so that other reads do not count.
             let read = Statement(
                 "rows_read",
                 """

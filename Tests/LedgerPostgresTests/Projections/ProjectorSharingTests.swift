@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// `verify` compares every row with the log: nothing twice, nothing left out.
+    /// Verifies every row against the log: no duplicates and no omissions.
     private func expectWhole(_ database: ScratchDatabase) async throws {
         let report = try await Verifier(
             url: database.superuserURL, keyring: SequencerFixture.keyring
@@ -47,7 +47,7 @@ import Testing
         #expect(audited == events)
     }
 
-    @Test func `a lane finds its own projections behind, and makes their checkpoints alone`()
+    @Test func `a lane finds and creates the checkpoints of its own projections only`()
         async throws
     {
         try await ScratchDatabase.with { database in
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `a poisoned event stops its projection, names its place, and nobody else`()
+    @Test func `a poisoned event stops only its projection and names its position`()
         async throws
     {
         let acme = tenant("acme")
@@ -110,7 +110,7 @@ import Testing
                 var story = Story(fixture.sequencer)
                 let ada = try await story.signIn("apple", "ada")
                 try await story.link(ada, "google", "ada")
-                // A row that the log does not give: the link of position 4 cannot be inserted.
+                // A row that the log does not give: the link at position 4 cannot be inserted.
                 try await database.asSuperuser.execute(
                     """
                     INSERT INTO user_providers SELECT tenant_id, account_id, provider, provider_id,
@@ -130,12 +130,12 @@ import Testing
                 #expect(stopped.first?.failure?.hasPrefix("position 4: ") == true)
                 #expect(status.filter { $0.failure == nil }.allSatisfy { $0.lag == 0 })
 
-                // With the cause gone, a restart tries again and goes on.
+                // With the cause gone, a restart tries again and continues.
                 try await database.asSuperuser.execute(
                     "DELETE FROM user_providers WHERE provider = 'google'")
                 let projector = database.projector()
                 let running = Task { await projector.run() }
-                try await eventually("the projection goes on") {
+                try await eventually("the projection continues") {
                     try await projector.status().allSatisfy { $0.lag == 0 && $0.failure == nil }
                 }
                 running.cancel()
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `an entry that cannot be read stops what comes after it, not what is before`()
+    @Test func `an unreadable entry stops the events after it, not those before`()
         async throws
     {
         try await ScratchDatabase.with(owner: .plain) { database in

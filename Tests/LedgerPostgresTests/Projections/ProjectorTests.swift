@@ -5,7 +5,7 @@ import Postgres
 import Synchronization
 import Testing
 
-/// What the projector makes of a log that a real sequencer wrote.
+/// The read models that the projector derives from a real sequencer's log.
 @Suite struct ProjectorTests {
     @Test func `links, unlinks and e-mails reach user_providers`() async throws {
         try await ScratchDatabase.with { database in
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `a provider goes with its last identity and not before`() async throws {
+    @Test func `a provider is removed with its last identity and not before`() async throws {
         var policy = SequencerFixture.roomyPolicy
         policy.severalPerProvider = true
         try await ScratchDatabase.with { database in
@@ -86,7 +86,7 @@ import Testing
                 var story = Story(fixture.sequencer)
                 let first = try await story.signIn("google", "first")
                 try await story.link(first, "apple", "ada")
-                // The session of the identity that goes would go with it.
+                // The session of the unlinked identity would end with it.
                 let ada = try await story.signIn("apple", "ada")
                 try await story.link(ada, "google", "second")
                 try await database.fold()
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `a destroyed key folds to nothing and stops nobody`() async throws {
+    @Test func `a destroyed key folds to nulls and stops no projection`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 var story = Story(fixture.sequencer)
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `a wake-up is enough, and the advance is told`() async throws {
+    @Test func `a wake-up is enough, and the advance is reported`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 let advances = Mutex<[ProjectionAdvance]>([])

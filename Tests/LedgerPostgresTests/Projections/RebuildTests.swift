@@ -7,7 +7,7 @@ import Testing
 /// Refolding a read model beside the live one.
 @Suite struct RebuildTests {
     @Test(arguments: ProjectionName.allCases)
-    func `a right table is left as it is`(projection: ProjectionName) async throws {
+    func `a correct table is left unchanged`(projection: ProjectionName) async throws {
         try await withStory { database in
             let rebuild = Rebuild(url: database.runtimeURL, keyring: SequencerFixture.keyring)
             let report = try await rebuild.run(projection, in: .default)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `an audit row that is gone or changed comes back`() async throws {
+    @Test func `a missing or changed audit row is restored`() async throws {
         try await withStory { database in
             try await database.asSuperuser.execute(
                 """
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `a table that somebody made under the name is not taken for the rebuild's own`()
+    @Test func `a table with the name of the rebuild's own is not used`()
         async throws
     {
         try await withStory { database in
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `a rebuild beside a working projector ends where the projector is`() async throws {
+    @Test func `a rebuild beside a running projector ends at its position`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 let projector = database.projector(batch: 5)
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    /// Positions 1 to 3 sign Ada up, 4 links Google, 5 to 7 sign Bob up.
+    /// Runs a body with a story: positions 1 to 3 sign Ada up, 4 links Google, 5 to 7 sign Bob up.
     private func withStory(
         owner: ScratchDatabase.Owner = .superuser,
         _ body: @Sendable (ScratchDatabase) async throws -> Void
@@ -152,6 +152,6 @@ import Testing
 }
 
 extension RebuildReport {
-    /// Whether the table was what the log says.
+    /// Whether the table matched the log.
     fileprivate var wasRight: Bool { differences == 0 && fault == nil }
 }

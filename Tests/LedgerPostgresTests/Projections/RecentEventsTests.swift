@@ -5,7 +5,7 @@ import Testing
 
 @testable import LedgerPostgres
 
-@Suite struct `What was appended last` {
+@Suite struct `Recent events` {
     private static let tenant = TenantID.default
 
     private static func event(at position: Int64) -> DisclosedEvent {
@@ -23,7 +23,7 @@ import Testing
         page?.events.map { $0.position.value }
     }
 
-    @Test func `is handed out from any position that is there`() {
+    @Test func `are returned from any kept position`() {
         let recent = RecentEvents()
         #expect(recent.page(of: Self.tenant, from: LogPosition(0), limit: 9) == nil)
         recent.add((5..<8).map(Self.event), of: Self.tenant)
@@ -39,7 +39,7 @@ import Testing
             recent.page(of: TenantID("other") ?? .default, from: LogPosition(5), limit: 9) == nil)
     }
 
-    @Test func `begins anew after a gap, which another process filled`() {
+    @Test func `start again after a gap, which another process filled`() {
         let recent = RecentEvents()
         recent.add([Self.event(at: 0), Self.event(at: 1)], of: Self.tenant)
         recent.add([Self.event(at: 3)], of: Self.tenant)
@@ -48,7 +48,7 @@ import Testing
             Self.positions(recent.page(of: Self.tenant, from: LogPosition(3), limit: 9)) == [3])
     }
 
-    @Test func `is bounded over all tenants`() {
+    @Test func `are bounded over all tenants`() {
         let recent = RecentEvents(countMax: 10)
         for position in 0..<100 {
             recent.add([Self.event(at: Int64(position))], of: Self.tenant)
@@ -65,8 +65,8 @@ import Testing
         #expect(recent.page(of: TenantID("a") ?? .default, from: LogPosition(0), limit: 9) == nil)
     }
 
-    /// After a standby has taken over, or a backup was restored, the log may end before what is remembered.
-    @Test func `is forgotten when the projector's connection is a new one`() async throws {
+    /// After a failover or a restore, the log may end before the kept events.
+    @Test func `are dropped when the projector has a new connection`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 var story = Story(fixture.sequencer)
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `is what the log says, event by event`() async throws {
+    @Test func `match the log, event by event`() async throws {
         try await ScratchDatabase.with { database in
             let appended = RecentEvents()
             let sequencer = Sequencer(

@@ -4,10 +4,9 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-/// Exchanging tables of which one has stopped: what comes in is at least as far and as whole as what goes
-/// out.
+/// The exchange of tables of which one has stopped: the incoming table is at least as far and as complete.
 @Suite struct StoppedTableTests {
-    /// A table of generation 2 is shown, and one generation has stopped before what was linked last.
+    /// Serves a table of generation 2, with one generation stopped before the last link.
     private static func withStoppedTable(
         generation: Int32, _ body: (ScratchDatabase, Guest) async throws -> Void
     ) async throws {
@@ -24,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `a table that stopped after it was shown can be rolled back, and reads are served`()
+    @Test func `a table that stopped after its exchange can be rolled back, and reads are served`()
         async throws
     {
         try await Self.withStoppedTable(generation: 2) { database, ada in
@@ -39,7 +38,8 @@ import Testing
         }
     }
 
-    @Test func `a table that stopped where the shown one went on does not come back`() async throws
+    @Test func `a table that stopped where the served one continued is not rolled back to`()
+        async throws
     {
         try await Self.withStoppedTable(generation: 1) { database, _ in
             let rebuild = database.onlineRebuild()
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: ProjectionName.allCases)
-    func `an event of one tenant that nobody can fold keeps no table from being exchanged`(
+    func `an unfoldable event of one tenant does not prevent an exchange`(
         projection: ProjectionName
     ) async throws {
         try await ScratchDatabase.with { database in
@@ -77,7 +77,7 @@ import Testing
                 let rebuild = database.onlineRebuild()
                 #expect(try await rebuild.rollBack(projection).generation == 1)
                 await rebuild.close()
-                // Both tables have stopped there, and nowhere else.
+                // Both tables have stopped there, and no other table has.
                 #expect(
                     try await database.rows(
                         """
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `what the shown table has folded and no other can is not given up`() async throws {
+    @Test func `events that only the served table could fold are not given up`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 var story = Story(fixture.sequencer)
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func `a table that goes on replaces one that has stopped, and is not compared there`()
+    @Test func `a table that continues replaces a stopped one, and is not compared there`()
         async throws
     {
         try await ScratchDatabase.with { database in
@@ -151,7 +151,7 @@ import Testing
                 _ = try await there.signIn("apple", "eve")
                 let report = try await database.rebuildOnline(.userProviders)
                 #expect(report.uncompared == [other])
-                #expect(report.comparedRows == 1, "the other tenant's are")
+                #expect(report.comparedRows == 1, "only the other tenant's rows")
                 #expect(
                     try await database.userProviders()
                         == ["apple|ada|-", "apple|bob|-", "apple|eve|-"])
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func `a rejected table that is held is folded into by nobody and not used again`()
+    @Test func `a rejected table that is locked is neither folded into nor used again`()
         async throws
     {
         try await ScratchDatabase.with { database in
@@ -198,7 +198,7 @@ import Testing
                 try await database.fold()
                 #expect(
                     try await database.rows("count(*)::text]) FROM user_providers_2") == ["1"],
-                    "nobody folds into it")
+                    "no projector folds into it")
 
                 try await database.asSuperuser.execute(
                     """
@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    @Test func `what an earlier rebuild left and something holds is named`() async throws {
+    @Test func `a locked table of an earlier rebuild is named`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 var story = Story(fixture.sequencer)
@@ -235,7 +235,7 @@ import Testing
                     try await database.rebuildOnline(.userProviders)
                 }
                 await holder.close()
-                #expect(error?.description.hasPrefix("user_providers_2 is in use") == true)
+                #expect(error?.description.hasPrefix("user_providers_2 stays locked") == true)
                 #expect(try await database.rebuildOnline(.userProviders).served.generation == 2)
             }
         }
@@ -253,7 +253,7 @@ import Testing
 }
 
 extension ScratchDatabase {
-    /// Makes a tenant's last entry something that is none.
+    /// Replaces a tenant's last entry with invalid bytes.
     fileprivate func damageLast(of tenant: TenantID) async throws {
         try await asSuperuser.execute(
             """
@@ -265,7 +265,7 @@ extension ScratchDatabase {
             """)
     }
 
-    /// Lets one table of a tenant stand as if its fold, or Postgres, had refused the next event.
+    /// Stops one table of a tenant as if its fold, or Postgres, had refused the next event.
     fileprivate func stop(
         _ projection: ProjectionName, generation: Int32, of tenant: TenantID
     ) async throws {

@@ -4,7 +4,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-/// Somebody with a session.
+/// A person with a session.
 final class Guest: Sendable {
     let caller: Caller
 
@@ -15,7 +15,7 @@ final class Guest: Sendable {
     var account: AccountID { caller.account }
 }
 
-/// Plays people who use the ledger through a real sequencer.
+/// Plays users of the ledger through a real sequencer.
 struct Story {
     private let sequencer: Sequencer
     private let tenant: TenantID
@@ -38,7 +38,7 @@ struct Story {
                 SignIn(
                     identity: subject(provider, name),
                     email: email.map { Email($0, isVerified: isVerified) },
-                    // Later than any clock: the model takes the time of the command instead.
+                    // Later than any clock: the model then uses the time of the command.
                     authenticatedAt: Timestamp(seconds: 100_000_000_000), createAccount: true,
                     refreshToken: digest(generator.bytes(32)), newAccount: generator.id(),
                     newIdentity: generator.id(), newSession: generator.id()))
@@ -115,12 +115,12 @@ struct Story {
     }
 }
 
-/// Something that a test relies on did not happen.
+/// A test's precondition that did not hold.
 struct Unexpected: Error {
     let what: String
 }
 
-/// Waits until something holds, at most 20 s.
+/// Waits at most 20 s until a condition holds.
 func eventually(
     _ what: String, _ condition: () async throws -> Bool
 ) async throws {
@@ -134,7 +134,7 @@ func eventually(
 }
 
 extension ScratchDatabase {
-    /// A projector that nobody runs yet.
+    /// Creates a projector that does not run yet.
     func projector(
         batch: Int = 1_000, onAdvance: @escaping @Sendable (ProjectionAdvance) -> Void = { _ in },
         onFault: @escaping @Sendable (String) -> Void = { _ in }
@@ -157,12 +157,12 @@ extension ScratchDatabase {
         await running.value
     }
 
-    /// Rows of text, each with its columns joined by a bar.
+    /// Returns rows of text, each with its columns joined by a bar.
     func rows(_ sql: String) async throws -> [String] {
         try await asSuperuser.texts("SELECT concat_ws('|', VARIADIC array[\(sql)")
     }
 
-    /// The rows of `user_providers` in linking order.
+    /// Returns the rows of `user_providers` in linking order.
     func userProviders() async throws -> [String] {
         try await rows(
             """

@@ -9,7 +9,7 @@ import Testing
     private let account = AccountID(bits: 1)
     private let identity = IdentityID(bits: 2)
 
-    @Test func `what a page links and unlinks leaves nothing to write`() throws {
+    @Test func `a link and unlink within a page leave nothing to write`() throws {
         var fold = UserProvidersFold(from: LogPosition(0))
         try fold.apply(linked(at: 1))
         try fold.apply(unlinked(at: 2))
