@@ -17,7 +17,7 @@ import Testing
             let whole = try await tool.run(["restore-check"])
             #expect(whole.status == 0, "\(whole.output)\(whole.errors)")
             let elsewhere = try await tool.run(["restore-check", "--state", deployment.path("no")])
-            #expect(elsewhere.status == 1 && elsewhere.errors.contains("is not there"))
+            #expect(elsewhere.status == 1 && elsewhere.errors.contains("does not exist"))
             let key = try await deployment.apiKey("auditor")
 
             try await run(Self.backUp, on: deployment)

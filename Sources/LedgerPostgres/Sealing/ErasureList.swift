@@ -1,12 +1,12 @@
 import Ledger
 
-/// The file of the erasures that were seen: a line each, of position, account and time.
+/// The file of the erasures that the sealer saw: one line each, with position, account and time.
 enum ErasureList {
     static func line(_ erasure: SeenErasure) -> String {
         "\(erasure.position) \(erasure.account) \(erasure.recordedAt)\n"
     }
 
-    /// Reads the lines; one that a power cut has cut short is left out.
+    /// Reads the lines; a last line that a crash left incomplete is skipped.
     static func erasures(_ bytes: [UInt8]) -> [SeenErasure] {
         String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap { line in
             let words = line.split(separator: " ")

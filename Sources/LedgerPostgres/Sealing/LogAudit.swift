@@ -1,18 +1,18 @@
 import Ledger
 import TransparencyLog
 
-/// Goes through one log from its first event, a page at a time, and holds it against everything that was
-/// ever signed: entries against stored hashes, hashes against each other, roots against checkpoints.
+/// Compares one log, page by page from its first event, with everything that was ever signed.
 ///
-/// A sealer signs what comes; that what was signed long ago is still there it finds out by this.
+/// It compares entries with stored hashes, hashes with each other, and roots with checkpoints. A sealer signs
+/// new events; the audit shows whether the events signed long ago are still there.
 struct LogAudit {
-    /// What a step came to.
+    /// The result of a step.
     enum Outcome {
-        /// There is more to look at.
+        /// More events remain.
         case more
-        /// Everything up to the last signed size is as it was.
+        /// Everything up to the last signed size is unchanged.
         case whole
-        /// The first place that is not.
+        /// The first position that differs.
         case finding(SealingFinding)
     }
 
@@ -24,13 +24,13 @@ struct LogAudit {
     private let verifiers: [NoteVerifier]
     private let pageMax: Int
     private(set) var tree = CompactRange()
-    /// Checkpoints of the log that were read and not yet come by.
+    /// Checkpoints of the log that were read but not reached yet.
     private var ahead: [SignedCheckpoint] = []
     private var checkpointsReadTo: Int64 = 0
-    /// The last signed size up to which everything is as it was.
+    /// The last signed size up to which everything is unchanged.
     private var proved: Int64 = 0
 
-    /// Begins at the first event; `last` is what the record says was signed last.
+    /// Begins at the first event; `last` is the last signed checkpoint in the record.
     init(
         of tenant: TenantID, last: LastSigned, verifiers: [NoteVerifier],
         store: any SealerStore, pageMax: Int
@@ -42,10 +42,10 @@ struct LogAudit {
         self.pageMax = pageMax
     }
 
-    /// Looks at one page.
+    /// Audits one page.
     ///
-    /// - Throws: `SealingRefusal` for an event that no server has appended; what the store throws when it
-    ///   cannot be reached.
+    /// - Throws: `SealingRefusal` for an event that no server has appended; the store's errors when it cannot
+    ///   be reached.
     mutating func step() async throws -> Outcome {
         if tree.size == 0, let what = try await strayFault() {
             return .finding(
@@ -56,7 +56,7 @@ struct LogAudit {
         let end = min(last.checkpoint.size, tree.size + Int64(pageMax))
         try await readCheckpoints(upTo: end)
         let stretch = try await store.reread(tree.size..<end, of: tenant)
-        // In pieces that end where something was signed, so that what is wrong lies between two of these.
+        // In chunks that end at signed sizes, so that a fault is located between two of these.
         var leaves = stretch.leaves[...]
         var hashes = stretch.hashes[...]
         repeat {
@@ -81,7 +81,7 @@ struct LogAudit {
         return .whole
     }
 
-    /// What is wrong with the checkpoints of the size that is reached, if there are any.
+    /// Returns the fault of the checkpoints at the reached size, if any.
     private mutating func checkpointFinding() -> SealingFinding? {
         while let next = ahead.first, next.size == tree.size {
             ahead.removeFirst()
@@ -99,15 +99,15 @@ struct LogAudit {
         return nil
     }
 
-    /// That the size which is reached was signed with another root.
+    /// The finding that the reached size was signed with another root.
     private var anotherRoot: SealingFinding {
         SealingFinding(
-            what: "entries and hashes were changed together: they give another root", position: nil,
+            what: "entries and hashes were changed together and give another root", position: nil,
             after: proved, before: tree.size)
     }
 
-    /// What is wrong with the checkpoints above the last that the record knows: those that were signed
-    /// meanwhile are in order, others are nobody's.
+    /// Returns the fault of the checkpoints above the last one in the record: those signed in the meantime
+    /// are in order, others have no known signer.
     private func strayFault() async throws -> String? {
         let above = try await store.checkpoints(
             of: tenant, above: last.checkpoint.size, limit: Self.checkpointsMax)
@@ -119,7 +119,7 @@ struct LogAudit {
         return nil
     }
 
-    /// Reads the checkpoints of this log that a page may come by.
+    /// Reads the checkpoints of this log that a page may reach.
     private mutating func readCheckpoints(upTo end: Int64) async throws {
         while checkpointsReadTo < end {
             let page = try await store.checkpoints(
@@ -131,7 +131,7 @@ struct LogAudit {
         }
     }
 
-    /// What is wrong at a position, between the checkpoints around it.
+    /// Returns the finding at a position, with the checkpoints around it.
     private func finding(_ what: String, at position: Int64) async throws -> SealingFinding {
         let before = ahead.first { $0.size > position }?.size ?? last.checkpoint.size
         return SealingFinding(what: what, position: position, after: proved, before: before)

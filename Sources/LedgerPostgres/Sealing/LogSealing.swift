@@ -1,25 +1,25 @@
 package import Ledger
 import TransparencyLog
 
-/// Seals every log whose lease it has up to its end: the sealer's loop, over any store and any record.
+/// Seals every log whose lease it holds up to its end: the sealer's loop, over any store and any record.
 ///
-/// A look at a log reads the events behind the last stored hash, hashes their stored bytes, stores the
-/// hashes, checks all of it against what was signed before, writes what it is going to sign to the
-/// record, signs, and publishes. Between any two of these it may end; whoever goes on finds out where.
+/// A pass over a log reads the events after the last stored hash, hashes their stored bytes, stores the
+/// hashes, checks all of it against the last signature, writes the next checkpoint to the record, signs, and
+/// publishes. It may end between any two of these steps; the next pass finds out where.
 package struct LogSealing: Sendable {
-    /// What one look at all logs came to.
+    /// The result of one pass over all logs.
     package struct Round: Sendable {
-        /// The sizes up to which logs that are held are signed.
+        /// The signed sizes of the logs whose leases are held.
         package var signed: [TenantID: Int64] = [:]
-        /// Checkpoints that were published.
+        /// The number of checkpoints that were published.
         package var publishedCount = 0
-        /// Logs that are not signed further.
+        /// The logs that are not signed any further.
         package var refusals: [TenantID: SealingRefusal] = [:]
-        /// Logs that the database could not be asked for this time, and what it said.
+        /// The logs for which the database failed this time, with its message.
         package var faults: [TenantID: String] = [:]
-        /// Whether a log was left before its end, because the others have their turn, too.
+        /// Whether a log was left before its end, so that the others get their share.
         package var hasMore = false
-        /// Every log as it was found.
+        /// The state of every log as it was read.
         package var logs: [SealerLog] = []
     }
 
@@ -27,10 +27,10 @@ package struct LogSealing: Sendable {
     private let record: any SealerRecord
     private let limits: SealingLimits
     private var trees: [TenantID: SealedTree] = [:]
-    /// Up to where logs that are not signed were searched for erasures.
+    /// The positions up to which logs that are not signed were searched for erasures.
     private var searched: [TenantID: Int64] = [:]
 
-    /// Makes a loop; several may share a store's database, and the lease lets one of them work.
+    /// Creates a loop; several may share a store's database, and the lease selects the one that works.
     package init(
         store: any SealerStore, record: any SealerRecord, limits: SealingLimits = SealingLimits()
     ) {
@@ -39,12 +39,12 @@ package struct LogSealing: Sendable {
         self.limits = limits
     }
 
-    /// Looks at all logs once and signs at most one checkpoint of each; ends early when the task is
+    /// Processes all logs once and signs at most one checkpoint of each; ends early when the task is
     /// cancelled.
     ///
-    /// Calls `beat` before each log, as a sign of life. Those that `isRefused` names are not signed, and
-    /// searched for erasures all the same; those of `left` are for others to seal.
-    /// - Throws: what the store throws when it cannot be reached; then everything is looked at afresh.
+    /// Calls `beat` before each log, as a sign of life. Logs for which `isRefused` is true are searched for
+    /// erasures but not signed; those of `left` are left to other sealers.
+    /// - Throws: the store's errors when it cannot be reached; the next pass then reloads everything.
     package mutating func round(
         without left: [TenantID] = [], isRefused: (TenantID) -> Bool = { _ in false },
         beat: () -> Void = {}
@@ -68,7 +68,7 @@ package struct LogSealing: Sendable {
                 }
             }
         } catch {
-            // The connection may lead to another database now, or to the same one at another time.
+            // The connection may now lead to another database, or to an earlier state of the same one.
             trees = [:]
             throw error
         }
@@ -86,13 +86,13 @@ package struct LogSealing: Sendable {
         } catch let refusal as SealingRefusal {
             round.refusals[log.tenant] = refusal
         } catch SealerFault.notHeld {
-            // Somebody else has it, and will seal.
+            // Another sealer has the lease, and seals.
         } catch SealerRecordFault.outdated {
-            // Somebody else had it in between; the next look finds out what was signed.
+            // Another sealer had the lease in between; the next pass reads the record again.
         } catch let fault as SealerRecordFault {
             round.refusals[log.tenant] = .recordUnfit(fault.description)
         } catch {
-            // One log that can't be read must not keep the others from being signed.
+            // An unreadable log must not keep the others from being signed.
             switch StoreTrouble(error) {
             case .lasting(let what): round.refusals[log.tenant] = .databaseFails(what)
             case .passing(let what): round.faults[log.tenant] = what
@@ -102,13 +102,13 @@ package struct LogSealing: Sendable {
         trees[log.tenant] = nil
     }
 
-    /// What a look at one log came to.
+    /// The result of a pass over one log.
     private struct Step {
         var publishedCount = 0
         var hasMore = false
     }
 
-    /// Takes a log to its next checkpoint, or a part of the way.
+    /// Advances a log to its next checkpoint, or part of the way.
     private mutating func advance(_ log: SealerLog) async throws -> Step {
         var tree: SealedTree
         var step = Step()
@@ -141,13 +141,13 @@ package struct LogSealing: Sendable {
         return step
     }
 
-    /// Looks for erasures in a log that is not signed, a page of it: they have to outlive the database
-    /// all the same.
+    /// Notes the erasures in one page of a log that is not signed, because they have to outlive the database
+    /// too.
     private mutating func noteErasures(_ log: SealerLog) async throws {
         do {
             var from = searched[log.tenant] ?? 0
             if searched[log.tenant] == nil {
-                // The erasures before the end of the hashes were noted before these were stored.
+                // The erasures below the stored hashes were noted before these were stored.
                 let count = try await store.standing(of: log.tenant).hashCount
                 from = StoredHashIndex.leaves(count: count) ?? 0
             }
@@ -157,15 +157,15 @@ package struct LogSealing: Sendable {
             let entries = try await authentic(of: log.tenant, from: from, limit: limits.pageMax)
             let erasures = entries.compactMap { SeenErasure(entry: $0) }
             if !erasures.isEmpty { try record.add(erasures, of: log.tenant) }
-            // Where an event is missing, behind it.
+            // Where an event is missing, continues after it.
             searched[log.tenant] = from + Int64(max(1, entries.count))
         } catch is SealingRefusal {
-            // Whoever wrote that, what it says about erasures is nothing to keep.
+            // Nothing about erasures is kept from events that no server has appended.
         } catch is SealerRecordFault {
-            // It is why the log is not signed, and said already.
+            // This is the reason why the log is not signed, and was already reported.
         } catch {
             switch StoreTrouble(error) {
-            // Where the hashes end can't be told: from the first event on.
+            // The end of the hashes is unknown: begins at the first event.
             case .lasting: searched[log.tenant] = searched[log.tenant] ?? 0
             case .passing: break
             case .away, nil: throw error
@@ -189,14 +189,14 @@ package struct LogSealing: Sendable {
             }
             let index = tree.hashCount
             let hashes = tree.append(entries)
-            // Before the hashes: whoever goes on from there would not read these events again.
+            // Before the hashes, because a sealer that resumes after them does not read these events again.
             let erasures = entries.compactMap { SeenErasure(entry: $0) }
             if !erasures.isEmpty { try record.add(erasures, of: tenant) }
             try await store.append(hashes, from: index, of: tenant)
         }
     }
 
-    /// The events before the first that no server has appended; throws when that is the first.
+    /// Returns the events before the first forged one; throws when that is the first.
     private func authentic(
         of tenant: TenantID, from: Int64, limit: Int
     ) async throws -> [[UInt8]] {
@@ -208,13 +208,13 @@ package struct LogSealing: Sendable {
         }
     }
 
-    /// Signs what is stored.
+    /// Signs the stored tree.
     private func sign(_ tenant: TenantID, _ tree: inout SealedTree) async throws {
         let standing = try record.standing(of: tenant, mayBegin: false)
         let checkpoint = tree.checkpoint
         let signed = LastSigned(
             checkpoint: checkpoint, note: checkpoint.signed(by: standing.signers).description)
-        // The signature exists from here on, in this process alone; the record comes before the world.
+        // The signature now exists in this process alone; the record is written before it is published.
         try record.write(signed, after: tree.lastSigned, of: tenant)
         try await store.publish(
             signed, keys: standing.signers.map(\.verifier.vkey), of: tenant)
@@ -222,13 +222,13 @@ package struct LogSealing: Sendable {
     }
 }
 
-/// How much a sealer takes at a time.
+/// The limits of one pass of a sealer.
 package struct SealingLimits: Hashable, Sendable {
-    /// Events that are read at once at the most.
+    /// The maximum number of events read at once.
     package var pageMax = 2_000
-    /// Events that one checkpoint adds at the most: while there are more, other logs have their turn.
+    /// The maximum number of events that one checkpoint adds: after it, other logs get their share.
     package var signedMax = 4_000
 
-    /// The usual limits.
+    /// Creates the default limits.
     package init() {}
 }

@@ -6,18 +6,18 @@ import TransparencyLog
 
 /// The sealer's store in production: log, hashes and checkpoints in one Postgres database.
 struct PostgresSealerStore: SealerStore {
-    /// Settings of the connection: each statement looks few keys up or reads a stretch in order.
+    /// Settings of the connection: each statement looks up few keys or reads a range in order.
     private static let settings =
         ConnectionSettings.limits(idle: 10, lock: 5, statement: 10) + ConnectionSettings.lookups
 
     private let session: Postgres.Session
-    /// What events are authenticated with; nil for a sealer without keys.
+    /// The keys that authenticate events; nil for a sealer without keys.
     private let macs: MACKeys?
-    /// Whom leases are given to: this store, and no other of any process.
+    /// The holder of the leases: this store, unique over all processes.
     private let holder: EntityID<SealerLease>
     private let renewal = Renewal()
 
-    /// Makes a store; nothing is connected yet.
+    /// Creates a store without connecting.
     init(url: String, applicationName: String, macs: MACKeys?) {
         self.macs = macs
         holder = EntityID(bits: SecureRandom.uint128())
@@ -38,7 +38,7 @@ struct PostgresSealerStore: SealerStore {
             }
             var logs: [SealerLog] = []
             for row in 0..<result.rowCount {
-                // A head of no possible tenant is for `verify` to report.
+                // `verify` reports a head with an invalid tenant.
                 guard let tenant = TenantID(try result.text(row, 0)) else { continue }
                 logs.append(
                     SealerLog(
@@ -53,7 +53,7 @@ struct PostgresSealerStore: SealerStore {
 
     func standing(of tenant: TenantID) async throws -> SealedStanding {
         try await session.run { connection in
-            // Each sees what was committed before it, so the log is never shorter than its hashes.
+            // Each statement sees what was committed before it, so the log is never shorter than its hashes.
             let results = try connection.pipeline([
                 SealerRows.largestCall(of: tenant), CheckpointRows.keysCall(of: tenant),
                 SealerRows.hashCountCall(of: tenant), SealerRows.sizeCall(of: tenant),
@@ -137,7 +137,7 @@ struct PostgresSealerStore: SealerStore {
         await session.close()
     }
 
-    /// A transaction that holds the lease's row.
+    /// Runs calls in a transaction that holds the lease's row.
     private func write(_ calls: [Call], of tenant: TenantID) async throws {
         let all =
             [Call(.begin), SealerRows.holdCall(tenant, by: holder)] + calls + [Call(.commit)]
@@ -145,8 +145,8 @@ struct PostgresSealerStore: SealerStore {
             do throws(PostgresError) {
                 _ = try connection.pipeline(all)
             } catch {
-                // `ledger_expect` raises this, and here only for the lease, for where hashes end and for a
-                // checkpoint that is another one; then the next look finds out what is stored.
+                // `ledger_expect` raises this, and here only for a lost lease, for another end of the hashes
+                // and for another checkpoint of the size; the next pass then reads what is stored.
                 guard case .server(let refusal) = error, refusal.state.rawValue == "22000" else {
                     throw error
                 }
@@ -157,7 +157,7 @@ struct PostgresSealerStore: SealerStore {
     }
 }
 
-/// When leases were renewed last.
+/// The time at which leases were last renewed.
 private final class Renewal: Sendable {
     private let last = Mutex<ContinuousClock.Instant?>(nil)
 

@@ -1,17 +1,18 @@
 import Ledger
 import TransparencyLog
 
-/// Looks at once for published checkpoints of a log that no key of it has signed; the audit comes by all
-/// of them, and takes longer.
+/// Looks for published checkpoints of a log that none of its keys signed.
+///
+/// The audit covers all checkpoints, but takes longer.
 struct PublishedLook {
-    /// How far below what was signed last it looks.
+    /// How far below the last signed size it searches.
     private static let sizesMax: Int64 = 10_000
     private static let pageMax = 1_000
 
     let store: any SealerStore
     let tenant: TenantID
 
-    /// The first one among those of the last sizes that were signed, and above them.
+    /// Returns the first such checkpoint at or above the lowest searched size.
     func finding(_ standing: SealerStanding) async throws -> SealingFinding? {
         guard let last = standing.last?.checkpoint else { return nil }
         var size = max(0, last.size - Self.sizesMax)

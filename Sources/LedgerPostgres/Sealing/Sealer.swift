@@ -1,12 +1,12 @@
 package import Ledger
 import TransparencyLog
 
-/// Seals the logs of all tenants: hashes what is appended, signs checkpoints, and goes through what was
-/// signed again and again.
+/// Seals the logs of all tenants: hashes new events, signs checkpoints, and continually audits what was
+/// signed.
 ///
-/// Several processes may each run a sealer on the same database: a lease in the database gives each log
-/// to one of them. What it signs has to continue what was signed before, as the record outside of the
-/// database says it; where it does not, the sealer signs nothing more of that log and says so.
+/// Several processes may each run a sealer on the same database: a lease in the database assigns each log to
+/// one of them. Each signature has to continue the last one in the record outside the database; where it does
+/// not, the sealer signs nothing more of that log and reports it.
 package final class Sealer: Sendable {
     private let configuration: SealerConfiguration
     private let record: any SealerRecord
@@ -17,15 +17,15 @@ package final class Sealer: Sendable {
     private let onFault: @Sendable (String) -> Void
     private let onRefusal: @Sendable (TenantID, SealingRefusal) -> Void
 
-    /// Makes a sealer; ``run()`` has to be called for it to work.
+    /// Creates a sealer, which works once ``run()`` is called.
     ///
     /// - Parameters:
-    ///   - configuration: where the database is, and limits.
-    ///   - record: what is kept outside of the database.
-    ///   - macs: what events are authenticated with; without any, a forged event is signed like others.
-    ///   - onFault: called with one line, free of personal data, when the database can't be reached; must
-    ///     not block.
-    ///   - onRefusal: called when a log is found not to be what was signed; must not block.
+    ///   - configuration: the database and the limits.
+    ///   - record: the record outside the database.
+    ///   - macs: the keys that authenticate events; without any, a forged event is signed like others.
+    ///   - onFault: called with one line, free of personal data, when the database can't be reached; must not
+    ///     block.
+    ///   - onRefusal: called when a log differs from what was signed; must not block.
     package init(
         configuration: SealerConfiguration, record: any SealerRecord, macs: MACKeys?,
         onFault: @escaping @Sendable (String) -> Void = { _ in },
@@ -43,7 +43,7 @@ package final class Sealer: Sendable {
             url: configuration.url, applicationName: "account-ledger sealer audit", macs: macs)
     }
 
-    /// Seals until the task is cancelled; survives a database that goes away and comes back.
+    /// Seals until the task is cancelled; survives an outage of the database.
     package func run() async {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.audit() }
@@ -55,13 +55,13 @@ package final class Sealer: Sendable {
         await auditStore.close()
     }
 
-    /// Refuses the logs of which a checkpoint is published that nobody signed, as far as that is seen at
-    /// once; for a pass that ends before an audit would.
+    /// Refuses the logs that have a published checkpoint without a valid signature, where that shows at once.
     ///
-    /// - Throws: what the database throws when it is away.
+    /// For a single pass, which ends before an audit would.
+    /// - Throws: the error of a database that cannot be reached.
     package func lookAtPublished() async throws {
         for tenant in try record.tenants() {
-            // A record that is not fit for use is refused where it is used.
+            // An unusable record is refused where it is used.
             guard let standing = try? record.standing(of: tenant, mayBegin: false) else { continue }
             let look = PublishedLook(store: auditStore, tenant: tenant)
             if let finding = try await look.finding(standing) {
@@ -70,25 +70,25 @@ package final class Sealer: Sendable {
         }
     }
 
-    /// Makes the sealer look at once; never blocks.
+    /// Starts a pass of the sealer soon; never blocks.
     ///
     /// To be called after each commit.
     package func wake() {
         signal.raise()
     }
 
-    /// Whether the loop has come by within a time; a database that is away does not stop it.
+    /// Whether the loop ran within a time; an outage of the database does not stop it.
     package func isAlive(within limit: Duration = .seconds(30)) -> Bool {
         board.isAlive(within: limit)
     }
 
-    /// Whether all logs could be looked at, not too long ago.
+    /// Whether all logs were read recently.
     package var isCurrent: Bool { board.isCurrent }
 
-    /// How each log stands, as far as this process knows.
+    /// The state of each log, as known to this process.
     package var statuses: [SealerStatus] { board.statuses }
 
-    /// Checkpoints that this process has published.
+    /// The number of checkpoints that this process has published.
     package var checkpointCount: Int { board.signedCount }
 
     private func seal() async {
@@ -120,12 +120,12 @@ package final class Sealer: Sendable {
         }
     }
 
-    /// Sees from the record how far other processes have signed, and whether a log that was signed is gone.
+    /// Reads from the record how far other processes have signed, and whether a signed log is gone.
     ///
-    /// Not from the leases, nor from what is published: who owns the database can hold the one, and make
-    /// up the other.
+    /// Not from the leases or the published checkpoints: the owner of the database can hold the former and
+    /// forge the latter.
     private func lookAtRecord() {
-        // Of a log that nobody has signed yet nothing need be kept.
+        // A log that was never signed need not have a record.
         func last(of tenant: TenantID) -> LastSigned? {
             try? record.standing(of: tenant, mayBegin: false).last
         }
@@ -145,15 +145,15 @@ package final class Sealer: Sendable {
 
     // MARK: - The audit
 
-    /// The audit takes this many times longer to rest than it has worked.
+    /// The factor between the rest of the audit and the time it has worked.
     private static let auditRestFactor = 19
 
-    /// Goes through the logs, one after the other, at its ease: also through those that others seal, so
-    /// that what it has found does not go with a lease.
+    /// Audits the logs one after the other at low priority, including those that others seal, so that a
+    /// finding outlives a lease.
     private func audit() async {
         while !Task.isCancelled {
             for status in board.statuses where !Task.isCancelled {
-                // Nothing contradicts a log that nobody was seen to sign.
+                // Nothing can contradict a log that was never seen signed.
                 guard status.signed > 0 || status.refusal != nil else { continue }
                 do {
                     try await audit(status.tenant)
@@ -165,10 +165,10 @@ package final class Sealer: Sendable {
                     if case .lasting(let what) = StoreTrouble(error) {
                         refuse(status.tenant, .databaseFails(what))
                     }
-                    onFault("the audit of tenant \(status.tenant) was broken off: \(error)")
+                    onFault("the audit of tenant \(status.tenant) was aborted: \(error)")
                 }
             }
-            // A log that is refused is signed again as soon as an audit has found everything in place.
+            // A refused log is signed again as soon as an audit has found everything in order.
             let rest = board.hasRefusal ? configuration.refusalPause : configuration.auditRest
             _ = try? await Task.sleep(for: board.statuses.isEmpty ? configuration.poll : rest)
         }
@@ -176,7 +176,7 @@ package final class Sealer: Sendable {
 
     private func audit(_ tenant: TenantID) async throws {
         let standing = try record.standing(of: tenant, mayBegin: false)
-        // Nothing was signed under this name, so nothing can contradict it.
+        // Nothing was signed under this name, so there is nothing to contradict.
         guard let last = standing.last else { return board.noteAudit(of: tenant, size: 0) }
         var audit = LogAudit(
             of: tenant, last: last, verifiers: standing.verifiers, store: auditStore,

@@ -3,14 +3,14 @@ package import Ledger
 package import TransparencyLog
 
 extension SealerDirectory {
-    /// Lets a log go on after a restore has taken back what was signed: under a new name and key.
+    /// Lets a log continue after a restore has lost signed events: under a new name and key.
     ///
-    /// Nothing that was signed is contradicted by it, because the old name signs nothing more. Its last
-    /// note stays as `last-signed.N` beside its key. To be called while no sealer works on the tenant, and
-    /// harmless when a crash makes it be called twice.
+    /// No signature is contradicted by it, because the old name signs nothing more. Its last note remains as
+    /// `last-signed.N` beside its key. To be called while no sealer works on the tenant; repeating it after a
+    /// crash is harmless.
     ///
     /// - Parameters:
-    ///   - tenant: whose log.
+    ///   - tenant: the tenant of the log.
     ///   - wanted: the number of the new name; by default the next one, unless nothing was signed yet under
     ///     the present one.
     /// - Returns: the new name: the first one with `/2`, then `/3` and so on.
@@ -38,7 +38,7 @@ extension SealerDirectory {
         }
     }
 
-    /// What was signed last of a tenant's log, under the name that it has now; nil when nothing was.
+    /// Returns the last signed checkpoint of a tenant's log under its present name; nil when there is none.
     package func lastSigned(of tenant: TenantID) throws(SealerRecordFault) -> LastSigned? {
         try explaining {
             let directory = root.directory(tenant.description)
@@ -49,7 +49,7 @@ extension SealerDirectory {
         }
     }
 
-    /// What was signed last of a tenant's log under the name before the one that it has now.
+    /// Returns the last signed checkpoint of a tenant's log under its previous name.
     ///
     /// Nil when it still has its first name.
     package func lastSignedBefore(
@@ -63,15 +63,15 @@ extension SealerDirectory {
         }
     }
 
-    /// Sees that this is the directory that a tenant's log was sealed with, if it was sealed at all.
+    /// Checks that this directory holds the record of a tenant's log, if the log was ever sealed.
     ///
-    /// - Throws: `SealerRecordFault.missing`: what is not there says nothing, least of all that all is well.
+    /// - Throws: `SealerRecordFault.missing`: an absent record proves nothing.
     package func expectRecord(
         of tenant: TenantID, wasSealed: Bool
     ) throws(SealerRecordFault) {
         try explaining {
             guard try root.names() != nil else {
-                throw SealerRecordFault.missing("\(root.path) is not there")
+                throw SealerRecordFault.missing("\(root.path) does not exist")
             }
             let names = try root.directory(tenant.description).names() ?? []
             let holdsKeys = names.contains {
@@ -80,7 +80,7 @@ extension SealerDirectory {
             guard holdsKeys || !wasSealed else {
                 throw SealerRecordFault.missing(
                     "\(root.path) holds no key for the log of tenant \(tenant), which was sealed:"
-                        + " it is not the directory of its sealer")
+                        + " this is not the directory of its sealer")
             }
         }
     }

@@ -4,26 +4,26 @@ package import Ledger
 import TransparencyLog
 
 extension SealerDirectory {
-    /// A key that signs a log beside another, and is to take its place.
+    /// A rotation: a key that signs a log beside another one and is to replace it.
     package struct Rotation: Hashable, Sendable {
-        /// The id of the key that signed alone.
+        /// The id of the key that signed alone before.
         package let former: String
-        /// The id of the key that came to it.
+        /// The id of the added key.
         package let key: String
     }
 
     private static let rotationName = "rotation"
     private static let rotationBytesMax = 256
 
-    /// A key of a log, as it is kept.
+    /// A checkpoint key of a log.
     package struct Key: Sendable {
         package let tenant: TenantID
         package let vkey: String
-        /// Whether it signs, or signed once.
+        /// Whether the key signs, or is retired.
         package let signs: Bool
     }
 
-    /// The rotation that is under way: both of its keys sign; nil when there is none.
+    /// Returns the rotation in progress, in which both keys sign; nil when there is none.
     package func rotation(of tenant: TenantID) throws(SealerRecordFault) -> Rotation? {
         try explaining {
             let directory = root.directory(tenant.description)
@@ -33,7 +33,7 @@ extension SealerDirectory {
         }
     }
 
-    /// All keys, tenant by tenant.
+    /// Returns all keys, by tenant.
     package func keys() throws(SealerRecordFault) -> [Key] {
         try explaining {
             var keys: [Key] = []
@@ -57,14 +57,14 @@ extension SealerDirectory {
         }
     }
 
-    /// Whether a log was ever sealed from here.
+    /// Whether a log was ever sealed from this directory.
     package func hasKeys(of tenant: TenantID) throws(SealerRecordFault) -> Bool {
         try explaining { try root.directory(tenant.description).names() != nil }
     }
 
-    /// Adds a key to those that sign a log: the next checkpoint is signed with both.
+    /// Adds a signing key to a log: the next checkpoint is signed with both keys.
     ///
-    /// Throws `.damaged` when several sign already: one of them has to be retired first.
+    /// Throws `.damaged` when several keys sign already: one of them has to be retired first.
     package func addKey(to tenant: TenantID) throws(SealerRecordFault) -> Rotation {
         try explaining {
             let directory = root.directory(tenant.description)
@@ -73,14 +73,14 @@ extension SealerDirectory {
                 let own = try signers(of: origin, in: directory)
                 guard let former = own.first, own.count == 1 else {
                     throw SealerRecordFault.damaged(
-                        "\(directory.path) holds \(own.count) keys that sign: retire all but one")
+                        "\(directory.path) holds \(own.count) signing keys: retire all but one")
                 }
                 let key = Ed25519PrivateKey.generate()
                 let verifier = NoteVerifier(name: origin, publicKey: key.publicKey)
                 let rotation = Rotation(
                     former: CheckpointKeyFile.id(of: former.verifier),
                     key: CheckpointKeyFile.id(of: verifier))
-                // Before the key, so that the two are told apart whatever happens in between.
+                // Before the key, so that the two can be distinguished after a crash at any point.
                 try directory.replace(
                     Self.rotationName, with: Array("\(rotation.former) \(rotation.key)\n".utf8))
                 let text = CheckpointKeyFile.text(of: key, name: origin)
@@ -89,17 +89,17 @@ extension SealerDirectory {
                         CheckpointKeyFile.name(of: verifier), with: Array(text.utf8))
                 else {
                     throw SealerRecordFault.damaged(
-                        "\(directory.path) holds another key of this name")
+                        "\(directory.path) holds another key with this name")
                 }
                 return rotation
             }
         }
     }
 
-    /// Has the key that came last sign alone; of the others the public halves are kept.
+    /// Makes the newest key the only signing key; of the others the public halves are kept.
     ///
-    /// Throws `.damaged` while the last note is not signed with it: outsiders have to see both first.
-    /// - Returns: the ids of the keys that sign no more.
+    /// Throws `.damaged` while the last note is not signed with it: verifiers have to see both keys first.
+    /// - Returns: the ids of the retired keys.
     package func retireFormerKeys(of tenant: TenantID) throws(SealerRecordFault) -> [String] {
         try explaining {
             let directory = root.directory(tenant.description)
@@ -142,7 +142,7 @@ extension SealerDirectory {
         }
         let rotation = Rotation(former: String(words[0]), key: String(words[1]))
         let ids = Set(signers.map { CheckpointKeyFile.id(of: $0.verifier) })
-        // Broken off before its key was there, or over.
+        // Interrupted before its key was written, or complete.
         return ids.isSuperset(of: [rotation.former, rotation.key]) ? rotation : nil
     }
 

@@ -3,37 +3,38 @@ import DurableFiles
 package import Ledger
 package import TransparencyLog
 
-/// A sealer's record as files: what `LEDGER_SEALER_STATE` names, with a directory for each tenant.
+/// A sealer's record as files: the directory named by `LEDGER_SEALER_STATE`, with a subdirectory for each
+/// tenant.
 ///
-/// `last-signed` holds the note that was signed last, `erasures` the erasures that were seen, `origin`
-/// the log's name, and `checkpoint-ID.key` each key that signs. A file is replaced whole and durably.
+/// `last-signed` holds the last signed note, `erasures` the erasures that were seen, `origin` the log's name,
+/// and `checkpoint-ID.key` each signing key. A file is replaced atomically and durably.
 package struct SealerDirectory: SealerRecord {
     static let lastName = "last-signed"
     private static let originName = "origin"
     private static let erasuresName = "erasures"
     private static let noteBytesMax = 65_536
-    /// More than a page of the log can add.
+    /// More than one page of the log can add.
     private static let erasureEndBytes = 512 * 1024
 
     let root: DurableDirectory
     private let base: NoteKeyName
 
-    /// Names a directory, which need not be there yet.
+    /// Creates a record; the directory need not exist yet.
     ///
     /// - Parameters:
-    ///   - path: where it is.
-    ///   - base: what the names of all logs begin with, before the tenant's.
+    ///   - path: the path of the directory.
+    ///   - base: the common prefix of the names of all logs, before the tenant's.
     package init(path: String, base: NoteKeyName) {
         root = DurableDirectory(path: path)
         self.base = base
     }
 
-    /// The tenants that have a directory, in order.
+    /// Returns the tenants that have a directory, in order.
     package func tenants() throws(SealerRecordFault) -> [TenantID] {
         try explaining { (try root.names() ?? []).compactMap { TenantID($0) }.sorted() }
     }
 
-    /// The tenants of whose logs something was signed, in order.
+    /// Returns the tenants with a signed log, in order.
     package func signedTenants() throws(SealerRecordFault) -> [TenantID] {
         try explaining { try tenants().filter { try lastSigned(of: $0) != nil } }
     }
@@ -62,7 +63,7 @@ package struct SealerDirectory: SealerRecord {
         }
     }
 
-    /// Replaces `last-signed`, where it holds what the new note follows on.
+    /// Replaces `last-signed`, if it holds the note that the new one follows.
     package func write(
         _ signed: LastSigned, after previous: Checkpoint?, of tenant: TenantID
     ) throws(SealerRecordFault) {
@@ -73,7 +74,7 @@ package struct SealerDirectory: SealerRecord {
                 guard try origin(of: tenant, in: directory) == new.origin,
                     previous.map({ $0.size < new.size || $0 == new }) ?? true
                 else { throw SealerRecordFault.outdated }
-                // What was signed under another name binds this one to nothing.
+                // A note signed under another name does not bind this one.
                 let last = try last(in: directory)?.checkpoint
                 let written = last?.origin == new.origin ? last : nil
                 guard written == previous || written == new else {
@@ -91,19 +92,19 @@ package struct SealerDirectory: SealerRecord {
             let directory = root.directory(tenant.description)
             try whileLocked(directory) {
                 let name = Self.erasuresName
-                // What a sealer that died has added is at the end. One that is listed twice does no harm.
+                // Erasures added by a sealer that died are at the end; a duplicate is harmless.
                 let end = try directory.readEnd(of: name, bytesMax: Self.erasureEndBytes) ?? []
                 let known = Set(ErasureList.erasures(end))
                 let new = erasures.filter { !known.contains($0) }.map(ErasureList.line).joined()
                 guard !new.isEmpty else { return }
-                // A line that was cut short must not take the next one along.
+                // An incomplete last line must not merge with the next one.
                 let start = end.last.map { $0 == UInt8(ascii: "\n") } ?? true ? "" : "\n"
                 try directory.append(Array((start + new).utf8), to: name)
             }
         }
     }
 
-    /// The erasures that were seen in the log of a tenant, in the order of their sealing.
+    /// Returns the erasures that were seen in the log of a tenant, in the order of their sealing.
     package func erasures(of tenant: TenantID) throws(SealerRecordFault) -> [SeenErasure] {
         try explaining {
             let directory = root.directory(tenant.description)
@@ -114,7 +115,7 @@ package struct SealerDirectory: SealerRecord {
 
     // MARK: - One tenant's directory
 
-    /// What is kept; nil when there is no key that signs as the log's name, nor anything signed.
+    /// Returns the record; nil when there is neither a key that signs under the log's name nor a signature.
     private func standing(
         of tenant: TenantID, in directory: DurableDirectory
     ) throws -> SealerStanding? {
@@ -124,7 +125,7 @@ package struct SealerDirectory: SealerRecord {
         var former: [NoteVerifier] = []
         for name in names {
             if CheckpointKeyFile.isSigning(name) {
-                // It may have been retired since its name was read.
+                // The key may have been retired since its name was read.
                 guard let bytes = try directory.read(name, bytesMax: CheckpointKeyFile.bytesMax)
                 else { continue }
                 guard let signer = CheckpointKeyFile.signer(bytes) else {
@@ -147,9 +148,9 @@ package struct SealerDirectory: SealerRecord {
         }
         guard !own.isEmpty else {
             throw SealerRecordFault.missing(
-                "\(directory.path) holds no key that signs as \(origin): restore it")
+                "\(directory.path) holds no signing key for \(origin): restore it")
         }
-        // What was signed as another log, before a restore, binds this one to nothing.
+        // A note signed as another log, before a restore, does not bind this one.
         guard last.checkpoint.origin == origin else {
             return SealerStanding(
                 origin: origin, signers: own, verifiers: verifiers, last: nil)
@@ -164,7 +165,7 @@ package struct SealerDirectory: SealerRecord {
             origin: origin, signers: own, verifiers: verifiers, last: last)
     }
 
-    /// What was signed last, under whatever name; nil when nothing was.
+    /// Returns the last signed checkpoint under any name; nil when there is none.
     func last(
         in directory: DurableDirectory, _ name: String = Self.lastName
     ) throws -> LastSigned? {
@@ -185,7 +186,7 @@ package struct SealerDirectory: SealerRecord {
         return origin
     }
 
-    /// The name of the log now: a restore gives it another one.
+    /// Returns the present name of the log, which a restore changes.
     func origin(
         of tenant: TenantID, in directory: DurableDirectory
     ) throws -> NoteKeyName {
@@ -204,9 +205,10 @@ package struct SealerDirectory: SealerRecord {
         return origin
     }
 
-    /// Makes a key that signs as a log, unless there is one, and makes it the log of the tenant.
+    /// Creates a key that signs as a log, unless it exists, and makes it the log of the tenant.
     ///
-    /// A crash after the key has left it for the next time: two would sign for ever.
+    /// A crash after the key was written resumes with it the next time: a second key would otherwise sign for
+    /// good.
     func makeKey(of origin: NoteKeyName, in directory: DurableDirectory) throws {
         if try signers(of: origin, in: directory).isEmpty {
             let key = Ed25519PrivateKey.generate()
@@ -216,14 +218,14 @@ package struct SealerDirectory: SealerRecord {
                 try directory.create(
                     CheckpointKeyFile.name(of: verifier), with: Array(text.utf8))
             else {
-                throw SealerRecordFault.damaged("\(directory.path) holds another key of this name")
+                throw SealerRecordFault.damaged(
+                    "\(directory.path) holds another key with this name")
             }
         }
         try directory.replace(Self.originName, with: Array("\(origin)\n".utf8))
     }
 
-    /// Runs a body while nobody else is in one, and takes away what a process that was killed in one has
-    /// left: a draft may hold a secret.
+    /// Runs a body exclusively, and deletes the drafts that a killed process left: a draft may hold a secret.
     func whileLocked<Value>(
         _ directory: DurableDirectory, _ body: () throws -> Value
     ) throws -> Value {
@@ -234,7 +236,7 @@ package struct SealerDirectory: SealerRecord {
     }
 
     private func notAKey(_ name: String, in directory: DurableDirectory) -> SealerRecordFault {
-        .damaged("\(directory.path(of: name)) does not hold the key that its name says")
+        .damaged("\(directory.path(of: name)) does not hold the key that it is named for")
     }
 
     func explaining<Value>(

@@ -1,46 +1,44 @@
 package import Ledger
 package import TransparencyLog
 
-/// What a sealer keeps outside of the database: keys, what it signed last, and the erasures it saw.
+/// A sealer's state outside the database: keys, the last signature, and the erasures it saw.
 ///
-/// A database that was set back, or changed by whoever owns it, can't take this along. In production a
-/// directory; memory in a simulation.
+/// A database that was rolled back, or changed by its owner, can't change this record. A directory in
+/// production; memory in a simulation.
 package protocol SealerRecord: Sendable {
-    /// The tenants of which anything is kept, in order.
+    /// Returns the tenants that have a record, in order.
     func tenants() throws(SealerRecordFault) -> [TenantID]
 
-    /// What is kept of a tenant's log.
+    /// Returns the record of a tenant's log.
     ///
-    /// `mayBegin` allows the first key of a tenant to be made where nothing is kept of it.
+    /// `mayBegin` allows the first key of a tenant to be created when it has no record.
     func standing(
         of tenant: TenantID, mayBegin: Bool
     ) throws(SealerRecordFault) -> SealerStanding
 
-    /// Writes down what is about to be signed in the place of what was signed before, nil for nothing;
-    /// durable when this comes back.
+    /// Durably records the checkpoint about to be signed in place of the previous one, nil for none.
     ///
-    /// Throws `.outdated` when anything else is written down: somebody else has signed.
+    /// Throws `.outdated` when the record holds another one: another sealer has signed.
     func write(
         _ signed: LastSigned, after previous: Checkpoint?, of tenant: TenantID
     ) throws(SealerRecordFault)
 
-    /// Adds erasures to the list of those seen, but for the ones that are in it; durable when this comes
-    /// back.
+    /// Durably adds erasures to the list of those seen, without duplicates.
     func add(_ erasures: [SeenErasure], of tenant: TenantID) throws(SealerRecordFault)
 }
 
-/// What is kept of one tenant's log outside of the database.
+/// The record of one tenant's log outside the database.
 package struct SealerStanding: Sendable {
     /// The log's name.
     package let origin: NoteKeyName
     /// The keys that sign, at least one.
     package let signers: [NoteSigner]
-    /// These, and the keys that signed before them.
+    /// The signing keys and the retired ones.
     package let verifiers: [NoteVerifier]
-    /// What was signed last under this origin; nil when nothing was.
+    /// The last signed checkpoint under this origin; nil when there is none.
     package let last: LastSigned?
 
-    /// Describes what is kept.
+    /// Creates the record of a log.
     package init(
         origin: NoteKeyName, signers: [NoteSigner], verifiers: [NoteVerifier], last: LastSigned?
     ) {
@@ -54,7 +52,7 @@ package struct SealerStanding: Sendable {
 /// A checkpoint and the note that signs it.
 package struct LastSigned: Hashable, Sendable {
     package let checkpoint: Checkpoint
-    /// The signed note, to the letter.
+    /// The exact text of the signed note.
     package let note: String
 
     /// Pairs a checkpoint with its note.
@@ -66,30 +64,30 @@ package struct LastSigned: Hashable, Sendable {
 
 /// Why the record can't be used or written.
 package enum SealerRecordFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Another sealer has written down more, or something else, meanwhile.
+    /// Another sealer has recorded another signature in the meantime.
     case outdated
-    /// Nothing is kept of a log that was sealed before: the record is lost, or another ledger's.
+    /// A log that was sealed before has no record: it is lost, or this is another ledger's.
     case missing(String)
-    /// What is kept can't be read, written or trusted.
+    /// The record can't be read, written or trusted.
     case damaged(String)
 
     package var description: String {
         switch self {
-        case .outdated: "another sealer has signed meanwhile"
+        case .outdated: "another sealer has signed in the meantime"
         case .missing(let what), .damaged(let what): what
         }
     }
 }
 
-/// That an account was erased, as the log says it.
+/// The erasure of an account, as recorded in the log.
 ///
-/// Kept outside of the database, so that a restore of an older one can't bring the person back unseen.
+/// Kept outside the database, so that a restore of an older one can't bring the person back unnoticed.
 package struct SeenErasure: Hashable, Sendable {
     package let position: Int64
     package let account: AccountID
     package let recordedAt: Timestamp
 
-    /// Describes an erasure.
+    /// Creates an erasure.
     package init(position: Int64, account: AccountID, recordedAt: Timestamp) {
         self.position = position
         self.account = account

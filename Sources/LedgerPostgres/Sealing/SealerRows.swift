@@ -2,9 +2,9 @@ import Ledger
 import Postgres
 import TransparencyLog
 
-/// The statements of a sealer: leases, what it reads of the log, and what it writes beside it.
+/// The statements of a sealer: leases, reads of the log, and writes of hashes and checkpoints.
 enum SealerRows {
-    // A clock that was set back must not give a lease more time than it can have.
+    // A clock that was set back must not extend a lease beyond its maximum.
     private static let takeLeases = Statement(
         "sealer_take_leases",
         """
@@ -110,7 +110,7 @@ enum SealerRows {
         ON CONFLICT DO NOTHING
         """)
 
-    // Who may add checkpoints may have added one of this size before.
+    // Another login that may add checkpoints may have added one of this size before.
     private static let expectCheckpoint = Statement(
         "checkpoints_expect",
         """
@@ -141,7 +141,7 @@ enum SealerRows {
         Call(release, [.uuid(holder.bits)])
     }
 
-    /// Renews a lease in a transaction, and locks its row until the end.
+    /// Returns the call that renews a lease in a transaction and locks its row until the end.
     static func holdCall(_ tenant: TenantID, by holder: EntityID<SealerLease>) -> Call {
         Call(
             holdLease,
@@ -183,7 +183,7 @@ enum SealerRows {
         Call(expectEnd, [.text(tenant.description), .int8(index)])
     }
 
-    /// Stores hashes in rows of at most `NodeRows.hashesMax`.
+    /// Returns the call that stores hashes in rows of at most `NodeRows.hashesMax`.
     static func insertCall(
         _ hashes: [TreeHash], from index: Int64, of tenant: TenantID
     ) -> Call {
@@ -205,7 +205,7 @@ enum SealerRows {
         Call(insertKeys, [.text(tenant.description), .texts(keys)])
     }
 
-    /// Adds a checkpoint, and expects that it is the one of its size.
+    /// Returns the calls that add a checkpoint and raise when another one of its size exists.
     static func insertCalls(_ signed: LastSigned, of tenant: TenantID) -> [Call] {
         let checkpoint = signed.checkpoint
         let row: [Parameter] = [
@@ -215,9 +215,9 @@ enum SealerRows {
         return [Call(insertCheckpoint, row), Call(expectCheckpoint, row)]
     }
 
-    /// Entries without a gap from a position on.
+    /// Reads entries without a gap from a position on.
     ///
-    /// - Throws: `SealingRefusal` for one that no server has appended.
+    /// - Throws: `SealingRefusal` for an entry that no server has appended.
     static func entries(
         _ result: QueryResult, from position: Int64, _ marks: LogMarks?
     ) throws -> [[UInt8]] {
@@ -234,7 +234,7 @@ enum SealerRows {
         return entries
     }
 
-    /// Leaf hashes without a gap from a position on, and the first that is of no event of a server.
+    /// Reads leaf hashes without a gap from a position on, and the first event that no server has appended.
     static func leaves(
         _ result: QueryResult, from position: Int64, _ marks: LogMarks?
     ) throws(PostgresError) -> (leaves: [TreeHash], forgery: LogDamage?) {
@@ -254,7 +254,7 @@ enum SealerRows {
         return (leaves, forgery)
     }
 
-    /// What is wrong with the code of a row of position, entry or leaf, and code.
+    /// Checks the code of a row of position, entry or leaf, and code; returns the damage, if any.
     private static func forgery(
         _ result: QueryResult, _ row: Int, leaf: Digest, _ marks: LogMarks
     ) throws(PostgresError) -> LogDamage? {
@@ -267,7 +267,7 @@ enum SealerRows {
         }
     }
 
-    /// Stored hashes without a gap from an index on, up to another one.
+    /// Reads stored hashes without a gap from one index up to another.
     static func hashes(
         _ result: QueryResult, _ indexes: Range<Int64>
     ) throws(PostgresError) -> [TreeHash] {
@@ -290,11 +290,11 @@ enum SealerRows {
     }
 }
 
-/// The right to seal a tenant's log, for a time.
+/// The right to seal a tenant's log for a limited time.
 enum SealerLease {
-    /// How long a lease lasts that nobody renews; whoever takes over a log of a sealer that died waits so
-    /// long.
+    /// The seconds after which a lease lapses unless it is renewed; the wait of the successor of a dead
+    /// sealer.
     static let seconds: Int32 = 5
-    /// How soon leases are renewed, and looked for.
+    /// The time between renewals, and between searches for free leases.
     static let renewal = Duration.seconds(1)
 }

@@ -1,57 +1,55 @@
 package import Ledger
 package import TransparencyLog
 
-/// Where a sealer's log, hashes and checkpoints are: Postgres, or memory in a simulation.
+/// A sealer's log, hashes and checkpoints: in Postgres, or in memory in a simulation.
 ///
-/// One task uses a store at a time. Every write is a transaction of its own that requires the tenant's
-/// lease, so that a sealer which was away too long writes nothing; it throws `SealerFault.notHeld`.
-/// Any other error means that the store cannot be reached, and that what was asked of it may have been
-/// done or not.
+/// One task uses a store at a time. Every write is a transaction of its own that requires the tenant's lease,
+/// so that a sealer whose lease has lapsed writes nothing; it throws `SealerFault.notHeld`. Any other error
+/// means that the store cannot be reached, and that the outcome of the write is unknown.
 package protocol SealerStore: Sendable {
-    /// Every tenant's log; takes the leases that nobody holds and renews those that are held, but for
-    /// those of `left`, which are given away.
+    /// Returns every tenant's log; acquires free leases and renews held ones, but gives up those of `left`.
     func logs(without left: [TenantID]) async throws -> [SealerLog]
 
-    /// How long the log of a tenant is now, and what is stored beside it.
+    /// Returns the present length of a tenant's log, and what is stored beside it.
     func standing(of tenant: TenantID) async throws -> SealedStanding
 
-    /// The exact bytes of events without a gap, from a position on; fewer where one is missing.
+    /// Returns the exact bytes of events from a position on; ends before the first missing one.
     ///
-    /// Throws `SealingRefusal.unauthentic` for one that no server has appended.
+    /// Throws `SealingRefusal.unauthentic` for an event that no server has appended.
     func entries(of tenant: TenantID, from: Int64, limit: Int) async throws -> [[UInt8]]
 
-    /// The stored hashes at some indexes; nil where there is none.
+    /// Returns the stored hashes at some indexes; nil where there is none.
     func hashes(of tenant: TenantID, at indexes: [Int64]) async throws -> [TreeHash?]
 
-    /// Stores the hashes that follow on those which are stored, from an index on.
+    /// Appends hashes to the stored ones, at an index.
     ///
-    /// Throws `SealerFault.notHeld` as well when something else is stored from there on.
+    /// Throws `SealerFault.notHeld` also when other hashes are stored from there on.
     func append(_ hashes: [TreeHash], from index: Int64, of tenant: TenantID) async throws
 
-    /// Reads a stretch of the log once more, leaves hashed by the store, and the hashes stored for it.
+    /// Reads a range of the log again, with its stored hashes; the store hashes the leaves.
     func reread(_ positions: Range<Int64>, of tenant: TenantID) async throws -> RereadStretch
 
-    /// Checkpoints that were published with sizes above one, the smallest first.
+    /// Returns published checkpoints with sizes above one, in ascending order.
     func checkpoints(
         of tenant: TenantID, above size: Int64, limit: Int
     ) async throws -> [SignedCheckpoint]
 
-    /// Makes a signed checkpoint known, and the keys that sign; durable when this comes back.
+    /// Durably publishes a signed checkpoint and the signing keys.
     func publish(_ signed: LastSigned, keys: [String], of tenant: TenantID) async throws
 
-    /// Gives all leases away, so that nobody has to wait for them to lapse.
+    /// Gives up all leases, so that no sealer has to wait for them to lapse.
     func release() async
 }
 
-/// A tenant's log as a sealer finds it.
+/// A tenant's log as a sealer reads it.
 package struct SealerLog: Hashable, Sendable {
     package let tenant: TenantID
-    /// How many events it has.
+    /// The number of events in the log.
     package let size: Int64
-    /// Whether this sealer has the lease.
+    /// Whether this sealer holds the lease.
     package let isHeld: Bool
 
-    /// Describes a log.
+    /// Creates the state of a log.
     package init(tenant: TenantID, size: Int64, isHeld: Bool) {
         self.tenant = tenant
         self.size = size
@@ -59,18 +57,18 @@ package struct SealerLog: Hashable, Sendable {
     }
 }
 
-/// A log and what is stored beside it.
+/// The size of a log and what is stored beside it.
 package struct SealedStanding: Hashable, Sendable {
-    /// How many events the log has.
+    /// The number of events in the log.
     package let size: Int64
-    /// How many hashes are stored.
+    /// The number of stored hashes.
     package let hashCount: Int64
-    /// Verifier keys that were published, the oldest first.
+    /// The published verifier keys, oldest first.
     package let keys: [String]
     /// The largest checkpoint of each origin.
     package let checkpoints: [SignedCheckpoint]
 
-    /// Describes what is stored.
+    /// Creates a state.
     package init(
         size: Int64, hashCount: Int64, keys: [String], checkpoints: [SignedCheckpoint]
     ) {
@@ -81,30 +79,32 @@ package struct SealedStanding: Hashable, Sendable {
     }
 }
 
-/// A stretch of the log that was read once more.
+/// A range of the log that was read again.
 package struct RereadStretch: Hashable, Sendable {
     /// The leaf hashes of the stored entries, without a gap from the first position on.
     package let leaves: [TreeHash]
-    /// The stored hashes of the stretch, without a gap from the first on.
+    /// The stored hashes of the range, without a gap from the first on.
     package let hashes: [TreeHash]
-    /// The first of the entries that no server has appended.
+    /// The first entry that no server has appended.
     package let forgery: LogDamage?
 
-    /// Describes a stretch.
+    /// Creates a range.
     package init(leaves: [TreeHash], hashes: [TreeHash], forgery: LogDamage? = nil) {
         self.leaves = leaves
         self.hashes = hashes
         self.forgery = forgery
     }
 
-    /// - Throws: `SealingRefusal` where an entry is one that no server has appended.
+    /// Checks that no entry is forged.
+    ///
+    /// - Throws: `SealingRefusal` for an entry that no server has appended.
     func expectAuthentic() throws(SealingRefusal) {
         if let forgery { throw .unauthentic(forgery) }
     }
 }
 
-/// Why a sealer's write was not done, though the store is there.
+/// Why a sealer's write was not done although the store can be reached.
 package enum SealerFault: Error, Hashable, Sendable {
-    /// The lease is somebody else's now, or somebody else has stored something.
+    /// Another sealer holds the lease or has stored something.
     case notHeld
 }

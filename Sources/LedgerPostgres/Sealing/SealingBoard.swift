@@ -1,7 +1,7 @@
 import Ledger
 import Synchronization
 
-/// What a sealer's loops tell each other and whoever asks: how each log stands.
+/// The state of each log, shared by a sealer's loops and its observers.
 final class SealingBoard: Sendable {
     typealias Instant = ContinuousClock.Instant
 
@@ -12,18 +12,18 @@ final class SealingBoard: Sendable {
         var isSignedHere = false
         var audited: Int64?
         var refusal: SealingRefusal?
-        /// Whether the refusal stands until an audit has found everything in place.
+        /// Whether the refusal lasts until an audit has found everything in order.
         var isOfAudit = false
-        /// Until when the log is left alone; nil when it may be looked at.
+        /// The end of the log's rest; nil when it may be processed.
         var retry: Instant?
-        /// Since when there is something to sign and nothing of it is signed; nil when there is nothing.
+        /// The time since which there are events to sign and none is signed; nil when there are none.
         var behindSince: Instant?
 
         func isResting(at now: Instant) -> Bool {
             (refusal != nil && isOfAudit) || (retry.map { $0 > now } ?? false)
         }
 
-        /// Takes in what a look at this log came to.
+        /// Records the result of a pass over this log.
         mutating func note(
             _ log: SealerLog, _ round: LogSealing.Round, now: Instant, pause: Duration
         ) {
@@ -34,7 +34,7 @@ final class SealingBoard: Sendable {
             if let size = round.signed[log.tenant] {
                 signed = size
                 isSignedHere = true
-                // What the audit has found meanwhile stands.
+                // A finding of the audit in the meantime remains.
                 if !isOfAudit { (refusal, retry) = (nil, nil) }
             }
             if let found = round.refusals[log.tenant] {
@@ -46,7 +46,7 @@ final class SealingBoard: Sendable {
             wait(before: before, now: now)
         }
 
-        /// Takes in what another sealer has signed.
+        /// Records the size that another sealer has signed.
         mutating func note(signedElsewhere size: Int64, now: Instant) {
             let before = signed
             signed = max(signed, size)
@@ -71,7 +71,7 @@ final class SealingBoard: Sendable {
     private let now: @Sendable () -> Instant
     private let state: Mutex<State>
 
-    /// `behindMax` is how long a log may have something to sign before that is trouble.
+    /// Creates a board; `behindMax` is how long a log may have unsigned events before it counts as stuck.
     init(
         refusalPause: Duration, behindMax: Duration = .seconds(30),
         now: @escaping @Sendable () -> Instant = { .now }
@@ -82,7 +82,7 @@ final class SealingBoard: Sendable {
         state = Mutex(State(beat: now(), lastRound: now()))
     }
 
-    /// Notes that a loop has come by.
+    /// Records a sign of life of a loop.
     func beat() {
         let now = now()
         state.withLock { $0.beat = now }
@@ -93,13 +93,13 @@ final class SealingBoard: Sendable {
         return state.withLock { now - $0.beat <= limit }
     }
 
-    /// Whether all logs could be looked at, not too long ago.
+    /// Whether all logs were read recently.
     var isCurrent: Bool {
         let now = now()
         return state.withLock { now - $0.lastRound <= behindMax }
     }
 
-    /// Checkpoints that were published.
+    /// The number of checkpoints that were published.
     var signedCount: Int { state.withLock(\.signedCount) }
 
     var statuses: [SealerStatus] {
@@ -112,12 +112,12 @@ final class SealingBoard: Sendable {
         }
     }
 
-    /// Whether a log waits for an audit that lifts its refusal.
+    /// Whether a refused log waits for an audit.
     var hasRefusal: Bool {
         state.withLock { $0.places.values.contains { $0.refusal != nil } }
     }
 
-    /// The logs that this process can't seal for reasons of its own, while they rest: another one may.
+    /// The logs that this process can't seal for reasons of its own, while they rest; another one may.
     var left: [TenantID] {
         let now = now()
         return state.withLock(\.places).filter { _, place in
@@ -129,30 +129,30 @@ final class SealingBoard: Sendable {
         }.keys.sorted()
     }
 
-    /// The logs that this process does not seal, and that have grown since anybody was seen to sign them.
+    /// The logs that another process seals, and that have grown since the last known signature.
     var watched: [TenantID] {
         state.withLock(\.places).filter { !$0.value.isHeld && $0.value.signed < $0.value.size }
             .keys.sorted()
     }
 
-    /// Notes how far another process has signed a log.
+    /// Records how far another process has signed a log.
     func noteSigned(elsewhere size: Int64, of tenant: TenantID) {
         let now = now()
         state.withLock { $0.places[tenant]?.note(signedElsewhere: size, now: now) }
     }
 
-    /// Whether a log is in the database, as far as was seen.
+    /// Whether a log was seen in the database.
     func knows(_ tenant: TenantID) -> Bool {
         state.withLock { $0.places[tenant] != nil }
     }
 
-    /// Whether a log is to be left alone for now.
+    /// Whether a log is at rest.
     func isResting(_ tenant: TenantID) -> Bool {
         let now = now()
         return state.withLock { $0.places[tenant]?.isResting(at: now) ?? false }
     }
 
-    /// Takes in what a look at all logs came to; the refusals that are new.
+    /// Records the result of a pass over all logs; returns the new refusals.
     func note(_ round: LogSealing.Round) -> [(tenant: TenantID, refusal: SealingRefusal)] {
         let now = now()
         return state.withLock { state in
@@ -173,10 +173,10 @@ final class SealingBoard: Sendable {
         }
     }
 
-    /// Notes that an audit has found everything in place up to a size.
+    /// Records that an audit has found everything in order up to a size.
     ///
-    /// A log that is refused is tried again, and only when that works it is refused no more. Where another
-    /// process has it, that one tries.
+    /// A refused log is tried again, by the process that has its lease; the refusal ends only when that
+    /// succeeds.
     func noteAudit(of tenant: TenantID, size: Int64) {
         state.withLock { state in
             guard var place = state.places[tenant] else { return }
@@ -187,9 +187,9 @@ final class SealingBoard: Sendable {
         }
     }
 
-    /// Notes what an audit has found; whether it is new.
+    /// Records the finding of an audit; returns whether it is new.
     ///
-    /// A log that went back stays one: that says more than the first event that is missing.
+    /// A log that is shorter than signed keeps that refusal: it says more than the first missing event.
     func noteAudit(of tenant: TenantID, refusal: SealingRefusal) -> Bool {
         state.withLock { state in
             let known = state.places[tenant]?.refusal

@@ -1,6 +1,6 @@
-/// How long a sealer rests between two looks: so that a commit is signed within 200 ms of its own time.
+/// The rest of a sealer between two passes, such that a commit is signed within 200 ms of its own time.
 struct SealingPace: Sendable {
-    /// A rest: first one that nothing cuts short, then one until somebody says that there is something.
+    /// A rest: an uninterruptible part, then one that a wake-up ends.
     struct Rest: Hashable, Sendable {
         var sleep = Duration.zero
         var wait = Duration.zero
@@ -13,17 +13,17 @@ struct SealingPace: Sendable {
     private let poll: Duration
     private var backoff = Duration.zero
 
-    /// Looks at the latest after `poll`, for what other processes append, and after a look that signed
-    /// something at the earliest after `pause`; both counted from the beginning of the look.
+    /// Starts a pass at most `poll` after the last one for events of other processes, and at least `pause`
+    /// after one that signed; both count from its beginning.
     ///
-    /// As much as a look that signed took longer than `pause` it rests afterwards: with a thousand busy logs
-    /// the sealer leaves about half of the time to whoever appends to them, and signs more of each at once.
+    /// When a pass that signed took longer than `pause`, the rest is longer by the excess: with a thousand
+    /// busy logs the sealer leaves about half of the time to the writers, and signs more of each log at once.
     init(pause: Duration, poll: Duration) {
         self.pause = pause
         self.poll = poll
     }
 
-    /// The rest after a look that took some time.
+    /// Returns the rest after a pass and its duration.
     mutating func rest(after round: LogSealing.Round, took: Duration) -> Rest {
         backoff = .zero
         guard !round.hasMore else { return Rest() }
@@ -31,7 +31,7 @@ struct SealingPace: Sendable {
         return Rest(sleep: sleep, wait: max(.zero, poll - took - sleep))
     }
 
-    /// The rest after the database could not be reached: longer each time.
+    /// Returns the rest after the database could not be reached, longer each time.
     mutating func restAfterFault() -> Rest {
         backoff = min(max(backoff * 2, Self.backoffMin), Self.backoffMax)
         return Rest(sleep: backoff)

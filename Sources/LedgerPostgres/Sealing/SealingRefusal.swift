@@ -1,24 +1,24 @@
-/// Why a sealer signs no further checkpoint of a log: what was signed before does not hold any more, or
-/// nobody can tell.
+/// Why a sealer signs no further checkpoint of a log: it contradicts the last signature, or cannot be
+/// compared with it.
 ///
-/// Never mended by signing something else. Positions and sizes only, no personal data.
+/// Never resolved by another signature. Holds positions and sizes only, no personal data.
 package enum SealingRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The log is shorter than what was signed: it was cut off, or the database was set back.
+    /// The log is shorter than what was signed: it was truncated, or the database was rolled back.
     case logWentBack(size: Int64, signed: Int64)
     /// The stored hashes end before what was signed.
     case hashesWentBack(signed: Int64)
-    /// There are as many stored hashes as no tree has.
+    /// The number of stored hashes is not that of any tree.
     case hashesDamaged
-    /// The log or its hashes are not what was signed.
+    /// The log or its hashes differ from what was signed.
     case contradicts(SealingFinding)
-    /// No server has appended an event, or the key that would tell is not at hand.
+    /// No server has appended an event, or the key to check it is unavailable.
     case unauthentic(LogDamage)
-    /// A checkpoint was published that the record does not know of, or the record is missing.
+    /// A published checkpoint is not in the record, or the record is missing.
     case recordUnfit(String)
-    /// The database fails whenever it is asked for this log.
+    /// The database fails on every request for this log.
     case databaseFails(String)
 
-    /// Whether it is about the log itself: then it holds until an audit has found everything in place.
+    /// Whether it concerns the log itself, and so lasts until an audit has found everything in order.
     var isOfLog: Bool {
         switch self {
         case .logWentBack, .hashesWentBack, .hashesDamaged, .contradicts: true
@@ -27,12 +27,11 @@ package enum SealingRefusal: Error, Hashable, Sendable, CustomStringConvertible 
         }
     }
 
-    /// Whether a published checkpoint is wrong and nothing that was found of the log: anybody who may add
-    /// rows of checkpoints can bring that about.
+    /// Whether only a published checkpoint is wrong, which any login that may add checkpoints can cause.
     package var isOfCheckpointAlone: Bool {
         switch self {
         case .contradicts(let finding): finding.isOfCheckpointAlone
-        // Of a record that is behind it cannot be told apart.
+        // A record that is behind cannot be distinguished.
         case .recordUnfit: true
         case .logWentBack, .hashesWentBack, .hashesDamaged, .unauthentic, .databaseFails: false
         }
@@ -49,25 +48,25 @@ package enum SealingRefusal: Error, Hashable, Sendable, CustomStringConvertible 
         case .contradicts(let finding): finding.description
         case .unauthentic(let damage): damage.description
         case .recordUnfit(let reason): reason
-        case .databaseFails(let reason): "the database fails whenever it is asked: \(reason)"
+        case .databaseFails(let reason): "the database fails on every request: \(reason)"
         }
     }
 }
 
-/// A place in a log that is not what it was when it was sealed.
+/// A position in a log that differs from the sealed state.
 package struct SealingFinding: Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong there.
+    /// A description of the fault.
     package let what: String
-    /// The first position that is not as it was, where that can be told.
+    /// The first position that differs, where it is known.
     package let position: Int64?
     /// The size up to which everything is as it was signed.
     package let after: Int64
-    /// The first signed size that does not hold; nil when what is wrong was not signed yet.
+    /// The first signed size that is contradicted; nil when the fault is above all signed sizes.
     package let before: Int64?
-    /// Whether it is a published checkpoint that nobody signed, and the log is as it was.
+    /// Whether the log is intact and only a published checkpoint has no valid signature.
     package let isOfCheckpointAlone: Bool
 
-    /// Describes a place.
+    /// Creates a finding.
     package init(
         what: String, position: Int64?, after: Int64, before: Int64?,
         isOfCheckpointAlone: Bool = false

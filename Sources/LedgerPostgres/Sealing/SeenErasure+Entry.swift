@@ -2,13 +2,12 @@ import Cryptography
 import Ledger
 
 extension SeenErasure {
-    /// What the bytes of every entry of an erasure end in, of each version: the canonical form has its keys
-    /// in order.
+    /// The last bytes of every entry of an erasure, for each version: canonical JSON has its keys in order.
     private static let endings = (1...Event.Name.accountErased.newestVersion).map {
         Array(",\"type\":\"AccountErased\",\"v\":\"\($0)\"}".utf8)
     }
 
-    /// Reads the erasure that an entry records; nil for any other entry.
+    /// Reads the erasure that an entry records; returns nil for any other entry.
     init?(entry: [UInt8]) {
         guard Self.endings.contains(where: { entry.suffix($0.count).elementsEqual($0) }),
             let members = JSONValue(parsing: entry)?.members,

@@ -1,15 +1,15 @@
 import Postgres
 
-/// What it means for a sealer that the database did not do what it was asked for one log.
+/// The meaning of a database failure on one log for the sealer.
 enum StoreTrouble: Hashable, Sendable {
-    /// The connection is gone or will be: no log can be looked at.
+    /// The connection is or will be lost: no log can be processed.
     case away
-    /// It may well work next time: a lock or a timeout, memory or disk that ran out.
+    /// A retry may succeed: a lock, a timeout, or exhausted memory or disk.
     case passing(String)
-    /// It will fail again: what is stored for this log can't be read, or a write is refused.
+    /// A retry will fail: what is stored for this log can't be read, or a write is refused.
     case lasting(String)
 
-    /// Judges an error; nil for one that does not come from the database.
+    /// Classifies an error; returns nil for one that does not come from the database.
     init?(_ error: any Error) {
         guard let error = error as? PostgresError else { return nil }
         let what = error.description
@@ -21,7 +21,7 @@ enum StoreTrouble: Hashable, Sendable {
         case .server(let refusal):
             self =
                 switch refusal.state.rawValue {
-                // The server stops, starts or follows another one, or the session was ended.
+                // The server is stopping, starting or a standby, or the session was terminated.
                 case "57P01", "57P02", "57P03", "57P04", "57P05", "25006", "25P03": .away
                 case "55P03", "57014": .passing(what)
                 default:

@@ -1,19 +1,19 @@
 import Ledger
 import TransparencyLog
 
-/// What has to hold before a signature: the Yeti2022 log died of one flipped bit that nobody looked at
-/// again before it was signed.
+/// The checks before a signature: the Yeti2022 log was ruined by one flipped bit that was not checked again
+/// before signing.
 struct TreeCheck {
     let store: any SealerStore
     let tenant: TenantID
     let pageMax: Int
 
-    /// Reads more of the new events and hashes once more, from the tree that was signed before on; whether
-    /// that was all of them.
+    /// Reads more of the new events and hashes again, after the last signed tree; returns whether those were
+    /// all.
     ///
-    /// The first reading hashed the entries here; this time the store hashes them, by its own code in its
-    /// own memory. Both have to come to the same root, and to the very hashes that are stored. After a
-    /// restore everything is new, so no more than `limit` events are read in one go.
+    /// The first reading hashed the entries here; this time the store hashes them, with its own code and
+    /// memory. Both must give the same root and the stored hashes. After a restore everything is new, so at
+    /// most `limit` events are read at once.
     /// - Throws: `SealingRefusal`.
     func reread(_ tree: inout SealedTree, limit: Int) async throws -> Bool {
         let last = min(tree.stored.size, tree.reread.size + Int64(limit))
@@ -31,20 +31,20 @@ struct TreeCheck {
         return tree.reread.size == tree.stored.size
     }
 
-    /// Proves that the stored hashes lead from the root that was signed before to the new one, once
-    /// everything has been read again.
+    /// Proves that the stored hashes lead from the last signed root to the new one, after all was read again.
     ///
     /// - Throws: `SealingRefusal`.
     func expect(_ tree: SealedTree) async throws {
         guard tree.reread == tree.stored else {
-            throw refusal("what was read twice has two roots", tree)
+            throw refusal("two reads of the same events give different roots", tree)
         }
         try await expectConsistency(tree)
     }
 
-    /// Reads the last page of what was signed once more: an end that was cut off and grew again, while the
-    /// hashes stayed, would not be noticed before the audit comes by.
+    /// Reads the last page of the signed events again.
     ///
+    /// An end that was cut off and grew again while the hashes remained would otherwise go unnoticed until
+    /// the audit.
     /// - Throws: `SealingRefusal`.
     func expectEnd(of signed: CompactRange) async throws {
         let start = max(0, signed.size - Int64(pageMax))
@@ -88,15 +88,15 @@ struct TreeCheck {
 }
 
 extension CompactRange {
-    /// Something in a stretch that does not follow from the rest of it.
+    /// The first item in a range that does not follow from the rest.
     struct Mismatch {
         let position: Int64
         let what: String
     }
 
-    /// Adds the leaves of a stretch, which has to reach a size and to have stored what they give.
+    /// Adds the leaves of a range, which must reach a size and match the stored hashes.
     ///
-    /// - Returns: the first place that does not fit; then the tree is of no use any more.
+    /// - Returns: the first mismatch; the tree is then no longer usable.
     mutating func append(_ stretch: RereadStretch, upTo end: Int64) -> Mismatch? {
         var rest = stretch.hashes[...]
         for leaf in stretch.leaves {
@@ -110,7 +110,7 @@ extension CompactRange {
                     position: position, what: "the entry is not the one that was hashed")
             }
             guard rest.prefix(hashes.count).elementsEqual(hashes) else {
-                return Mismatch(position: position, what: "a stored hash is another one")
+                return Mismatch(position: position, what: "a stored hash is wrong")
             }
             rest = rest.dropFirst(hashes.count)
         }

@@ -1,26 +1,26 @@
 import Ledger
 import TransparencyLog
 
-/// Takes a log up where this sealer, or one before it, has left it.
+/// Loads the state of a log as this sealer, or one before it, left it.
 struct TreeLoading {
     let store: any SealerStore
     let record: any SealerRecord
     let pageMax: Int
 
-    /// A log as it was taken up.
+    /// A loaded log.
     struct Loaded {
-        /// How many events the log has.
+        /// The number of events in the log.
         let size: Int64
         let tree: SealedTree
-        /// Whether a checkpoint that was signed and no more was published on the way.
+        /// Whether a signed but unpublished checkpoint was published during the load.
         let hasPublished: Bool
     }
 
-    /// Takes the tree of a log up, and publishes what was signed last if that was not done.
+    /// Loads the tree of a log, and publishes the last signed checkpoint if that was not done.
     ///
-    /// - Throws: `SealingRefusal` when the store does not have what was signed.
+    /// - Throws: `SealingRefusal` when the store lacks what was signed.
     func load(_ tenant: TenantID) async throws -> Loaded {
-        // Another sealer may sign meanwhile. What was published before the record was read is in the
+        // Another sealer may sign at the same time. What was published before the record was read is in the
         // record, and what is in the record is in the log that is read after it.
         let before = try await store.standing(of: tenant)
         let kept = try record.standing(
@@ -50,7 +50,7 @@ struct TreeLoading {
         guard published?.size != size else {
             return Loaded(size: stored.size, tree: tree, hasPublished: false)
         }
-        // Signed and written down, but not published: the same note is published now.
+        // Signed and recorded, but not published: the same note is published now.
         try await store.publish(
             last, keys: kept.signers.map(\.verifier.vkey), of: tenant)
         return Loaded(size: stored.size, tree: tree, hasPublished: true)
@@ -62,8 +62,8 @@ struct TreeLoading {
         guard let published else { return }
         guard let last = kept.last else {
             throw .recordUnfit(
-                "checkpoints of \(kept.origin) were published up to size \(published.size), of which"
-                    + " the record outside of the database knows nothing: restore it")
+                "checkpoints of \(kept.origin) were published up to size \(published.size), but the"
+                    + " record outside the database has none of them: restore it")
         }
         let size = last.checkpoint.size
         if published.size > size, let fault = published.fault(kept.verifiers) {
@@ -74,7 +74,7 @@ struct TreeLoading {
         }
         guard published.size <= size else {
             throw .recordUnfit(
-                "a checkpoint of size \(published.size) was published, and the record outside of the"
+                "a checkpoint of size \(published.size) was published, but the record outside the"
                     + " database ends at \(size): restore it")
         }
         guard published.size < size || TreeHash(published.root) == last.checkpoint.root else {
@@ -85,8 +85,8 @@ struct TreeLoading {
         }
     }
 
-    /// The tree of the stored hashes and, of the same hashes, the one of the signed size; nil when a hash
-    /// is missing.
+    /// Returns the trees of the stored hashes at their end and at the signed size; nil when a hash is
+    /// missing.
     private func tree(
         _ tenant: TenantID, _ stored: SealedStanding, _ origin: NoteKeyName, signed: Int64
     ) async throws -> SealedTree? {

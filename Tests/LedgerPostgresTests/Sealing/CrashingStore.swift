@@ -4,7 +4,7 @@ import TransparencyLog
 
 @testable import LedgerPostgres
 
-/// A process that ends at a step of its work, before the step is done or right after it.
+/// A process that ends at a step of its work, just before or after it.
 final class Crash: Sendable {
     struct Ended: Error {}
 
@@ -18,7 +18,7 @@ final class Crash: Sendable {
         self.isAfter = isAfter
     }
 
-    /// How many steps there were.
+    /// The number of steps so far.
     var steps: Int { count.withLock(\.self) }
 
     func pass<Value>(_ body: () async throws -> Value) async throws -> Value {
@@ -114,7 +114,7 @@ struct CrashingRecord: SealerRecord {
         try ending { try record.add(erasures, of: tenant) }
     }
 
-    /// The loop takes every fault of a record for a refusal, which ends its look at the tenant as well.
+    /// The loop treats every fault of a record as a refusal, which also ends its pass over the tenant.
     private func ending<Value>(
         _ body: () throws -> Value
     ) throws(SealerRecordFault) -> Value {

@@ -6,7 +6,7 @@ import TransparencyLog
 @testable import LedgerPostgres
 
 @Suite struct LogSealingTests {
-    /// Signs people in and seals, a few times over, in pages of three.
+    /// Signs people in and seals, several times over, in pages of three.
     private func history(
         _ fixture: SealingFixture, _ ledger: SequencerFixture, rounds: Int = 4
     ) async throws {
@@ -17,7 +17,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `every event is hashed as it is stored, and what is signed covers all of them`()
+    @Test func `every event is hashed as it is stored, and the signatures cover all of them`()
         async throws
     {
         try await SealingFixture.with { fixture, ledger in
@@ -85,7 +85,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `a proof that there is none of is refused with its reason`() async throws {
+    @Test func `an impossible proof is refused with its reason`() async throws {
         try await SealingFixture.with { fixture, ledger in
             let reads = fixture.reads()
             func inclusion(_ position: Int64, _ size: Int64?) async throws -> ProofRefusal? {
@@ -119,7 +119,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `nothing new is not signed again, and rows have at most 56 hashes`()
+    @Test func `an unchanged log is not signed again, and rows have at most 56 hashes`()
         async throws
     {
         try await SealingFixture.with { fixture, ledger in
@@ -140,7 +140,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `the record is what was published, to the letter`() async throws {
+    @Test func `the record equals the published note byte for byte`() async throws {
         try await SealingFixture.with { fixture, ledger in
             try await history(fixture, ledger, rounds: 2)
             let last = try #require(try fixture.record.lastSigned(of: .default))
@@ -148,7 +148,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `tenants have logs, keys and records of their own`() async throws {
+    @Test func `each tenant has its own log, keys and record`() async throws {
         let acme = tenant("acme")
         try await SealingFixture.with { fixture, ledger in
             try await ledger.open(acme)

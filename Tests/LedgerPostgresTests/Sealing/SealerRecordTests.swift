@@ -28,9 +28,9 @@ import TransparencyLog
             """.utf8)
     }
 
-    @Test func `an erasure is told by its entry, and nothing else is taken for one`() throws {
+    @Test func `an erasure is recognized by its entry, and nothing else is`() throws {
         let seen = try #require(SeenErasure(entry: entry(17)))
-        // One that is overlooked would be undone by a restore.
+        // An overlooked erasure would be undone by a restore.
         for version in 1...Event.Name.accountErased.newestVersion {
             #expect(SeenErasure(entry: entry(17, version: version)) == seen, "\(version)")
         }
@@ -42,7 +42,7 @@ import TransparencyLog
         #expect(SeenErasure(entry: []) == nil)
     }
 
-    @Test func `erasures are listed once, also behind a line that was cut short`() throws {
+    @Test func `erasures are listed once, also after an incomplete line`() throws {
         try with { record, path in
             _ = try record.standing(of: .default, mayBegin: true)
             let seen = try (0..<4).map { try #require(SeenErasure(entry: entry($0))) }
@@ -60,7 +60,10 @@ import TransparencyLog
         }
     }
 
-    @Test func `a key is made once, signs as the log's name, and is its owner's alone`() throws {
+    @Test
+    func `a key is created once, signs under the log's name, and is readable by its owner only`()
+        throws
+    {
         try with { record, path in
             #expect(throws: SealerRecordFault.self) {
                 try record.standing(of: .default, mayBegin: false)
@@ -79,7 +82,7 @@ import TransparencyLog
         }
     }
 
-    /// Signs a checkpoint of some size as whatever the log's name is.
+    /// Signs a checkpoint of some size under the log's present name.
     private func sign(_ size: Int64, _ record: SealerDirectory) throws {
         let standing = try record.standing(of: .default, mayBegin: true)
         let checkpoint = Checkpoint(
@@ -91,7 +94,7 @@ import TransparencyLog
             after: standing.last?.checkpoint, of: .default)
     }
 
-    @Test func `a new name that a crash broke off gets one key`() throws {
+    @Test func `a new name interrupted by a crash gets one key`() throws {
         try with { record, path in
             try sign(3, record)
             let files = FileManager.default
@@ -121,7 +124,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `what is signed follows on what was signed, and on nothing else`() throws {
+    @Test func `a signature follows the last one and no other`() throws {
         try with { record, _ in
             try sign(3, record)
             let first = try #require(try record.lastSigned(of: .default))
@@ -140,7 +143,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `a draft that a killed process has left is taken away`() throws {
+    @Test func `the draft of a killed process is deleted`() throws {
         try with { record, path in
             try sign(3, record)
             let draft = path + "/default/.checkpoint-0a1b2c3d.key.1234567890"
@@ -157,7 +160,7 @@ import TransparencyLog
             let seen = try #require(SeenErasure(entry: entry(17)))
             try record.add([seen], of: .default)
             let file = try #require(FileHandle(forUpdatingAtPath: path + "/default/erasures"))
-            // A hole: it takes no room.
+            // A sparse file, which occupies no space.
             try file.truncate(atOffset: 300 * 1024 * 1024)
             try file.close()
             try record.add([seen], of: .default)

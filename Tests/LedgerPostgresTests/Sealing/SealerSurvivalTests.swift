@@ -6,9 +6,9 @@ import TransparencyLog
 
 @testable import LedgerPostgres
 
-/// A sealer that ends anywhere, several of them, and what their record is worth then.
+/// A sealer that ends at any step, several sealers, and the value of their record afterwards.
 @Suite struct SealerSurvivalTests {
-    /// One look by a process that ends somewhere; its lease stays, as that of a dead process does.
+    /// Runs one pass of a process that crashes; its lease remains, like that of a dead process.
     private func sealUntilCrash(_ fixture: SealingFixture, _ crash: Crash) async throws {
         let store = fixture.store()
         var limits = SealingLimits()
@@ -18,13 +18,13 @@ import TransparencyLog
             store: CrashingStore(store: store, crash: crash),
             record: CrashingRecord(record: fixture.record, crash: crash), limits: limits)
         while let round = try? await sealing.round(), round.hasMore {}
-        // Another process could not take the log over before the lease has lapsed.
+        // Another process could not acquire the log before the lease has lapsed.
         await store.release()
         await store.close()
     }
 
     @Test(arguments: [false, true])
-    func `whoever goes on after a crash at any step contradicts nothing that was signed`(
+    func `after a crash at any step the next sealer contradicts no signature`(
         isAfter: Bool
     ) async throws {
         try await SealingFixture.with { fixture, ledger in
@@ -38,7 +38,7 @@ import TransparencyLog
                 try await story.people((step * 10)..<(step * 10 + 4))
                 crash = Crash(at: step, isAfter: isAfter)
                 try await sealUntilCrash(fixture, crash)
-                // What the dead process wrote down, it may have shown to somebody.
+                // The dead process may have published what it recorded.
                 let signed = try fixture.record.lastSigned(of: .default)?.checkpoint.size ?? 0
                 let round = try await fixture.sealOnce()
                 #expect(round.refusals.isEmpty, "step \(step)")
@@ -52,7 +52,7 @@ import TransparencyLog
         }
     }
 
-    /// Every published checkpoint continues the one before it.
+    /// Checks that every published checkpoint continues the one before it.
     private func expectConsistent(_ fixture: SealingFixture) async throws {
         let reads = fixture.reads()
         var last: SignedCheckpoint?
@@ -68,7 +68,7 @@ import TransparencyLog
         await reads.close()
     }
 
-    @Test func `a log is one sealer's until it gives it away`() async throws {
+    @Test func `a log belongs to one sealer until it releases it`() async throws {
         try await SealingFixture.with { fixture, ledger in
             var story = Story(ledger.sequencer)
             try await story.people(0..<2)
@@ -80,7 +80,7 @@ import TransparencyLog
             #expect(second.publishedCount == 0)
             await stores[0].release()
             try await story.people(2..<4)
-            // The one that has lost it writes nothing, whatever it knows.
+            // The sealer that has lost it writes nothing, whatever it knows.
             let late = try await stores[0].standing(of: .default).hashCount
             await #expect(throws: SealerFault.notHeld) {
                 try await stores[0].append([.emptyRoot], from: late, of: .default)
@@ -92,7 +92,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `a lease that nobody renews lapses, also when the clock was set back`()
+    @Test func `a lease lapses unless it is renewed, also when the clock was set back`()
         async throws
     {
         try await SealingFixture.with { fixture, ledger in
@@ -111,7 +111,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `hashes are stored where they follow, and nowhere else`() async throws {
+    @Test func `hashes are stored only where they continue the stored ones`() async throws {
         try await SealingFixture.with { fixture, ledger in
             var story = Story(ledger.sequencer)
             try await story.people(0..<2)
@@ -129,7 +129,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `a record that another sealer has taken further is not set back`() async throws {
+    @Test func `a record that another sealer has advanced is not set back`() async throws {
         try await SealingFixture.with { fixture, ledger in
             var story = Story(ledger.sequencer)
             try await story.people(0..<2)
@@ -156,7 +156,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `keys are made for a log that was never sealed, and never again`() async throws {
+    @Test func `keys are created only for a log that was never sealed`() async throws {
         try await SealingFixture.with { fixture, ledger in
             var story = Story(ledger.sequencer)
             try await story.people(0..<2)
@@ -167,7 +167,7 @@ import TransparencyLog
                 try files.contentsOfDirectory(atPath: directory).first { $0.hasSuffix(".key") })
             try await story.people(2..<4)
 
-            // Everything is gone: the checkpoints in the database say that there was something.
+            // All files are gone: the checkpoints in the database show that there was a record.
             try files.moveItem(atPath: directory, toPath: fixture.path + "/aside")
             #expect(
                 try await fixture.sealOnce().refusals[.default]?.description.contains("restore it")
@@ -175,20 +175,20 @@ import TransparencyLog
             #expect(!files.fileExists(atPath: directory))
             try files.moveItem(atPath: fixture.path + "/aside", toPath: directory)
 
-            // The key alone is gone.
+            // Only the key is gone.
             try files.moveItem(atPath: directory + "/" + key, toPath: fixture.path + "/key")
             #expect(
                 try await fixture.sealOnce().refusals[.default]?.description.contains("restore it")
                     == true)
             try files.moveItem(atPath: fixture.path + "/key", toPath: directory + "/" + key)
 
-            // What was signed is gone, and the database knows of it.
+            // The last signature is gone, and the database has it.
             try files.moveItem(
                 atPath: directory + "/last-signed", toPath: fixture.path + "/last")
             #expect(
                 try await fixture.sealOnce().refusals[.default]?.description.contains(
-                    "knows nothing") == true)
-            // An older one than the database knows of.
+                    "has none of them") == true)
+            // A record older than the database.
             try files.moveItem(
                 atPath: fixture.path + "/last", toPath: directory + "/last-signed")
             try files.copyItem(
@@ -204,7 +204,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `a note that the keys beside it did not sign is no record`() async throws {
+    @Test func `a note without a signature of the keys beside it is refused`() async throws {
         try await SealingFixture.with { fixture, ledger in
             var story = Story(ledger.sequencer)
             try await story.people(0..<2)

@@ -6,7 +6,7 @@ import TransparencyLog
 
 @testable import LedgerPostgres
 
-/// The sealer as it runs beside a sequencer.
+/// The sealer running beside a sequencer.
 @Suite struct SealerTests {
     private final class Alarms: Sendable {
         private let all = Mutex<[SealingRefusal]>([])
@@ -18,7 +18,7 @@ import TransparencyLog
         }
     }
 
-    /// A record on a disk that is full.
+    /// A record on a full disk.
     private struct FullRecord: SealerRecord {
         let record: any SealerRecord
 
@@ -56,7 +56,7 @@ import TransparencyLog
             onRefusal: { alarms.add($1) })
     }
 
-    /// Changes one entry that is signed.
+    /// Changes one signed entry.
     private static let change = """
         UPDATE events SET entry = convert_to(replace(convert_from(entry, 'UTF8'),
             '"provider":"apple"', '"provider":"zpple"'), 'UTF8') WHERE position = 5
@@ -66,7 +66,7 @@ import TransparencyLog
         sealer.statuses.first { $0.tenant == .default }?.signed ?? 0
     }
 
-    @Test func `commits are signed as they come, and gone through again`() async throws {
+    @Test func `commits are signed as they come, and audited`() async throws {
         try await SealingFixture.with { fixture, ledger in
             let alarms = Alarms()
             let sealer = sealer(fixture, alarms)
@@ -78,7 +78,7 @@ import TransparencyLog
                 let size = Int64(round * 6 + 7)
                 try await eventually("size \(size) is signed") { signed(sealer) == size }
             }
-            try await eventually("the audit has gone through all of it") {
+            try await eventually("the audit has covered the whole log") {
                 sealer.statuses.first?.audited == 31
             }
             #expect(sealer.isAlive())
@@ -86,14 +86,14 @@ import TransparencyLog
             running.cancel()
             await running.value
             #expect(alarms.refusals.isEmpty)
-            // The lease was given away.
+            // The lease was released.
             let leases = try await fixture.database.rows(
                 "count(*)::text]) FROM sealer_leases")
             #expect(leases == ["0"])
         }
     }
 
-    @Test func `a log that was changed is signed again once it is as it was`() async throws {
+    @Test func `a changed log is signed again once it is restored`() async throws {
         try await SealingFixture.with { fixture, ledger in
             let alarms = Alarms()
             let sealer = sealer(fixture, alarms)
@@ -131,7 +131,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `who takes the lease does not silence what was found`() async throws {
+    @Test func `acquiring the lease does not hide a finding`() async throws {
         try await SealingFixture.with { fixture, ledger in
             let sealer = sealer(fixture, Alarms())
             let running = Task { await sealer.run() }
@@ -143,7 +143,7 @@ import TransparencyLog
             try await eventually("the change is found") {
                 sealer.statuses.first?.refusal != nil
             }
-            // As whoever holds the serving login may do, again and again.
+            // As a holder of the serving login may do, again and again.
             try await fixture.database.asSuperuser.execute(
                 """
                 CREATE FUNCTION taken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -180,7 +180,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `a log that another sealer is about to begin is no fault`() async throws {
+    @Test func `a log that another sealer is about to start is no fault`() async throws {
         try await SealingFixture.with { fixture, ledger in
             var story = Story(ledger.sequencer)
             try await story.people(0..<2)
@@ -202,7 +202,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `a log that is gone as a whole is missed`() async throws {
+    @Test func `a log that is completely gone is reported`() async throws {
         try await SealingFixture.with { fixture, ledger in
             var story = Story(ledger.sequencer)
             try await story.people(0..<2)
@@ -211,7 +211,7 @@ import TransparencyLog
             let alarms = Alarms()
             let sealer = sealer(fixture, alarms)
             let running = Task { await sealer.run() }
-            try await eventually("the log is missed") {
+            try await eventually("the missing log is reported") {
                 alarms.refusals == [.logWentBack(size: 0, signed: 7)]
             }
             running.cancel()
@@ -227,7 +227,7 @@ import TransparencyLog
             try await fixture.sealOnce()
             try await story.people(2..<4)
             try await fixture.sealOnce()
-            // The next look goes by the largest checkpoint only.
+            // The next pass depends on the largest checkpoint only.
             try await fixture.tamper(
                 """
                 CREATE TABLE aside AS TABLE checkpoints;
@@ -251,7 +251,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `of two sealers one works, and the other goes on when it ends`() async throws {
+    @Test func `of two sealers one works, and the other takes over when it ends`() async throws {
         try await SealingFixture.with { fixture, ledger in
             let alarms = Alarms()
             let sealers = [sealer(fixture, alarms), sealer(fixture, alarms)]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// What a sealer says of its logs, and how long it rests, by a clock that only the test moves.
+/// The reported state of a sealer's logs and the length of its rests, by a manual clock.
 @Suite struct SealingBoardTests {
     private final class HandClock: Sendable {
         private let time = Mutex(ContinuousClock.now)
@@ -41,10 +41,10 @@ import Testing
     private var refusal: SealingRefusal? { board.statuses.first?.refusal }
     private var isStuck: Bool { board.statuses.first?.isStuck ?? false }
 
-    @Test func `what others have signed is not what this process has found in place`() throws {
+    @Test func `signatures of others do not count as verified by this process`() throws {
         note(size: 8, isHeld: false)
         board.noteSigned(elsewhere: 10, of: .default)
-        // Taken over, but the look at it was broken off.
+        // Acquired, but the pass over it was aborted.
         note(size: 8)
         let taken = try #require(board.statuses.first)
         #expect(taken.isHeld && taken.signed == 10 && !taken.isSignedHere)
@@ -54,7 +54,7 @@ import Testing
         #expect(try !#require(board.statuses.first).isSignedHere)
     }
 
-    @Test func `a log of which nothing is signed for too long is stuck`() {
+    @Test func `a log with unsigned events for too long is stuck`() {
         note(size: 10, signed: 10)
         clock.advance(100)
         #expect(!isStuck, "there is nothing to sign")
@@ -67,14 +67,14 @@ import Testing
         clock.advance(1)
         #expect(isStuck)
         note(size: 20, signed: 12)
-        #expect(!isStuck, "it comes on")
+        #expect(!isStuck, "it makes progress")
         clock.advance(31)
         #expect(isStuck)
         note(size: 20, signed: 20)
         #expect(!isStuck)
     }
 
-    @Test func `a log that somebody else has, and does not seal, is stuck as well`() {
+    @Test func `a log that another process holds and does not seal is also stuck`() {
         note(size: 10, isHeld: false)
         #expect(board.watched == [.default])
         board.noteSigned(elsewhere: 10, of: .default)
@@ -85,14 +85,14 @@ import Testing
         board.noteSigned(elsewhere: 11, of: .default)
         clock.advance(20)
         note(size: 12, isHeld: false)
-        #expect(!isStuck, "it comes on")
+        #expect(!isStuck, "it makes progress")
         clock.advance(11)
         #expect(isStuck)
         board.noteSigned(elsewhere: 12, of: .default)
         #expect(!isStuck)
     }
 
-    @Test func `a sealer that can look at no log is not current`() {
+    @Test func `a sealer that can read no log is not current`() {
         note(signed: 10)
         clock.advance(30)
         board.beat()
@@ -104,7 +104,7 @@ import Testing
         #expect(board.isCurrent)
     }
 
-    @Test func `a clean audit lifts no refusal, it only has the log tried again`() {
+    @Test func `a clean audit does not end a refusal but lets the log be tried again`() {
         let found = SealingRefusal.hashesWentBack(signed: 5)
         #expect(note(refusal: found) == [found])
         clock.advance(100)
@@ -118,7 +118,7 @@ import Testing
         #expect(refusal == nil)
     }
 
-    @Test func `what an audit finds stands, though the end of the log can be signed`() {
+    @Test func `a finding of an audit remains, though the end of the log can be signed`() {
         note(signed: 10)
         let found = SealingRefusal.hashesDamaged
         #expect(board.noteAudit(of: .default, refusal: found))
@@ -127,8 +127,7 @@ import Testing
         #expect(refusal == found && board.isResting(.default))
     }
 
-    @Test func `a refusal stays when the lease goes, until an audit has found everything in place`()
-    {
+    @Test func `a refusal outlives the lease until an audit finds everything in order`() {
         note(refusal: .hashesDamaged)
         note(isHeld: false)
         #expect(refusal == .hashesDamaged)
@@ -136,7 +135,7 @@ import Testing
         #expect(refusal == nil && !board.isResting(.default))
     }
 
-    @Test func `a log that only this process can't seal is left to others for a while`() {
+    @Test func `a log that only this process can't seal is left to others for a time`() {
         note(refusal: .recordUnfit("x"))
         #expect(board.left == [.default])
         note(isHeld: false)
@@ -153,7 +152,7 @@ import Testing
         #expect(board.isResting(.default))
         clock.advance(3)
         #expect(!board.isResting(.default))
-        // The pause ended while the look was under way.
+        // The pause ended during the pass.
         note()
         #expect(refusal == .recordUnfit("x"))
     }
@@ -162,7 +161,7 @@ import Testing
 
     /// Commits at every millisecond of half a minute, by this process or by another one.
     @Test(arguments: [0, 20, 60, 100])
-    func `a look begins within 100 ms of a commit, and so one that takes 100 ms ends within 200`(
+    func `a pass begins within 100 ms of a commit, so one that takes 100 ms ends within 200`(
         lookMilliseconds: Int
     ) {
         var generator = SeededGenerator(seed: UInt64(lookMilliseconds))
@@ -172,7 +171,7 @@ import Testing
         var worst = 0
         while now < 30_000 {
             let start = now
-            // What was committed before the look began is signed by it.
+            // The pass signs what was committed before it began.
             let signed = commits.filter { $0.at <= start }
             commits.removeAll { $0.at <= start }
             now += lookMilliseconds
@@ -181,7 +180,7 @@ import Testing
             round.publishedCount = signed.count
             let rest = pace.rest(after: round, took: .milliseconds(now - start))
             let (sleep, wait) = (milliseconds(rest.sleep), milliseconds(rest.wait))
-            // Between this look's beginning and the next one's, anything may be committed.
+            // Between the start of this pass and of the next one, commits may come at any time.
             var woken = now + sleep + wait
             for at in (start + 1)...(start + 1 + lookMilliseconds + sleep + wait)
             where Int.random(in: 0..<40, using: &generator) == 0 && at <= woken {
@@ -199,7 +198,7 @@ import Testing
         Int(duration / .milliseconds(1))
     }
 
-    @Test func `a log that was left before its end is gone on with at once`() {
+    @Test func `a log that was left before its end is resumed at once`() {
         var pace = SealingPace(pause: .milliseconds(100), poll: .milliseconds(100))
         var round = LogSealing.Round()
         round.publishedCount = 1
@@ -211,7 +210,7 @@ import Testing
                 == SealingPace.Rest(sleep: .milliseconds(70), wait: .zero))
     }
 
-    @Test func `a look at so many logs that it takes long is followed by a rest`() {
+    @Test func `a long pass over many logs is followed by a rest`() {
         var pace = SealingPace(pause: .milliseconds(100), poll: .milliseconds(100))
         var round = LogSealing.Round()
         round.publishedCount = 100
@@ -221,10 +220,10 @@ import Testing
         round.publishedCount = 0
         #expect(
             pace.rest(after: round, took: .milliseconds(350)) == SealingPace.Rest(),
-            "nothing was signed: what came meanwhile need not wait")
+            "nothing was signed: new events need not wait")
     }
 
-    @Test func `a database that is away is asked less and less often`() {
+    @Test func `an unavailable database is tried less and less often`() {
         var pace = SealingPace(pause: .milliseconds(100), poll: .milliseconds(100))
         let rests = (0..<8).map { _ in milliseconds(pace.restAfterFault().sleep) }
         #expect(rests == [50, 100, 200, 400, 800, 1_600, 2_000, 2_000])

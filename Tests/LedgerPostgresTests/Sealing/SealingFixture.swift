@@ -6,12 +6,12 @@ import TransparencyLog
 
 @testable import LedgerPostgres
 
-/// A record directory of a test's own, and sealers on a database.
+/// A test's own record directory, and sealers on a database.
 struct SealingFixture: Sendable {
     let database: ScratchDatabase
     let path: String
 
-    /// Lends a fixture; its directory is removed afterwards.
+    /// Runs a body with a fixture; its directory is removed afterwards.
     static func with<Value>(
         _ database: ScratchDatabase, _ body: (SealingFixture) async throws -> Value
     ) async throws -> Value {
@@ -20,7 +20,7 @@ struct SealingFixture: Sendable {
         return try await body(SealingFixture(database: database, path: path))
     }
 
-    /// Lends a fixture on a database with a running sequencer.
+    /// Runs a body with a fixture on a database with a running sequencer.
     static func with(
         _ body: (SealingFixture, SequencerFixture) async throws -> Void
     ) async throws {
@@ -38,14 +38,14 @@ struct SealingFixture: Sendable {
         return SealerDirectory(path: path, base: base)
     }
 
-    /// A store with a connection and a lease holder of its own.
+    /// Creates a store with its own connection and lease holder.
     func store(url: String? = nil) -> PostgresSealerStore {
         PostgresSealerStore(
             url: url ?? database.runtimeURL, applicationName: "test sealer",
             macs: SequencerFixture.keyring.macs)
     }
 
-    /// One look at all logs by a sealer that has just started, and gives its lease away at the end.
+    /// Runs one pass over all logs by a new sealer, which releases its leases at the end.
     @discardableResult
     func sealOnce(
         url: String? = nil, record: (any SealerRecord)? = nil, pageMax: Int = 2_000,
@@ -69,7 +69,7 @@ struct SealingFixture: Sendable {
         return round
     }
 
-    /// The whole audit of `default`.
+    /// Runs the whole audit of `default`.
     func audit(url: String? = nil, pageMax: Int = 3) async throws -> SealingFinding? {
         let store = store(url: url)
         let standing = try record.standing(of: .default, mayBegin: false)
@@ -90,12 +90,12 @@ struct SealingFixture: Sendable {
         }
     }
 
-    /// A reader of what was sealed.
+    /// Creates a reader of sealed logs.
     func reads(url: String? = nil) -> ProofReads {
         ProofReads(url: url ?? database.runtimeURL) { _ in }
     }
 
-    /// Every checkpoint of `default` that was published.
+    /// Returns every published checkpoint of `default`.
     func checkpoints(url: String? = nil) async throws -> [SignedCheckpoint] {
         let reads = reads(url: url)
         let all = try await reads.checkpoints(of: .default, sizes: 0...(.max), limit: 1_000)
@@ -103,7 +103,7 @@ struct SealingFixture: Sendable {
         return all
     }
 
-    /// The entries of `default`, in their order.
+    /// Returns the entries of `default` in order.
     func entries() async throws -> [[UInt8]] {
         let session = Postgres.Session(
             url: database.superuserURL, applicationName: "sealing fixture")
@@ -118,7 +118,7 @@ struct SealingFixture: Sendable {
         return entries
     }
 
-    /// Does something to the database that only its superuser can do.
+    /// Executes SQL that only a superuser can.
     func tamper(_ sql: String) async throws {
         try await database.asSuperuser.execute(
             """
@@ -135,15 +135,15 @@ struct SealingFixture: Sendable {
 }
 
 extension SealingFixture {
-    /// Keeps every table as it is; to be done by ``tamper(_:)``.
+    /// Copies every table; for ``tamper(_:)``.
     static let backUp = forEachTable("CREATE TABLE kept_%1$s AS TABLE %1$I")
 
-    /// Sets every table back to what was kept.
+    /// Restores every table from its copy.
     static let goBack =
         forEachTable("DELETE FROM %1$I") + ";"
         + forEachTable("INSERT INTO %1$I TABLE kept_%1$s")
 
-    /// Runs a statement for each table of the ledger that holds rows of a tenant.
+    /// Returns the SQL that runs a statement for each table of the ledger with rows of a tenant.
     private static func forEachTable(_ statement: String) -> String {
         """
         DO $each$ DECLARE place text; BEGIN
@@ -158,7 +158,7 @@ extension SealingFixture {
 }
 
 extension Story {
-    /// Signs so many people in, an account and two events each.
+    /// Signs people in, with one account and two events each.
     mutating func people(_ range: Range<Int>) async throws {
         for number in range {
             _ = try await signIn("apple", "person-\(number)")

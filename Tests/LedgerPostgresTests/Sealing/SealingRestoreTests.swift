@@ -6,9 +6,9 @@ import TransparencyLog
 
 @testable import LedgerPostgres
 
-/// A database that was set back to a backup, and how a log goes on after it.
+/// A database that was restored from a backup, and how its log continues.
 @Suite struct SealingRestoreTests {
-    /// Runs statements one by one where nobody is connected to the scratch database.
+    /// Runs statements one by one while there is no connection to the scratch database.
     private func administer(_ statements: [String]) async throws {
         let session = Postgres.Session(
             url: try TestCluster.url, applicationName: "restore test",
@@ -21,12 +21,12 @@ import TransparencyLog
         await session.close()
     }
 
-    /// Ends whatever is connected to a database.
+    /// Terminates all connections to a database.
     private func disconnect(_ name: String) -> String {
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)'"
     }
 
-    /// Signs sizes 10 and 19, takes a backup at 10, and goes back to it; then lends both.
+    /// Signs sizes 10 and 19 with a backup at 10, restores it, and runs a body with both.
     private func withRestored(
         _ body: (ScratchDatabase, SealingFixture) async throws -> Void
     ) async throws {
@@ -62,7 +62,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `a database that was set back to a backup is not signed on, however it grows`()
+    @Test func `a database restored from a backup is not signed, however it grows`()
         async throws
     {
         try await withRestored { database, fixture in
@@ -82,7 +82,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `a sealer that runs while the database is set back notices it`() async throws {
+    @Test func `a sealer that runs during the restore notices it`() async throws {
         try await ScratchDatabase.with { database in
             try await SealingFixture.with(database) { fixture in
                 try await SequencerFixture.with(database) { ledger in
@@ -99,11 +99,11 @@ import TransparencyLog
                     #expect(
                         try await sealing.round().refusals
                             == [.default: .logWentBack(size: 7, signed: 10)])
-                    // Longer again, with other events in the place of those that were signed.
+                    // Longer again, with other events at the positions of signed ones.
                     try await story.people(10..<20)
                     let round = try await sealing.round()
                     guard case .contradicts(let finding) = round.refusals[.default] else {
-                        Issue.record("signed on: \(round)")
+                        Issue.record("signed: \(round)")
                         return
                     }
                     #expect(finding.position == 7)
@@ -117,7 +117,8 @@ import TransparencyLog
         }
     }
 
-    @Test func `after an accepted restore the log goes on under a new name and key`() async throws {
+    @Test func `after an accepted restore the log continues under a new name and key`() async throws
+    {
         try await withRestored { database, fixture in
             #expect(try await fixture.sealOnce().publishedCount == 0)
             let origin = try fixture.record.beginNewOrigin(of: .default)
@@ -137,7 +138,7 @@ import TransparencyLog
             #expect(Set(all.map(\.origin)) == [SealingFixture.origin, origin.description])
             #expect(try await reads.latestCheckpoint(of: .default)?.size == 25)
             #expect(try await reads.checkpointKeys(of: .default).count == 2)
-            // What both trees have can be proved across the restore; what was lost can't.
+            // The common part of both trees can be proved across the restore; the lost part can't.
             let proof = try await reads.consistency(from: 10, to: 25, in: .default).get()
             #expect(proof.old.origin == SealingFixture.origin)
             #expect(proof.new.origin == origin.description)

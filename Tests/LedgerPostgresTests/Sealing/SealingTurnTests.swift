@@ -6,9 +6,9 @@ import TransparencyLog
 
 @testable import LedgerPostgres
 
-/// Several logs on one sealer: none waits for another, and none is hurt by another's trouble.
+/// Several logs on one sealer: none waits for another, and none is affected by another's failure.
 @Suite struct SealingTurnTests {
-    /// Comes before `default`.
+    /// A tenant before `default`.
     private let first = tenant("acme")
 
     private func with(
@@ -52,7 +52,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `after a restore what is read again is read a part at a time`() async throws {
+    @Test func `after a restore the log is reread a part at a time`() async throws {
         try await with { fixture, store in
             var sealing = sealing(fixture, store)
             while try await sealing.round().hasMore {}
@@ -69,7 +69,7 @@ import TransparencyLog
         }
     }
 
-    /// What makes the database fail on one log alone, and what takes it back.
+    /// Statements that make the database fail on one log alone, and their reversal.
     static let troubles = [
         (
             "DROP TRIGGER never ON merkle_nodes",
@@ -93,7 +93,7 @@ import TransparencyLog
     ]
 
     @Test(arguments: 0..<troubles.count)
-    func `a log that the database fails on is refused, and the others are signed`(
+    func `a log on which the database fails is refused, and the others are signed`(
         number: Int
     ) async throws {
         let (mend, trouble) = Self.troubles[number]
@@ -114,7 +114,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `an erasure is noted though the log is refused`() async throws {
+    @Test func `an erasure is recorded though the log is refused`() async throws {
         try await SealingFixture.with { fixture, ledger in
             var story = Story(ledger.sequencer)
             let ada = try await story.signIn("apple", "ada")
@@ -135,7 +135,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `troubles are told apart by whether they last`() {
+    @Test func `failures are distinguished by whether they last`() {
         func judge(_ state: String) -> StoreTrouble? {
             StoreTrouble(
                 PostgresError.server(
