@@ -223,7 +223,7 @@ import Testing
             }
             let replay = try await deployment.tool.run(["replay", "--account", account])
             #expect(replay.status == 1)
-            #expect(replay.errors.contains("next_seq says"), "\(replay.errors)")
+            #expect(replay.errors.contains("next_seq is"), "\(replay.errors)")
             #expect(replay.output.contains("#\(last)  "))
         }
     }

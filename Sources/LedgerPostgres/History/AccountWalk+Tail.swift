@@ -2,11 +2,10 @@ import Ledger
 import Postgres
 
 extension AccountWalk {
-    /// Looks through the log itself for an event of the account between the last one that was visited and
-    /// the log's end.
+    /// Scans the log for an event of the account between the last visited one and the log's end.
     ///
-    /// `accounts` and `account_audit` say that there is none. The serving login may change both; to the
-    /// log it may only add.
+    /// According to `accounts` and `account_audit` there is none, but the serving login may change both; to
+    /// the log it may only append.
     /// - Throws: `LogDamage` when there is one or the log has a gap, or `PostgresError`.
     func checkTail(before end: Int64) throws {
         let range = lastPosition + 1..<max(lastPosition + 1, end)
@@ -20,8 +19,8 @@ extension AccountWalk {
                 where event.recorded.accounts.contains(where: { $0.id == account }) {
                     throw LogDamage(
                         position: event.recorded.position,
-                        fault: "account \(account) goes on here, after what decision state says "
-                            + "was its last event")
+                        fault: "account \(account) continues here, after the event that decision "
+                            + "state names as its last")
                 }
             }
         }

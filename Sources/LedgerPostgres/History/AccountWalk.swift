@@ -1,12 +1,12 @@
 import Ledger
 import Postgres
 
-/// Visits the events of one account in the order of its own sequence, in the snapshot that is open.
+/// Visits the events of one account in the order of its sequence, inside the open snapshot.
 ///
-/// `account_audit` says where they are. It is only believed as far as the log agrees: each event must
-/// have the account's next `seq` and name the one before it, and after the last one something must say
-/// that it was the last. Where that fails, the log itself is looked through; and so it is behind the last
-/// one, as far as that is not too much: decision state could be set back.
+/// `account_audit` locates them, and the log verifies them: each event must have the account's next `seq` and
+/// the hash of the one before it, and the end of the sequence needs evidence. Otherwise the log itself is
+/// scanned. Events after the last known one are searched for too, up to a limit, because `accounts` could
+/// have been rolled back.
 struct AccountWalk {
     private static let positions = Statement(
         "history_positions",
@@ -46,9 +46,9 @@ struct AccountWalk {
     let connection: Connection
     private let emit: (ReplayedEvent) throws -> Void
 
-    /// The last position that is visited.
+    /// The last position to visit.
     private(set) var end: Int64 = -1
-    /// Events up to here are passed over.
+    /// Events up to here are skipped.
     private var start: Int64 = -1
     private var remaining = Int.max
     private(set) var nextSequence: Int64 = 0
@@ -56,10 +56,10 @@ struct AccountWalk {
     private var lastLeaf: Digest?
     /// Whether the log names the account after the end.
     private var isNextFound = false
-    /// From here through the end the log itself was looked through, and what it has was visited.
+    /// The position from which, through the end, the log itself was scanned and its events visited.
     private var searchedFrom = Int64.max
 
-    /// Describes a walk; `emit` gets each event once, in order.
+    /// Creates a traversal; `emit` receives each event once, in order.
     init(
         _ account: AccountID, in snapshot: HistorySnapshot, disclosures: DisclosureReader? = nil,
         reach: HistoryReach, on connection: Connection,
@@ -73,21 +73,21 @@ struct AccountWalk {
         self.emit = emit
     }
 
-    /// How a part of a walk ended.
+    /// The result of a part of the traversal.
     private enum Outcome {
-        /// Everything that was to be visited was visited.
+        /// Every requested event was visited.
         case finished
-        /// As many were visited as were asked for.
+        /// The limit was reached.
         case limited
-        /// What comes next is not the account's next event.
+        /// The next event does not continue the account's sequence.
         case misfit
     }
 
-    /// Visits the events after one position and through another, at most so many.
+    /// Visits at most `limit` events after one position and through another.
     ///
-    /// - Returns: what says that there are no more of them; nil when there may be, or when nothing is
-    ///   known of the account.
-    /// - Throws: `LogDamage` when the events do not make a whole history, what `emit` throws, or
+    /// - Returns: the evidence that there are no more events; nil when there may be, or when the account is
+    ///   unknown.
+    /// - Throws: `LogDamage` when the events do not make a complete history, the error of `emit`, or
     ///   `PostgresError`.
     mutating func run(
         after start: Int64 = -1, through end: Int64, limit: Int = .max
@@ -103,7 +103,7 @@ struct AccountWalk {
         case .limited: return nil
         case .misfit: break
         case .finished:
-            // Nothing is missing but what the projector has not come to, if all is well.
+            // In an intact ledger only the events that the projector has not folded yet are missing.
             switch try search(from: max(snapshot.auditedSize, lastPosition + 1), isDoubting: true) {
             case .limited: return try basis()
             case .misfit: break
@@ -119,7 +119,7 @@ struct AccountWalk {
         return .log
     }
 
-    /// Whether anything that was read says that the account exists.
+    /// Whether any data read so far shows that the account exists.
     func isKnown() throws -> Bool {
         if nextSequence > 0 || isNextFound { return true }
         let first = key + [.int8(nextSequence)]
@@ -130,12 +130,12 @@ struct AccountWalk {
     private var key: [Parameter] { [.text(snapshot.tenant.description), .uuid(account.bits)] }
 }
 
-// Where the events are.
+// The location of the events.
 extension AccountWalk {
-    /// Finds where the account's sequence stands after a position.
+    /// Restores the state of the account's sequence after a position.
     private mutating func begin(after position: Int64) throws {
         guard position < snapshot.log.size else { return }
-        // A page follows on the last event of the page before.
+        // A page continues from the last event of the previous page.
         if try stand(after: position) { return }
         let found = try connection.query(Self.predecessor, key + [.int8(position)])
         guard found.rowCount == 1 else { return }
@@ -151,7 +151,7 @@ extension AccountWalk {
         return true
     }
 
-    /// Visits what `account_audit` names.
+    /// Visits the events that `account_audit` names.
     private mutating func followAudit() throws -> Outcome {
         while remaining > 0 {
             let most = min(LogReader.pageMax, remaining)
@@ -168,7 +168,7 @@ extension AccountWalk {
         return .limited
     }
 
-    /// Visits what the log names from a position on.
+    /// Visits the events that the log names from a position on.
     private mutating func search(from position: Int64, isDoubting: Bool) throws -> Outcome {
         guard position <= end else { return .finished }
         var search = LogSearch(for: account, in: snapshot.tenant, at: position..<end + 1)
@@ -205,7 +205,7 @@ extension AccountWalk {
             let event: StoredEvent
             do throws(LogDamage) {
                 event = try snapshot.stored(entry, mac, at: position)
-                // Who is only named is not touched.
+                // An account may be named without being touched.
                 guard let reference = event.recorded.reference(to: account) else { continue }
                 try follow(event, as: reference)
             } catch {
@@ -219,7 +219,7 @@ extension AccountWalk {
         return page.rowCount == positions.count
     }
 
-    /// Takes an event as the account's next.
+    /// Verifies and visits an event as the account's next.
     private mutating func follow(
         _ event: StoredEvent, as reference: AccountReference
     ) throws(LogDamage) {
@@ -242,7 +242,7 @@ extension AccountWalk {
     private func hand(_ event: StoredEvent, _ opened: inout DisclosurePage) throws {
         var disclosed: DisclosedValues?
         if disclosures != nil {
-            // What the holder of another account gave away when the two met is not this one's.
+            // What the other account of an event disclosed does not belong to this one.
             let isOwn = event.recorded.accounts.first?.id == account
             let values = try opened.open(event.recorded)
             disclosed = isOwn ? values : DisclosedValues()
@@ -254,9 +254,10 @@ extension AccountWalk {
     }
 }
 
-// Whether that was all.
+// The end of the sequence.
 extension AccountWalk {
-    /// What shows that nothing of the account lies between the last event and the end; nil for nothing.
+    /// Returns the evidence that the account has no event between the last one and the end; nil without
+    /// evidence.
     private mutating func basis() throws -> HistoryBasis? {
         if try isNextNamed() { return .log }
         let decided = try connection.query(Self.decided, key)
@@ -268,7 +269,7 @@ extension AccountWalk {
         return try isSilentBehindLast() ? .log : nil
     }
 
-    /// Whether no event behind the last one, through the end, touches the account.
+    /// Whether no event after the last one, through the end, touches the account.
     private mutating func isSilentBehindLast() throws -> Bool {
         let from = lastPosition + 1
         guard from <= end else { return true }
@@ -323,9 +324,9 @@ extension AccountWalk {
         let count = decided.rowCount == 1 ? try decided.int8(0, 0) : nil
         let fault =
             if let count, count != nextSequence {
-                "account \(account) has \(nextSequence) events, next_seq says \(count)"
+                "account \(account) has \(nextSequence) events, but next_seq is \(count)"
             } else if count == nil {
-                "account \(account) has \(nextSequence) events, and no row in accounts"
+                "account \(account) has \(nextSequence) events, but no row in accounts"
             } else {
                 "the last event of account \(account) is not the one that accounts names"
             }
@@ -333,11 +334,11 @@ extension AccountWalk {
     }
 }
 
-/// How much of the log itself is looked through for what nothing names.
+/// How much of the log itself is scanned for events that no table names.
 enum HistoryReach: Equatable, Sendable {
-    /// All of it, for who can wait: an account that nothing knows may be in there.
+    /// The whole log, for offline tools: it may contain an account that no table knows.
     case everything
-    /// Up to so many events behind the last one of an account that is known.
+    /// At most this many events after the last one of a known account.
     case events(Int64)
 
     func covers(_ count: Int64) -> Bool {
@@ -349,7 +350,7 @@ enum HistoryReach: Equatable, Sendable {
 }
 
 extension RecordedEvent {
-    /// An account's part in the event; nil when it does not touch it.
+    /// Returns an account's reference in the event; nil when the event does not touch it.
     fileprivate func reference(to account: AccountID) -> AccountReference? {
         accounts.first { $0.id == account }
     }

@@ -2,7 +2,7 @@ package import Ledger
 import Postgres
 import Synchronization
 
-/// Answers about the past of accounts, each from one snapshot of the log.
+/// Answers queries about the history of accounts, each from one snapshot of the log.
 package final class HistoryReads: HistoryReader {
     private static let begin = Statement(
         "history_begin", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -14,19 +14,19 @@ package final class HistoryReads: HistoryReader {
     private let patience: Duration?
     private let onFault: @Sendable (String) -> Void
 
-    /// Describes where the ledger is.
+    /// Creates reads.
     ///
     /// - Parameters:
-    ///   - url: of a role that may read `events`, `accounts`, `erasures`, `account_audit` and
+    ///   - url: the URL of a role that may read `events`, `accounts`, `erasures`, `account_audit` and
     ///     `checkpoints`, and for disclosures also `disclosures` and `account_keys`.
     ///   - keyring: unwraps the keys of accounts; nil when nothing is to be disclosed.
-    ///   - connections: how many questions are answered at a time.
-    ///   - searchesWholeLog: whether an account that neither decision state nor read model knows is looked
-    ///     for in all of the log, and all of it behind an account's last event, for who can wait.
-    ///   - searchMax: how many events behind an account's last one are looked through otherwise.
-    ///   - deadline: how long one query may take.
-    ///   - patience: how long a question may take, its waiting for a connection included; nil for ever.
-    ///   - onFault: called with one line, free of personal data, for each question without an answer.
+    ///   - connections: the number of concurrent queries.
+    ///   - searchesWholeLog: whether the whole log is scanned for an unknown account and for events after an
+    ///     account's last one.
+    ///   - searchMax: the maximum number of events after an account's last one that are scanned otherwise.
+    ///   - deadline: the timeout of one statement.
+    ///   - patience: the timeout of a query, including its wait for a connection; nil for none.
+    ///   - onFault: called with one line, free of personal data, for each query without an answer.
     package init(
         url: String, keyring: WrappingKeyring?, connections: Int = 2,
         searchesWholeLog: Bool = false, searchMax: Int64 = 20_000,
@@ -44,7 +44,7 @@ package final class HistoryReads: HistoryReader {
         }
     }
 
-    /// An account as of a moment.
+    /// Returns an account as of a moment.
     package func account(
         _ account: AccountID, asOf moment: Moment?, in tenant: TenantID
     ) async throws(HistoryFault) -> AccountAsOf? {
@@ -61,7 +61,7 @@ package final class HistoryReads: HistoryReader {
         }
     }
 
-    /// Some of an account's events, in order.
+    /// Returns some of an account's events, in order.
     package func history(
         of account: AccountID, after position: LogPosition?, asOf moment: Moment?, limit: Int,
         isDisclosing: Bool, in tenant: TenantID
@@ -81,7 +81,7 @@ package final class HistoryReads: HistoryReader {
         }
     }
 
-    /// An account at two moments, and what happened in between.
+    /// Returns an account at two moments, and the events in between.
     package func changes(
         of account: AccountID, from earlier: Moment, to later: Moment?, limit: Int,
         isDisclosing: Bool, in tenant: TenantID
@@ -92,7 +92,7 @@ package final class HistoryReads: HistoryReader {
             guard from?.position ?? LogPosition(-1) <= to?.position ?? LogPosition(-1) else {
                 throw HistoryFault.backwards
             }
-            // Taken once: each copy is one of all live sessions.
+            // Copied only once: each copy has all live sessions.
             var before: ReplayedAccount?
             var after = ReplayedAccount(account, in: tenant)
             var events: [ReplayedEvent] = []
@@ -117,7 +117,7 @@ package final class HistoryReads: HistoryReader {
         }
     }
 
-    /// Some of the events of an account and of those that merges made one with it, in commit order.
+    /// Returns some of the events of an account and of those merged with it, in commit order.
     package func timeline(
         of account: AccountID, after cursor: TimelineCursor?, asOf moment: Moment?, limit: Int,
         isDisclosing: Bool, in tenant: TenantID
@@ -134,7 +134,7 @@ package final class HistoryReads: HistoryReader {
                 let basis = try walk.run(through: mark?.position.value ?? -1)
                 guard try walk.isKnown(), let basis else {
                     guard wanted != account else { return nil }
-                    throw HistoryFault.damaged("account \(wanted) of a merge is not known")
+                    throw HistoryFault.damaged("account \(wanted) of a merge is unknown")
                 }
                 try fold.finish(basis)
             }
@@ -146,7 +146,7 @@ package final class HistoryReads: HistoryReader {
         }
     }
 
-    /// What the rows of a timeline disclose, by position.
+    /// Returns the disclosures of a timeline's rows, by position.
     private static func disclosed(
         _ page: TimelinePage, in tenant: TenantID, _ reader: DisclosureReader,
         on connection: Connection
@@ -190,7 +190,7 @@ package final class HistoryReads: HistoryReader {
                 try connection.transaction(Self.begin) {
                     let snapshot = try HistorySnapshot.read(
                         tenant, macs: self.disclosures?.macs, deadline: deadline, on: connection)
-                    // Who has waited in the queue for all that time costs nothing more.
+                    // A query that spent the whole time in the queue costs nothing more.
                     try snapshot.checkTime()
                     return try body(snapshot, connection)
                 }
@@ -202,10 +202,10 @@ package final class HistoryReads: HistoryReader {
             case .unavailable:
                 let reason =
                     error is HistoryTimeout
-                    ? "it takes too long"
-                    : (error as? PostgresError)?.description ?? "no reason known"
+                    ? "timed out"
+                    : (error as? PostgresError)?.description ?? "unknown reason"
                 onFault("a history could not be read: \(reason)")
-            case .damaged(let what): onFault("a history is not whole: \(what)")
+            case .damaged(let what): onFault("a history is incomplete: \(what)")
             }
             throw fault
         }
@@ -213,7 +213,7 @@ package final class HistoryReads: HistoryReader {
 }
 
 extension ReplayedAccount {
-    /// Takes an event in that stands where it should; what it says may still be impossible.
+    /// Applies an event whose place in the sequence is verified; its content may still be impossible.
     fileprivate mutating func replay(_ event: ReplayedEvent) throws(LogDamage) {
         do throws(FoldFault) {
             try apply(event.recorded, leaf: event.leaf)
@@ -224,7 +224,7 @@ extension ReplayedAccount {
 }
 
 extension TimelineFold {
-    /// Takes an event in that stands where it should; what it says may still be impossible.
+    /// Applies an event whose place in the sequence is verified; its content may still be impossible.
     fileprivate mutating func replay(_ event: ReplayedEvent) throws(LogDamage) {
         do throws(FoldFault) {
             try apply(event.recorded, leaf: event.leaf)

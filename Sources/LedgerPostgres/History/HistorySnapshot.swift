@@ -1,7 +1,7 @@
 import Ledger
 import Postgres
 
-/// What one snapshot says about a tenant's log before an account's events are read.
+/// The state of a tenant's log in one snapshot, read before an account's events.
 struct HistorySnapshot {
     private static let head = Statement(
         "history_head", "SELECT next_position FROM ledger_head WHERE tenant_id = $1")
@@ -26,17 +26,17 @@ struct HistorySnapshot {
 
     let tenant: TenantID
     let log: LogExtent
-    /// The position that `account_audit` has been folded up to; not a promise that nothing is missing.
+    /// The position that `account_audit` has been folded up to; no guarantee that it is complete.
     let auditedSize: Int64
-    /// Which MAC key holds where; nil without keys.
+    /// The positions at which each MAC key applies; nil without keys.
     private let marks: LogMarks?
-    /// When whoever asked waits no longer; nil when they wait for ever.
+    /// The time at which the client stops waiting; nil for never.
     private let deadline: ContinuousClock.Instant?
 
-    /// Reads it in the transaction that is open.
+    /// Reads the state inside the open transaction.
     ///
-    /// - Throws: `LogDamage` when the log is shorter than what was signed, or what is said to be signed is
-    ///   not; `PostgresError`.
+    /// - Throws: `LogDamage` when the log is shorter than what was signed, or a checkpoint has no valid
+    ///   signature; `PostgresError`.
     static func read(
         _ tenant: TenantID, macs: MACKeys?, deadline: ContinuousClock.Instant? = nil,
         on connection: Connection
@@ -57,7 +57,7 @@ struct HistorySnapshot {
         if let signed, signed > size {
             throw LogDamage(
                 position: LogPosition(size),
-                fault: "the log ends here, and \(signed) events were signed")
+                fault: "the log ends here, but \(signed) events were signed")
         }
         return HistorySnapshot(
             tenant: tenant, log: LogExtent(size: size, signedSize: signed),
@@ -66,13 +66,15 @@ struct HistorySnapshot {
         )
     }
 
-    /// - Throws: `HistoryTimeout` when the time is over.
+    /// Checks the deadline.
+    ///
+    /// - Throws: `HistoryTimeout` when it has passed.
     func checkTime() throws(HistoryTimeout) {
         guard let deadline, ContinuousClock.now >= deadline else { return }
         throw HistoryTimeout()
     }
 
-    /// The last event of the log at a moment, by default now; nil before the first.
+    /// Returns the last event of the log at a moment, by default now; nil before the first.
     ///
     /// - Throws: `HistoryFault.notReached`, `LogDamage` or `PostgresError`.
     func mark(of moment: Moment?, on connection: Connection) throws -> LogMark? {
@@ -89,7 +91,7 @@ struct HistorySnapshot {
         }
     }
 
-    /// Finds the place by the column of times, and believes the entries there.
+    /// Finds the position by the column of times, and checks it against the entries there.
     private func lastMark(at time: Timestamp, on connection: Connection) throws -> LogMark? {
         let next = time.microseconds.addingReportingOverflow(1)
         let found =
@@ -105,14 +107,14 @@ struct HistorySnapshot {
         else {
             throw LogDamage(
                 position: LogPosition(max(0, end - 1)),
-                fault: "recorded_at is not what the entries say")
+                fault: "recorded_at differs from the entries")
         }
         return last
     }
 
-    /// The event at a position.
+    /// Reads the event at a position.
     ///
-    /// - Throws: `LogDamage` when it is missing or no event, or `PostgresError`.
+    /// - Throws: `LogDamage` when it is missing or not an event, or `PostgresError`.
     func event(at position: Int64, on connection: Connection) throws -> StoredEvent {
         let result = try connection.query(
             Self.entry, [.text(tenant.description), .int8(position)])
@@ -123,9 +125,9 @@ struct HistorySnapshot {
             try result.bytes(0, 0), try result.optionalBytes(0, 1), at: LogPosition(position))
     }
 
-    /// The events at some positions, in order; positions without one are left out.
+    /// Reads the events at some positions, in order; positions without one are skipped.
     ///
-    /// - Throws: `LogDamage` for what is no event, or `PostgresError`.
+    /// - Throws: `LogDamage` for one that is not an event, or `PostgresError`.
     func events(at positions: [Int64], on connection: Connection) throws -> [StoredEvent] {
         let page = try connection.query(
             Self.entries, [.text(tenant.description), .int8s(positions)])
@@ -136,7 +138,7 @@ struct HistorySnapshot {
         }
     }
 
-    /// The event of an entry and its code.
+    /// Decodes and authenticates the event of an entry and its code.
     func stored(
         _ entry: [UInt8], _ mac: [UInt8]?, at position: LogPosition
     ) throws(LogDamage) -> StoredEvent {
@@ -144,10 +146,10 @@ struct HistorySnapshot {
     }
 }
 
-/// A question takes longer than whoever asked would wait.
+/// A query took longer than its client waits.
 struct HistoryTimeout: Error {}
 
 extension StoredEvent {
-    /// Where it stands.
+    /// The position and time of the event.
     var mark: LogMark { LogMark(position: recorded.position, recordedAt: recorded.recordedAt) }
 }

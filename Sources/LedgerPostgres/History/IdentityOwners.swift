@@ -1,14 +1,14 @@
 package import Ledger
 import Postgres
 
-/// Who held an identity when, read from the whole log in one snapshot.
+/// The holders of an identity over time, read from the whole log in one snapshot.
 package struct IdentityOwners: Sendable {
-    /// What a search came to.
+    /// The result of a search.
     package struct Found: Sendable {
         package let identity: IdentityID
-        /// Whose the identity is at ``asOf``; nil while nobody holds it.
+        /// The period of the holder at ``asOf``; nil while no account holds the identity.
         package let holding: Holding?
-        /// The last event that was looked at; nil before the first.
+        /// The last event that was read; nil before the first.
         package let asOf: LogMark?
         package let log: LogExtent
     }
@@ -25,21 +25,21 @@ package struct IdentityOwners: Sendable {
 
     private let session: Postgres.Session
 
-    /// Describes where the ledger is: the URL of a role that may read `events` and `identities`.
+    /// Creates a search by the URL of a role that may read `events` and `identities`.
     package init(url: String) {
         session = Postgres.Session(
             url: url, applicationName: "account-ledger owner", statementDeadline: .seconds(600)
         ) { try $0.execute("SET jit = off; SET idle_in_transaction_session_timeout = '600s'") }
     }
 
-    /// Finds the identity of a subject and hands out every stretch over which an account held it, in
-    /// order, up to a moment.
+    /// Finds the identity of a subject and emits every period over which an account held it, in order, up to
+    /// a moment.
     ///
-    /// Every event that names the identity is held against the others. `emit` is called on the
-    /// connection's thread, as soon as a stretch has ended; what it throws ends the search.
+    /// All events that name the identity must be consistent. `emit` is called on the connection's thread, as
+    /// soon as a period has ended; an error it throws ends the search.
     /// - Returns: nil when the subject has no identity: it never had one, or it was erased.
-    /// - Throws: `HistoryFault.notReached`, `LogDamage` when the log is not whole or contradicts itself,
-    ///   `PostgresError`, or what `emit` throws.
+    /// - Throws: `HistoryFault.notReached`, `LogDamage` when the log is incomplete or contradicts itself,
+    ///   `PostgresError`, or the error of `emit`.
     package func owners(
         of subject: ProviderIdentity, asOf moment: Moment?, in tenant: TenantID,
         emit: @escaping @Sendable (Holding) throws -> Void
@@ -64,7 +64,7 @@ package struct IdentityOwners: Sendable {
                 {
                     throw LogDamage(
                         position: LogPosition(max(0, size - 1)),
-                        fault: "identities says another holder of identity \(identity)")
+                        fault: "identities names another holder of identity \(identity)")
                 }
                 return Found(
                     identity: identity, holding: holding, asOf: mark, log: snapshot.log)
@@ -77,7 +77,7 @@ package struct IdentityOwners: Sendable {
         await session.close()
     }
 
-    /// Hands out every stretch, the one that lasts at the end too, and returns that.
+    /// Emits every period, including the one that lasts at the end, and returns that one.
     private static func follow(
         _ identity: IdentityID, in snapshot: HistorySnapshot, before end: Int64,
         on connection: Connection, emit: (Holding) throws -> Void

@@ -3,10 +3,10 @@ import Postgres
 
 /// Finds the events whose entries name an identifier, by reading the log itself.
 ///
-/// Postgres looks through the bytes, a window of positions at a time, and counts the rows on the way:
-/// a window that is not whole is damage, so that nothing is overlooked.
+/// Postgres searches the bytes, one window of positions at a time, and counts the rows: an incomplete window
+/// is damage, so that nothing is overlooked.
 struct LogSearch {
-    /// How many events one query looks through.
+    /// The number of events that one query scans.
     private static let windowEvents: Int64 = 10_000
 
     private static let matches = Statement(
@@ -36,14 +36,13 @@ struct LogSearch {
 
     let tenant: TenantID
     private let name: [UInt8]
-    /// Pieces of other entries that are wanted, too.
+    /// Byte strings of other entries that are also searched for.
     private let others: [[UInt8]]
-    /// The first position that has not been looked at.
+    /// The first position that has not been scanned.
     private(set) var next: Int64
     private let end: Int64
 
-    /// Looks for an identifier, and for every event of some types, from one position on and before
-    /// another.
+    /// Begins a search for an identifier, and for every event of some types, in a range of positions.
     init<Kind>(
         for id: EntityID<Kind>, orAny types: [Event.Name] = [], in tenant: TenantID,
         at positions: Range<Int64>
@@ -61,7 +60,7 @@ struct LogSearch {
         end = positions.upperBound
     }
 
-    /// The next positions whose entries hold the name, in order, often none; nil at the end.
+    /// Returns the next positions whose entries hold the name, in order and often none; nil at the end.
     ///
     /// - Throws: `LogDamage` when events are missing, or `PostgresError`.
     mutating func positions(on connection: Connection) throws -> [Int64]? {

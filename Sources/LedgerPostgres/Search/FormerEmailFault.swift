@@ -1,10 +1,10 @@
 package import Ledger
 
-/// Why digests of former e-mails are left as they are.
+/// Why the digests of former e-mails were left unchanged.
 package enum FormerEmailFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The key directory lacks a key that accounts' keys are wrapped with.
+    /// The key directory lacks a key that wraps the keys of accounts.
     case keyIsMissing(String)
-    /// No digest of a tenant was made with the refresh key that is at hand.
+    /// No digest of a tenant was made with the present refresh key.
     case isOtherSecret(TenantID)
 
     package var description: String {

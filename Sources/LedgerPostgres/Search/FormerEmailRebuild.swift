@@ -1,9 +1,9 @@
 package import Ledger
 import Postgres
 
-/// Makes the digests of former e-mails anew that are not what the log discloses, beside servers.
+/// Recomputes the digests of former e-mails that differ from what the log discloses, while servers run.
 package struct FormerEmailRebuild: Sendable {
-    /// What it is called on the command line.
+    /// The name of the rebuild on the command line.
     package static let name = "former_emails"
 
     private static let tenants = Statement(
@@ -12,7 +12,7 @@ package struct FormerEmailRebuild: Sendable {
     private let session: Postgres.Session
     private let emails: FormerEmails
 
-    /// Describes where the ledger is.
+    /// Creates a rebuild.
     ///
     /// - Parameters:
     ///   - url: the runtime role's URL.
@@ -29,11 +29,11 @@ package struct FormerEmailRebuild: Sendable {
         }
     }
 
-    /// Puts a tenant's digests right, or by default those of all tenants.
+    /// Corrects the digests of a tenant, or by default of all tenants.
     ///
-    /// - Returns: how many were wrong, by tenants in the order of their names.
-    /// - Throws: `PostgresError`, starting again goes on; `FormerEmailFault` for a key directory that is not
-    ///   the ledger's.
+    /// - Returns: the number of wrong digests, by tenant in the order of their names.
+    /// - Throws: `PostgresError`, after which a new start resumes; `FormerEmailFault` for a key directory
+    ///   that is not the ledger's.
     package func run(
         in tenant: TenantID? = nil
     ) async throws -> [(tenant: TenantID, wrong: Int)] {

@@ -1,20 +1,19 @@
 import Ledger
 import Postgres
 
-/// Looks for the e-mails of identities that belong to nobody any more, so that no search has to do it for
-/// many.
+/// Computes the digests of former e-mails in the background, so that a search rarely has to.
 ///
 /// Several processes may each run one: one of them at a time has a round, in small steps, so that links and
-/// sign-ins, which need the same lock of a tenant, go on.
+/// sign-ins, which need the same lock of a tenant, are not delayed.
 package final class FormerEmailWorker: Sendable {
-    /// How long the worker rests between two rounds.
+    /// The pause between two rounds.
     package static let pause = Duration.seconds(30)
-    /// How long it rests between two pages of identities.
+    /// The pause between two pages of identities.
     private static let pagePause = Duration.milliseconds(100)
-    /// "fome", in ASCII: sets the lock apart from others.
+    /// "fome" in ASCII: distinguishes the lock from others.
     private static let lockSpace: Int32 = 0x666F_6D65
 
-    // Taken once more with each page, because a lost connection loses it.
+    // Acquired again for each page, because a lost connection releases it.
     private static let tryLock = Statement(
         "former_emails_try_lock", "SELECT pg_try_advisory_lock($1::int, 0)")
     private static let unlock = Statement(
@@ -31,7 +30,7 @@ package final class FormerEmailWorker: Sendable {
     private let emails: FormerEmails
     private let onFault: @Sendable (String) -> Void
 
-    /// Makes a worker; ``run()`` has to be called for it to work.
+    /// Creates a worker, which works once ``run()`` is called.
     ///
     /// - Parameters:
     ///   - url: the runtime role's URL.
@@ -48,7 +47,7 @@ package final class FormerEmailWorker: Sendable {
             url: url, applicationName: "account-ledger former e-mails",
             statementDeadline: .seconds(15)
         ) {
-            // What a crash takes away is looked for again.
+            // Digests lost in a crash are computed again.
             try $0.execute(
                 """
                 \(SearchReads.settings); SET \(FormerEmails.readsInOrder); SET synchronous_commit = off
@@ -62,7 +61,7 @@ package final class FormerEmailWorker: Sendable {
             do {
                 try await round()
             } catch {
-                onFault("looking for former e-mails failed: \(error)")
+                onFault("computing the digests of former e-mails failed: \(error)")
             }
             // A cancelled sleep ends the loop.
             try? await Task.sleep(for: Self.pause)
@@ -70,9 +69,9 @@ package final class FormerEmailWorker: Sendable {
         await session.close()
     }
 
-    /// Looks for all that is not looked for yet, unless another process is about it.
+    /// Computes all missing digests, unless another process is doing so.
     ///
-    /// - Throws: `PostgresError`; what was found before is kept, and the next round goes on.
+    /// - Throws: `PostgresError`; digests stored before are kept, and the next round continues.
     package func round() async throws {
         let names = try await session.run { connection in
             let result = try connection.query(Self.tenants)

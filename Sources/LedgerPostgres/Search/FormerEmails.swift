@@ -1,37 +1,37 @@
 import Ledger
 import Postgres
 
-/// The e-mails of identities that belong to no account any more, as keyed digests beside the identities.
+/// The former e-mails of identities that belong to no account, as keyed digests beside the identities.
 ///
-/// The e-mail is the one that sign-ins with the identity disclosed last, of its last account and of the one that
-/// linked it, or else the one that came with the link. It is looked for after the link has ended, so that no
-/// link and no sign-in costs more; whatever moves the identity takes the digest away in the append transaction, and an erasure
-/// takes the row.
+/// The e-mail is the one that the last sign-ins with the identity disclosed, to its last account or the one
+/// that linked it, or else the one disclosed with the link. It is computed after the link has ended, so that
+/// links and sign-ins cost no more; a later change of the identity clears the digest in the append
+/// transaction, and an erasure deletes the row.
 struct FormerEmails: Sendable {
-    /// Identities that are looked at together.
+    /// The maximum number of identities in a page.
     private static let pageMax = 50
-    /// Sign-ins of an identity since its link that are looked at, the latest ones.
+    /// The maximum number of sign-ins of an identity since its link that are read, latest first.
     private static let signInsMax = 10
-    /// Digests that are taken away in one transaction.
+    /// The maximum number of digests that are cleared in one transaction.
     private static let resetMax = 1_000
 
-    /// Has pages read in the order of their index.
+    /// The setting with which pages are read in the order of their index.
     ///
-    /// The planner, who has no statistics of digests, takes those that are missing for few: by a bitmap it would
-    /// read, and then sort, all of them for each page. To forbid sorting would be worse, since it would
-    /// have disclosures read in the order of theirs, all that a tenant has.
+    /// The planner has no statistics of digests and expects few to be missing: with a bitmap scan it would
+    /// read and sort all of them for each page. Forbidding sorts would be worse, because then all disclosures
+    /// of a tenant would be read in index order.
     static let readsInOrder = "enable_bitmapscan = off"
 
     let key: SearchKey
     let disclosures: DisclosureReader
 
-    /// An identity that belongs to nobody, and the link that ended last.
+    /// An identity that belongs to no account, and its last link.
     struct Left {
         let identity: IdentityID
         let provider: String
         let account: AccountID
         let linkedPosition: LogPosition
-        /// In microseconds.
+        /// The time of the link in microseconds.
         fileprivate let linkedAt: Int64
     }
 
@@ -65,8 +65,9 @@ struct FormerEmails: Sendable {
     private static let lock = Statement(
         "former_emails_lock", "SELECT FROM ledger_head WHERE tenant_id = $1 FOR UPDATE")
 
-    /// Each identity by its last account, whatever the planner thinks of the table: what is to be looked for is
-    /// next to nothing when the table is analysed and may be thousands of rows when it is not.
+    /// Looks up each identity by its last account, whatever the planner's estimate of the table.
+    ///
+    /// An analyzed table has next to no missing digests, and one that is not may have thousands.
     private static func places(_ columns: KeyValuePairs<String, String>) -> String {
         """
         FROM \(ArrayRows.sql(columns, from: 2)) AS k
@@ -94,15 +95,15 @@ struct FormerEmails: Sendable {
         \(places(["identity_id": "uuid", "account_id": "uuid", "linked": "bigint"]))
         """)
 
-    /// Looks for the e-mails of the next page of identities that nobody has looked at yet.
+    /// Computes the digests of the next page of identities that have none.
     ///
-    /// Those that the keys don't open are left as they are, for a process that has the right ones.
+    /// Those whose disclosures the keys can't decrypt are skipped, for a process that has the right keys.
     ///
     /// - Parameters:
-    ///   - tenant: whose.
-    ///   - last: the identity behind which to begin, in the order of their ids.
-    ///   - connection: outside of any transaction.
-    /// - Returns: the last identity that was looked at; nil when none is behind it.
+    ///   - tenant: the tenant of the identities.
+    ///   - last: the identity after which to begin, in the order of their ids.
+    ///   - connection: a connection outside any transaction.
+    /// - Returns: the last identity of the page; nil when there are no more.
     /// - Throws: `PostgresError`.
     func complete(
         _ tenant: TenantID, after last: IdentityID?, on connection: Connection
@@ -127,14 +128,15 @@ struct FormerEmails: Sendable {
         return left.count < Self.pageMax ? nil : left.last?.identity
     }
 
-    /// The identities that nobody has looked at yet and whose e-mail is this one; writes nothing.
+    /// Returns the identities without a digest whose former e-mail is the given one; writes nothing.
     ///
     /// - Parameters:
-    ///   - email: as searches compare it.
-    ///   - tenant: whose.
-    ///   - pagesMax: how much is looked at at the most.
-    ///   - connection: in a transaction or not.
-    /// - Returns: them, with what is known of the e-mail, and whether every identity was looked at and could be.
+    ///   - email: the e-mail in the form that searches compare.
+    ///   - tenant: the tenant of the identities.
+    ///   - pagesMax: the maximum number of pages to read.
+    ///   - connection: a connection inside or outside a transaction.
+    /// - Returns: the identities, with the flag of the e-mail, and whether every identity was read and could
+    ///   be decrypted.
     /// - Throws: `PostgresError`.
     func notLookedAt(
         with email: String, in tenant: TenantID, pagesMax: Int, on connection: Connection
@@ -170,7 +172,7 @@ struct FormerEmails: Sendable {
         return left
     }
 
-    /// Holds every digest against what the log still discloses, in the transaction that is open.
+    /// Compares every digest with what the log still discloses, inside the open transaction.
     ///
     /// - Throws: `PostgresError`.
     func check(
@@ -180,17 +182,17 @@ struct FormerEmails: Sendable {
             report.add(
                 VerificationFinding(
                     tenant: tenant.description, position: left.linkedPosition, check: .identities,
-                    text: "former_email of identity \(left.identity) is not what the log discloses")
+                    text: "former_email of identity \(left.identity) differs from the log")
             )
         }
     }
 
-    /// Takes every digest away that is not what the log discloses, for ``complete(_:after:on:)`` to look for
+    /// Clears every digest that differs from what the log discloses; ``complete(_:after:on:)`` computes it
     /// again.
     ///
-    /// - Returns: how many there were.
-    /// - Throws: `PostgresError`, what was taken away before is gone; `FormerEmailFault` when another secret
-    ///   has made every digest, then none is taken away.
+    /// - Returns: the number of cleared digests.
+    /// - Throws: `PostgresError`, with earlier digests already cleared; `FormerEmailFault` when every digest
+    ///   was made with another secret, with none cleared.
     func reset(_ tenant: TenantID, on connection: Connection) throws -> Int {
         let (wrong, isOfOtherSecret) = try connection.transaction {
             try differing(tenant, on: connection)
@@ -207,8 +209,8 @@ struct FormerEmails: Sendable {
         return wrong.count
     }
 
-    /// The identities whose digest is another one, in the order of their ids, and whether that is so of every
-    /// digest there is.
+    /// Returns the identities with a wrong digest, in the order of their ids, and whether every digest is
+    /// wrong.
     private func differing(
         _ tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> (wrong: [Left], isOfOtherSecret: Bool) {
@@ -237,7 +239,7 @@ struct FormerEmails: Sendable {
             guard !left.isEmpty else { break }
             let digests = try digests(of: left, in: tenant, on: connection)
             for index in left.indices {
-                // What the keys don't open is not known to be wrong.
+                // A digest that the keys can't check is not known to be wrong.
                 guard let digest = digests[index] else { continue }
                 let isRight = digest == stored[index]
                 if !isRight { differing.append(left[index]) }
@@ -257,7 +259,7 @@ struct FormerEmails: Sendable {
             linkedAt: try rows.timestamp(row, 3))
     }
 
-    /// The digest of each e-mail: empty where none is known, nil where the keys don't tell.
+    /// Computes the digest of each e-mail: empty when there is none, nil when the keys can't decrypt it.
     private func digests(
         of left: [Left], in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> [[UInt8]?] {
@@ -272,13 +274,13 @@ struct FormerEmails: Sendable {
         for row in 0..<rows.rowCount {
             positions[Int(try rows.int8(row, 0)) - 1].append(LogPosition(try rows.int8(row, 1)))
         }
-        // Before any sign-in there was the link.
+        // The link precedes all sign-ins.
         for index in left.indices { positions[index].append(left[index].linkedPosition) }
         let linked = try LinkedDisclosures.read(
             at: Set(positions.joined()), in: tenant, with: disclosures, on: connection)
         return left.indices.map { index in
-            // Two facts that never change, whatever merges come or are taken back: the account that linked
-            // it and the last one. What was learned while accounts were one is not given to one that left.
+            // Two facts that no later merge or unmerge changes: the account that linked the identity, and the
+            // last one. E-mails disclosed while accounts were merged are not attributed to one that left.
             let own = [left[index].account, linked.accounts[left[index].linkedPosition]]
             return digest(
                 at: positions[index].filter { own.contains(linked.accounts[$0]) }, of: linked,
@@ -286,7 +288,7 @@ struct FormerEmails: Sendable {
         }
     }
 
-    /// The digest of the e-mail that the first of some events discloses that disclose one.
+    /// Returns the digest of the e-mail disclosed by the first of the events that discloses one.
     private func digest(
         at positions: [LogPosition], of linked: LinkedDisclosures, in tenant: TenantID
     ) -> [UInt8]? {

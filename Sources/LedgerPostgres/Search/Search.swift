@@ -7,19 +7,19 @@ struct Search {
     let term: SearchTerm
     let emails: FormerEmails?
     let disclosures: DisclosureReader?
-    /// Whether there may be more than is found.
+    /// Whether there may be more results than were found.
     var hasMore = false
-    /// Positions that are looked at where no index leads to what is wanted.
+    /// The maximum number of positions that are scanned when no index helps.
     var positionsMax = SearchWindow.positionsMax
-    /// Why something was left out.
+    /// The error because of which results were omitted.
     private(set) var fault: PostgresError?
-    /// Pages of identities that nobody has looked at yet whose e-mails a search opens.
+    /// The maximum number of pages of identities without digests whose e-mails a search decrypts.
     static let pagesMax = 20
 
     private var accounts: [AccountID: Set<SearchMatch>] = [:]
     private var identities: [IdentityID: Set<SearchMatch>] = [:]
     private var rows: [IdentityID: SearchRows.IdentityRow] = [:]
-    /// What is known of the e-mails by which identities were found.
+    /// The flags of the e-mails by which identities were found.
     private var emailFlags: [IdentityID: Bool] = [:]
     private var events: [LogPosition: (recorded: RecordedEvent, matches: Set<SearchMatch>)] = [:]
 
@@ -34,9 +34,9 @@ struct Search {
 
     private var name: Parameter { .text(tenant.description) }
 
-    // MARK: What is compared
+    // MARK: Comparison
 
-    /// Compares the term with e-mails and with the names that providers give.
+    /// Compares the term with e-mails and with the subjects that providers assign.
     mutating func comparePersonalData(on connection: Connection) throws(PostgresError) {
         try compareProviderIDs(on: connection)
         guard let email = term.email else { return }
@@ -83,7 +83,7 @@ struct Search {
         try compareWhatNobodyLookedAt(email, with: emails, on: connection)
     }
 
-    /// Opens the e-mails that have no digest yet; without them there is an answer, too.
+    /// Matches identities whose former e-mail has no digest yet; a failure only marks the result incomplete.
     private mutating func compareWhatNobodyLookedAt(
         _ email: String, with emails: FormerEmails, on connection: Connection
     ) throws(PostgresError) {
@@ -102,7 +102,7 @@ struct Search {
             hasMore = true
             fault = error
         }
-        // Nothing was written; the setting goes with it.
+        // Nothing was written; the rollback resets the setting.
         try connection.execute("ROLLBACK TO SAVEPOINT former_emails")
     }
 
@@ -118,7 +118,7 @@ struct Search {
         try lookUpLateRequests(request, on: connection)
     }
 
-    /// Looks where the time that an id carries says: at what was recorded shortly after.
+    /// Searches the events recorded shortly after the time that an id carries.
     private mutating func lookUpEventsAndIdentities(
         _ id: SearchedID, on connection: Connection
     ) throws(PostgresError) {
@@ -155,7 +155,7 @@ struct Search {
         try lookUp(identity, linked: linked, holders: holders, on: connection)
     }
 
-    /// Finds the row of an identity: by the accounts that held it, or by the subject that its link disclosed.
+    /// Finds the row of an identity by the accounts that held it, or by the subject that its link disclosed.
     private mutating func lookUp(
         _ identity: IdentityID, linked: Set<LogPosition>, holders: Set<AccountID>,
         on connection: Connection
@@ -177,8 +177,8 @@ struct Search {
         if let row = candidates.first(where: { $0.id == identity }) {
             add(row, .identityID)
         } else {
-            // It went with an erased account, or moved to one that none of these leads to: whoever was not
-            // erased does not hold it.
+            // The identity was erased with an account, or moved to an account that none of these leads to; no
+            // holder that still exists has it.
             let known = try accountRows(of: holders, on: connection)
             for holder in holders where known[holder]?.state == .erased {
                 add(holder, .identityID)
@@ -187,7 +187,7 @@ struct Search {
         }
     }
 
-    /// Looks for a request whose name carries no time, or another one, among the events that came last.
+    /// Searches the last events for a request id that carries no time or a wrong one.
     private mutating func lookUpLateRequests(
         _ request: RequestID, on connection: Connection
     ) throws(PostgresError) {
@@ -203,7 +203,7 @@ struct Search {
         if found.isEmpty, window.lowerBound > 0 { hasMore = true }
     }
 
-    // MARK: What is found
+    // MARK: Results
 
     private mutating func add(_ account: AccountID, _ match: SearchMatch) {
         accounts[account, default: []].insert(match)
@@ -243,13 +243,13 @@ struct Search {
             connection.query(SearchRows.accounts, [name, .uuids(accounts.map(\.bits))]))
     }
 
-    /// The accounts that stand for others, those in between included.
+    /// Returns the accounts into which the given ones were merged, including those in between.
     private func survivors(
         of accounts: Set<AccountID>, on connection: Connection
     ) throws(PostgresError) -> Set<AccountID> {
         var survivors: Set<AccountID> = []
         var next = accounts
-        // An account stands for a bounded number of others, so a chain ends.
+        // The number of accounts merged into one is bounded, so a chain ends.
         for _ in 0..<MergeAccounts.familyMax where !next.isEmpty {
             let found = try accountRows(of: next, on: connection).values.compactMap(\.mergedInto)
             next = Set(found).subtracting(survivors)
@@ -262,7 +262,7 @@ struct Search {
         matches?.contains { !$0.isUncertain } ?? false
     }
 
-    /// Ids in their order, those behind the others that are not certain.
+    /// Sorts ids, the uncertain ones after the others.
     private static func inOrder<Kind>(
         _ ids: some Sequence<EntityID<Kind>>, isCertain: (EntityID<Kind>) -> Bool
     ) -> [EntityID<Kind>] {
@@ -270,7 +270,7 @@ struct Search {
         return sorted.filter(isCertain) + sorted.filter { !isCertain($0) }
     }
 
-    /// What was found, with what there is to say of the accounts.
+    /// Returns the results with the details of the accounts.
     mutating func result(on connection: Connection) throws(PostgresError) -> SearchResult {
         for survivor in try survivors(of: Set(accounts.keys), on: connection) {
             add(survivor, .absorbedAccount)
@@ -280,7 +280,7 @@ struct Search {
             connection.query(SearchRows.absorbed, [name, .uuids(known.keys.map(\.bits))]))
         let linked = try identities(of: Set(known.keys), on: connection)
         let certain = Set(known.keys.filter { Self.isCertain(accounts[$0]) })
-        // What stands for a certain one is as certain.
+        // The survivor of a certain account is equally certain.
         let found = Self.inOrder(known.keys) { id in
             certain.contains(id) || absorbed[id, default: []].contains(where: certain.contains)
         }.compactMap { id -> FoundAccount? in

@@ -1,12 +1,12 @@
 package import Ledger
 import Postgres
 
-/// Finds accounts by anything that somebody holds, on a connection of its own.
+/// Finds accounts by any identifier or e-mail, on its own connection.
 package struct SearchReads: SearchReader {
-    /// How long a search for an e-mail waits for the read model.
+    /// The maximum time that a search for an e-mail waits for the read model.
     private static let patience = Duration.seconds(3)
     private static let pause = Duration.milliseconds(20)
-    /// Each key is looked up by itself, however the planner reckons.
+    /// Settings with which each key is an index look-up, whatever the planner's estimates.
     static let settings = """
         SET statement_timeout = '10s'; SET lock_timeout = '2s';
         SET idle_in_transaction_session_timeout = '10s';
@@ -36,12 +36,12 @@ package struct SearchReads: SearchReader {
     private let emails: FormerEmails?
     private let onFault: @Sendable (String) -> Void
 
-    /// Describes where the ledger is; nothing is connected yet.
+    /// Creates searches without connecting.
     ///
     /// - Parameters:
     ///   - url: the runtime role's URL.
-    ///   - keys: unwrap the keys of accounts and make the digests of e-mails; without them, nothing is found
-    ///     that only they can find.
+    ///   - keys: unwrap the keys of accounts and make the digests of e-mails; without them, results that need
+    ///     them are omitted.
     ///   - onFault: called with one line, free of personal data, for each search that failed.
     package init(
         url: String, keys: (keyring: WrappingKeyring, search: SearchKey)?,
@@ -58,12 +58,12 @@ package struct SearchReads: SearchReader {
         ) { try $0.execute(Self.settings) }
     }
 
-    /// Closes the connection; the next search makes a new one.
+    /// Closes the connection; the next search opens a new one.
     package func close() async {
         await session.close()
     }
 
-    /// What matches a term exactly, as the ledger is at one moment.
+    /// Returns the exact matches of a term in one snapshot of the ledger.
     package func found(
         by term: SearchTerm, comparesPersonalData: Bool, in tenant: TenantID
     ) async throws(LedgerFault) -> SearchResult {
@@ -79,7 +79,7 @@ package struct SearchReads: SearchReader {
                     search.hasMore = !isWhole
                     if comparesPersonalData { try search.comparePersonalData(on: connection) }
                     try search.lookUpIDs(on: connection)
-                    if let fault = search.fault { onFault("a search left something out: \(fault)") }
+                    if let fault = search.fault { onFault("a search is incomplete: \(fault)") }
                     return try search.result(on: connection)
                 }
             }
@@ -89,7 +89,8 @@ package struct SearchReads: SearchReader {
         }
     }
 
-    /// Which identities of some accounts have an e-mail, each with whether it is known to be verified.
+    /// Returns the identities of some accounts that have an e-mail, each with whether it is known to be
+    /// verified.
     package func emailFlags(
         of accounts: [AccountID], in tenant: TenantID
     ) async throws(LedgerFault) -> EmailFlags {
@@ -107,12 +108,13 @@ package struct SearchReads: SearchReader {
                 return flags
             }
         } catch {
-            onFault("reading about e-mails failed: \(error)")
+            onFault("reading e-mail flags failed: \(error)")
             throw .unavailable
         }
     }
 
-    /// Waits until the read model shows every event that the log has now; false when that takes too long.
+    /// Waits until the read model includes every event of the log's present end; returns false when that
+    /// takes too long.
     private func isUpToDate(_ tenant: TenantID) async throws -> Bool {
         let name = Parameter.text(tenant.description)
         let wanted = try await session.run { connection in

@@ -1,7 +1,7 @@
 import Ledger
 import Postgres
 
-/// The statements of a search, and the rows that they give.
+/// The statements of a search, and the rows that they return.
 enum SearchRows {
     /// A row of `identities`, without the subject.
     struct IdentityRow {
@@ -11,7 +11,7 @@ enum SearchRows {
         let lastAccount: AccountID
     }
 
-    /// What is left to say of an account.
+    /// The remaining details of an account.
     struct AccountRow {
         let state: FoundAccount.State
         let mergedInto: AccountID?
@@ -19,7 +19,7 @@ enum SearchRows {
 
     private static let columns = "i.identity_id, i.provider, i.account_id, i.last_account_id"
 
-    /// A subject of any provider: one probe of the unique key for each provider that the tenant has.
+    /// Finds a subject at any provider by one look-up of the unique key for each provider of the tenant.
     static let ofProviderID = Statement(
         "search_provider_id",
         """
@@ -55,7 +55,7 @@ enum SearchRows {
             OFFSET 0) u
         """)
 
-    /// Digests in the order of `SearchKey.flags`, the numbers of which are in the last column.
+    /// Finds digests in the order of `SearchKey.flags`, whose indexes are in the last column.
     static let ofFormerEmail = Statement(
         "search_former_email",
         """
@@ -67,7 +67,7 @@ enum SearchRows {
         ORDER BY k.n, i.identity_id LIMIT $3
         """)
 
-    /// Those that belong to some accounts, or did so last, in linking order.
+    /// Finds the identities that belong or last belonged to some accounts, in linking order.
     static let ofAccounts = Statement(
         "search_identities",
         """
@@ -90,7 +90,7 @@ enum SearchRows {
         WHERE tenant_id = $1 AND account_id = ANY ($2::uuid[])
         """)
 
-    /// Whom some accounts stand for, those in between included.
+    /// Finds the accounts that were merged into some accounts, including those in between.
     static let absorbed = Statement(
         "search_absorbed",
         """
@@ -106,7 +106,7 @@ enum SearchRows {
         SELECT survivor_id, account_id FROM family WHERE depth > 0 ORDER BY 1, 2
         """)
 
-    /// The account that an identity signed in to last.
+    /// Finds the last account that an identity signed in to.
     static let lastHolder = Statement(
         "search_last_holder",
         """
@@ -114,7 +114,7 @@ enum SearchRows {
         ORDER BY opened_at DESC, opened_position DESC LIMIT 1
         """)
 
-    /// What an id names among some positions: an event, a request, or an identity that was linked.
+    /// Finds what an id names within a range of positions: an event, a request, or a linked identity.
     static let ofWindow = Statement(
         "search_window",
         """
@@ -167,7 +167,7 @@ enum SearchRows {
         return rows
     }
 
-    /// The events of rows that hold what was written there; damage is for `verify` to report.
+    /// Decodes the events of rows; `verify` reports damaged ones.
     static func events(
         _ result: QueryResult, in tenant: TenantID
     ) throws(PostgresError) -> [RecordedEvent] {

@@ -1,16 +1,16 @@
 import Ledger
 import Postgres
 
-/// The positions that a search looks at where no index leads to what is wanted.
+/// The positions that a search scans when no index helps.
 enum SearchWindow {
-    /// Positions at the most.
+    /// The maximum number of positions.
     static let positionsMax: Int64 = 100_000
-    /// How much earlier than it says an id may have been recorded, by the clocks of two machines.
+    /// How much earlier than its own time an id may be recorded, given the clocks of two machines.
     private static let before: Int64 = 5_000_000
-    /// How much later: what a request may wait, and as much for clocks.
+    /// How much later: the maximum wait of a request, and as much again for clocks.
     private static let after: Int64 = 60_000_000
 
-    /// What was recorded about a moment, and whether it is not all of that.
+    /// Returns the positions recorded around a time, and whether the limit has cut them.
     static func around(
         _ time: Timestamp, positionsMax: Int64, in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> (positions: Range<Int64>, isClipped: Bool) {
@@ -24,7 +24,7 @@ enum SearchWindow {
         )
     }
 
-    /// What was recorded last.
+    /// Returns the last positions.
     static func last(
         in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> Range<Int64> {

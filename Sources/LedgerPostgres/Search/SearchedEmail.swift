@@ -1,9 +1,10 @@
-/// How the e-mails of `user_providers` are searched: the index is on what is compared.
+/// The expression by which e-mails of `user_providers` are searched and indexed.
 enum SearchedEmail {
-    /// What `SearchTerm.comparable(email:)` does, of the column; V012_search.sql has the same.
+    /// The SQL equivalent of `SearchTerm.comparable(email:)`; V012_search.sql has the same.
     static let expression = #"lower(btrim(email, E' \t\n\r') COLLATE "C")"#
 
-    /// Makes the index of a table of `user_providers`; ANALYZE keeps no samples of it.
+    /// Returns the statement that creates the index of a table of `user_providers`; ANALYZE keeps no samples
+    /// of it.
     static func index(on table: String) -> String {
         """
         CREATE INDEX \(table)_email ON \(table) (\(expression), tenant_id) WHERE email IS NOT NULL;

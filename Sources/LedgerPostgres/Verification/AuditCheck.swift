@@ -1,7 +1,7 @@
 import Ledger
 import Postgres
 
-/// Compares `account_audit` with the fold, event by event, as both come in the order of positions.
+/// Compares `account_audit` with the fold, event by event, both in the order of positions.
 struct AuditCheck {
     private static let columns = """
         account_id, account_seq, position, event_id, recorded_at, type, outcome, reason, actor,
@@ -13,7 +13,7 @@ struct AuditCheck {
     private let comparesClientIP: Bool
     private let erased: ErasedAccounts
     private var cursor: RowCursor
-    /// The row that was read last and belongs to an event that has not come yet.
+    /// The last row read, whose event has not been folded yet.
     private var ahead: AuditRow?
 
     init(
@@ -32,14 +32,14 @@ struct AuditCheck {
             """, on: connection)
     }
 
-    /// The linked providers of an event's accounts.
+    /// Returns the linked providers of an event's accounts.
     static func providers(of recorded: RecordedEvent, in state: LedgerState) -> [[String]] {
         recorded.accounts.map { reference in
             state.accounts[reference.id]?.linkedProviders.map(\.description) ?? []
         }
     }
 
-    /// Compares the rows of one event that the fold has taken.
+    /// Compares the rows of an event that was just folded.
     mutating func compare(
         _ recorded: RecordedEvent, _ disclosed: DisclosedValues, before: [[String]],
         state: LedgerState, report: inout VerificationReport, on connection: Connection
@@ -47,7 +47,7 @@ struct AuditCheck {
         guard recorded.position < checkpoint else { return }
         let stored = try rows(at: recorded.position, report: &report, on: connection)
         let after = Self.providers(of: recorded, in: state)
-        // Before the table's fold has come to an erasure, addresses may be there that no key opens.
+        // Until the table is folded up to an erasure, it may contain addresses that no key decrypts any more.
         let isKnown = erased[recorded].map { $0.position < checkpoint } ?? true
         for (index, reference) in recorded.accounts.enumerated() {
             report.count(.accountAudit)
@@ -71,14 +71,14 @@ struct AuditCheck {
         }
     }
 
-    /// Looks at what is left once the log has ended.
+    /// Reports the remaining rows after the end of the log.
     mutating func end(
         _ report: inout VerificationReport, on connection: Connection
     ) throws(PostgresError) {
         _ = try rows(at: LogPosition(.max), report: &report, on: connection)
     }
 
-    /// The stored rows of a position; those before it belong to no event and are findings.
+    /// Returns the stored rows of a position; earlier ones belong to no event and are findings.
     private mutating func rows(
         at position: LogPosition, report: inout VerificationReport, on connection: Connection
     ) throws(PostgresError) -> [AuditRow] {

@@ -1,15 +1,15 @@
 import Ledger
 import Postgres
 
-/// The disclosures of a page of the log's rows, taken event by event.
+/// The disclosures of a page of the log, opened event by event.
 struct DisclosurePage {
     private let reader: DisclosureReader?
     private var rest: ArraySlice<DisclosureReader.Row> = []
     private var keys = DisclosureReader.KeyCache()
-    /// Positions of rows that no event of the page claimed.
+    /// The positions of rows that belong to no event of the page.
     private(set) var strayPositions: [LogPosition] = []
 
-    /// Wraps rows that were read, in the order of their positions.
+    /// Creates a page of rows in the order of their positions.
     init(_ rows: [DisclosureReader.Row], reader: DisclosureReader?) {
         self.reader = reader
         rest = rows[...]
@@ -34,15 +34,15 @@ struct DisclosurePage {
         rest = try DisclosureReader.rows(result)[...]
     }
 
-    /// How many rows an event has that has not been opened yet.
+    /// Returns the number of rows of an event that has not been opened yet.
     func rowCount(of recorded: RecordedEvent) -> Int {
         rest.drop { $0.position < recorded.position }
             .prefix { $0.position == recorded.position }.count
     }
 
-    /// What an event discloses.
+    /// Returns the disclosures of an event.
     ///
-    /// - Throws: `LogDamage` for a disclosure that is not what the entry commits to.
+    /// - Throws: `LogDamage` for a disclosure that differs from what the entry commits to.
     mutating func open(_ recorded: RecordedEvent) throws(LogDamage) -> DisclosedValues {
         guard let reader else { return DisclosedValues() }
         while let row = rest.first, row.position < recorded.position {

@@ -1,15 +1,15 @@
 import Ledger
 import Postgres
 
-/// The accounts of a tenant that the table of erasures names, before the log has been asked.
+/// The erased accounts of a tenant according to the table of erasures.
 ///
-/// Tells which disclosures may be missing; that the log has erased these accounts and no others is
-/// compared like everything else.
+/// They determine which disclosures may be missing; that the log has erased these accounts and no others is
+/// verified like everything else.
 struct ErasedAccounts: Sendable {
     /// A row of `erasures`.
     struct Row: Sendable {
         let position: LogPosition
-        /// Whether the worker says that no disclosure is left.
+        /// Whether the worker has recorded that no disclosure is left.
         let isDestroyed: Bool
     }
 
@@ -41,10 +41,10 @@ struct ErasedAccounts: Sendable {
         }
     }
 
-    /// Nobody.
+    /// Creates an empty set.
     init() {}
 
-    /// The erased accounts that have a key, which should be none.
+    /// Returns the erased accounts that still have a key, which should be none.
     static func keyed(
         of tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> [(account: AccountID, position: LogPosition)] {
@@ -60,7 +60,7 @@ struct ErasedAccounts: Sendable {
         return found
     }
 
-    /// The erasure that covers what an event disclosed about its first account.
+    /// Returns the erasure that covers an event's disclosures about its first account.
     subscript(_ recorded: RecordedEvent) -> Row? {
         guard !rows.isEmpty, let about = recorded.accounts.first?.id else { return nil }
         return rows[about]

@@ -1,10 +1,10 @@
 package import Ledger
 import Postgres
 
-/// Reads history back from the log: an account's, or a range of positions.
+/// Reads the history of an account, or a range of positions, from the log.
 ///
-/// Works in one snapshot, hands events out one by one in order, and checks them on the way: damage
-/// is in the summary and ends nothing.
+/// Works in one snapshot, emits events one by one in order, and checks them: damage is collected in the
+/// summary and does not end the replay.
 package struct Replay: Sendable {
     private static let begin = Statement(
         "replay_begin", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -12,12 +12,12 @@ package struct Replay: Sendable {
     private let session: Postgres.Session
     private let disclosures: DisclosureReader?
 
-    /// Describes where the ledger is.
+    /// Creates a replay.
     ///
     /// - Parameters:
-    ///   - url: of a role that may read `events`, `accounts`, `account_audit`, and for disclosures
+    ///   - url: the URL of a role that may read `events`, `accounts`, `account_audit`, and for disclosures
     ///     also `disclosures` and `account_keys`.
-    ///   - keyring: nil when nothing is to be disclosed.
+    ///   - keyring: unwraps the keys of accounts; nil when nothing is to be disclosed.
     package init(url: String, keyring: WrappingKeyring?) {
         disclosures = keyring.map { DisclosureReader(keyring: $0) }
         session = Postgres.Session(
@@ -25,10 +25,10 @@ package struct Replay: Sendable {
         ) { try $0.execute("SET jit = off; SET idle_in_transaction_session_timeout = '600s'") }
     }
 
-    /// Hands out the events from one position to another, both included.
+    /// Emits the events from one position to another, both included.
     ///
-    /// `emit` is called on the connection's thread; what it throws ends the replay.
-    /// - Throws: `PostgresError` when the database is away, or what `emit` throws.
+    /// `emit` is called on the connection's thread; an error it throws ends the replay.
+    /// - Throws: `PostgresError` when the database fails, or the error of `emit`.
     package func range(
         from first: LogPosition, through last: LogPosition, in tenant: TenantID,
         emit: @escaping @Sendable (ReplayedEvent) throws -> Void
@@ -44,13 +44,13 @@ package struct Replay: Sendable {
         }
     }
 
-    /// Hands out every event that touches an account, in the order of its own sequence.
+    /// Emits every event that touches an account, in the order of its sequence.
     ///
-    /// The positions come from `account_audit`; where that has a gap, and after its last, from the
-    /// log itself. Of an event that begins with another account nothing is disclosed. `emit` is
-    /// called on the connection's thread; what it throws ends the replay.
-    /// - Returns: nil when nothing names the account.
-    /// - Throws: `PostgresError` when the database is away, or what `emit` throws.
+    /// The positions come from `account_audit`; where that has a gap, and after its last, from the log
+    /// itself. Nothing is disclosed of an event that begins with another account. `emit` is called on the
+    /// connection's thread; an error it throws ends the replay.
+    /// - Returns: nil when the account is not named anywhere.
+    /// - Throws: `PostgresError` when the database fails, or the error of `emit`.
     package func account(
         _ account: AccountID, in tenant: TenantID,
         emit: @escaping @Sendable (ReplayedEvent) throws -> Void

@@ -4,9 +4,9 @@ package import Ledger
 extension ReplayedEvent {
     /// The event as one line of JSON: `{"leaf":...,"disclosures":...,"entry":...}`.
     ///
-    /// `entry` is the exact stored text, so that its bytes can be cut out and hashed again; `leaf`
-    /// is the unpadded base64url form of the leaf hash, the form of `prev`. `disclosures` is there
-    /// only when the replay disclosed.
+    /// `entry` is the exact stored text, so that its bytes can be extracted and hashed again; `leaf` is the
+    /// unpadded base64url form of the leaf hash, the form of `prev`. `disclosures` is present only when the
+    /// replay disclosed.
     package var jsonLine: String {
         var line = "{\"leaf\":\"\(leaf)\""
         if let disclosed {

@@ -21,11 +21,11 @@ extension ReplayReading {
     private static let end = Statement(
         "replay_end", "SELECT coalesce(max(position), -1) FROM events WHERE tenant_id = $1")
 
-    /// Reads an account's events by the positions that `account_audit` gives, as far as they are
-    /// right, and from the log itself what is missing there; false when nothing names the account.
+    /// Reads an account's events by the positions in `account_audit`, and missing ones from the log itself.
     ///
-    /// After the last of them the log is looked through to its end whatever the tables say: the
-    /// serving login may change those, and to the log it may only add.
+    /// After the last of them the log is scanned to its end whatever the tables contain: the serving login
+    /// may change those, but may only append to the log.
+    /// - Returns: false when the account is not named anywhere.
     mutating func history(of account: AccountID, on connection: Connection) throws -> Bool {
         history = AccountHistory(of: account)
         let key: [Parameter] = [.text(tenant.description), .uuid(account.bits)]
@@ -49,12 +49,12 @@ extension ReplayReading {
                 LogDamage(
                     position: LogPosition(max(0, end.lastPosition)),
                     fault: "account \(account) has \(end.nextSequence) events, "
-                        + (expected.map { "next_seq says \($0)" } ?? "and no row in accounts")))
+                        + (expected.map { "but next_seq is \($0)" } ?? "but no row in accounts")))
         }
         return true
     }
 
-    /// Reads the events that `account_audit` names; false as soon as one is not the account's next.
+    /// Reads the events that `account_audit` names; returns false as soon as one is not the account's next.
     private mutating func readAudited(
         _ key: [Parameter], on connection: Connection
     ) throws -> Bool {
@@ -68,7 +68,7 @@ extension ReplayReading {
         }
     }
 
-    /// Reads what the log itself names after the last event, a window of positions at a time.
+    /// Reads the events that the log itself names after the last one, a window of positions at a time.
     private mutating func searchTail(for account: AccountID, on connection: Connection) throws {
         let last = try connection.query(Self.end, [.text(tenant.description)]).int8(0, 0)
         let first = LogPosition(history?.lastPosition ?? -1).next.value

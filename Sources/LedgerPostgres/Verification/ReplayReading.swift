@@ -1,7 +1,7 @@
 import Ledger
 import Postgres
 
-/// One replay, in the transaction that is open.
+/// One replay, inside the open transaction.
 struct ReplayReading {
     let tenant: TenantID
     let disclosures: DisclosureReader?
@@ -18,8 +18,7 @@ struct ReplayReading {
         self.emit = emit
     }
 
-    /// Reads every event after one position and through another; of an account's history only its
-    /// own.
+    /// Reads the events after one position and through another; for an account's history only its own.
     mutating func scan(
         after first: Int64, through end: Int64, on connection: Connection
     ) throws {
@@ -45,7 +44,7 @@ struct ReplayReading {
         }
     }
 
-    /// Hands a row of the log out, or says why it can't be, unless it is no part of the history.
+    /// Emits a row of the log or reports why it can't be, unless it is not part of the history.
     mutating func handIfWanted(
         _ page: QueryResult, _ row: Int, at position: LogPosition, opened: inout DisclosurePage
     ) throws {
@@ -56,7 +55,7 @@ struct ReplayReading {
         }
     }
 
-    /// A row of the log and what its entry says.
+    /// A row of the log with its decoded entry.
     struct Read {
         let row: EventRow
         let event: StoredEvent
@@ -81,7 +80,7 @@ struct ReplayReading {
         return recorded.accounts.contains { $0.id == account }
     }
 
-    /// Checks one event and hands it out.
+    /// Checks one event and emits it.
     mutating func hand(_ read: Read, opened: inout DisclosurePage) throws {
         let recorded = read.event.recorded
         let position = recorded.position
@@ -97,7 +96,7 @@ struct ReplayReading {
         if disclosures != nil {
             do throws(LogDamage) {
                 let values = try opened.open(recorded)
-                // What another account gave away when the two met is not this one's.
+                // What the other account of an event disclosed does not belong to this one.
                 let isOwn = history.map { recorded.accounts.first?.id == $0.account } ?? true
                 disclosed = isOwn ? values : DisclosedValues()
             } catch {
@@ -111,7 +110,7 @@ struct ReplayReading {
     }
 }
 
-/// Checks that an account's events are all there and each names the one before it.
+/// Checks that an account's events are complete and each has the hash of the one before it.
 struct AccountHistory {
     let account: AccountID
     /// The `seq` that the next event must have.
@@ -128,7 +127,7 @@ struct AccountHistory {
         recorded.accounts.contains { $0.id == account && $0.sequence == nextSequence }
     }
 
-    /// Takes the account's next event and says what is wrong with its place.
+    /// Adds the account's next event; returns the fault in its sequence, if any.
     mutating func take(_ recorded: RecordedEvent, leaf: Digest) -> String? {
         guard let reference = recorded.accounts.first(where: { $0.id == account }) else {
             return nil

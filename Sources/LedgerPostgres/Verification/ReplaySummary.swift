@@ -1,17 +1,17 @@
 import Ledger
 
-/// What a replay came to.
+/// The result of a replay.
 package struct ReplaySummary: Hashable, Sendable {
-    /// Events handed out.
+    /// The number of events emitted.
     package internal(set) var events: Int64 = 0
-    /// What is wrong with the history (gaps, wrong `prev`, unreadable rows), at most `findingsMax`.
+    /// The faults of the history (gaps, wrong `prev`, unreadable rows), at most `findingsMax`.
     package private(set) var findings: [LogDamage] = []
     package private(set) var findingCount = 0
 
-    /// The most findings that are kept; all are counted.
+    /// The maximum number of findings that are kept; all are counted.
     package static let findingsMax = 20
 
-    /// Whether the history is whole.
+    /// Whether the history is complete and correct.
     package var isWhole: Bool { findingCount == 0 }
 
     mutating func add(_ finding: LogDamage) {

@@ -3,8 +3,8 @@ package import Ledger
 extension ReplayedEvent {
     /// The event in one or two readable lines.
     ///
-    /// Shows personal data only when the replay disclosed it; control characters in it are escaped,
-    /// so that what somebody called themselves cannot drive a terminal.
+    /// Shows personal data only when the replay disclosed it; its control characters are escaped, so that a
+    /// name cannot contain terminal escape sequences.
     package var text: String {
         let subject = AuditSubject(recorded.event)
         let fact = recorded.event.fact
@@ -28,7 +28,7 @@ extension ReplayedEvent {
         return first.joined(separator: "  ") + "\n    " + second.joined(separator: "  ")
     }
 
-    /// A text from outside, in quotes, with control characters escaped.
+    /// Returns an external text in quotes, with control characters escaped.
     package static func printable(_ value: String) -> String {
         var text = "\""
         for scalar in value.unicodeScalars {

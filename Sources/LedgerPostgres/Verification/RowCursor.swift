@@ -1,7 +1,7 @@
 import Ledger
 import Postgres
 
-/// Streams the rows of a query in pages, in the transaction that is open.
+/// Streams the rows of a query in pages, inside the open transaction.
 struct RowCursor {
     private static let pageRows = 1_000
 
@@ -9,7 +9,7 @@ struct RowCursor {
     private var page: QueryResult?
     private var row = -1
 
-    /// Opens a cursor; the name must be free on the connection.
+    /// Opens a cursor, whose name must be unused on the connection.
     init(
         _ name: String, _ query: String, on connection: Connection
     ) throws(PostgresError) {
@@ -17,7 +17,7 @@ struct RowCursor {
         fetch = Statement("fetch_\(name)", "FETCH \(Self.pageRows) FROM \(name)")
     }
 
-    /// Moves to the next row; nil when there is none.
+    /// Returns the next row; nil when there are no more.
     mutating func next(
         on connection: Connection
     ) throws(PostgresError) -> (result: QueryResult, row: Int)? {

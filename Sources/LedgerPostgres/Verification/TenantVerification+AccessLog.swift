@@ -19,10 +19,10 @@ extension TenantVerification {
         WHERE position <> expected ORDER BY expected LIMIT 1
         """)
 
-    /// Looks for rows that are missing from the access log.
+    /// Finds rows that are missing from the access log.
     ///
-    /// Nothing is signed over them: who takes the last ones away and sets the head back, or changes one,
-    /// is not found.
+    /// Nothing is signed over them: a changed row, or the removal of the last rows with a matching change of
+    /// the head, is not found.
     mutating func checkAccessLog(on connection: Connection) throws(PostgresError) {
         let key = [Parameter.text(tenant.description)]
         let row = try connection.query(Self.extent, key)

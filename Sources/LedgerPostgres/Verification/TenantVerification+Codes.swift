@@ -12,7 +12,7 @@ extension TenantVerification {
 
     /// Checks the code of the head.
     ///
-    /// - Returns: what the codes of rows are checked with; nil without MAC keys.
+    /// - Returns: the codes to check rows with; nil without MAC keys.
     mutating func checkHeadCode(
         on connection: Connection
     ) throws(PostgresError) -> RowCodes? {
@@ -36,7 +36,7 @@ extension TenantVerification {
         return RowCodes(keys: keys, isProtected: true)
     }
 
-    /// Names every live row that nobody with a MAC key has written.
+    /// Reports every live row that no holder of a MAC key has written.
     mutating func checkCodes(on connection: Connection) throws(PostgresError) {
         guard let codes = try checkHeadCode(on: connection) else { return }
         for table in ProtectedTable.allCases {

@@ -2,7 +2,7 @@ import Ledger
 import Postgres
 
 extension TenantVerification {
-    /// Compares those tables of `conflicts` whose checkpoint the fold has come to.
+    /// Compares the tables of `conflicts` whose checkpoint the fold has reached.
     mutating func compareConflicts(
         atEnd: Bool = false, on connection: Connection
     ) throws(PostgresError) {
@@ -13,7 +13,7 @@ extension TenantVerification {
         }
     }
 
-    /// Compares a table with the conflicts of the log, which stand at its checkpoint.
+    /// Compares a table with the conflicts of the log at the table's checkpoint.
     private mutating func compareConflicts(
         in table: ProjectionTable, on connection: Connection
     ) throws(PostgresError) {

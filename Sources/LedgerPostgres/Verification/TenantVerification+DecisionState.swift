@@ -2,8 +2,7 @@ import Ledger
 import Postgres
 
 extension TenantVerification {
-    /// Streams a table of the tenant and calls the body for each row; a row that cannot be read is
-    /// a finding.
+    /// Streams a table of the tenant and calls the body for each row; an unreadable row is a finding.
     mutating func eachRow(
         of check: VerificationCheck, in table: String? = nil, _ columns: String,
         on connection: Connection,
@@ -164,7 +163,7 @@ extension TenantVerification {
         }
     }
 
-    /// Compares the columns of `sessions` that events give with the fold.
+    /// Compares the columns of `sessions` that events determine with the fold.
     mutating func compareSessions(on connection: Connection) throws(PostgresError) {
         var seen: Set<SessionID> = []
         try eachRow(
@@ -210,7 +209,7 @@ extension TenantVerification {
     }
 }
 
-/// Whether two texts are the same bytes: `==` calls texts equal that Unicode calls equivalent.
+/// Whether two texts are the same bytes: `==` also equates texts that are canonically equivalent in Unicode.
 func isExactly(_ one: String?, _ other: String?) -> Bool {
     guard let one, let other else { return one == nil && other == nil }
     return one.utf8.elementsEqual(other.utf8)

@@ -2,7 +2,7 @@ import Ledger
 import Postgres
 
 extension TenantVerification {
-    /// Reads which accounts are said to be erased, and looks for what should be gone with them.
+    /// Reads the erased accounts of the table, and checks that their keys are destroyed.
     mutating func readErasures(on connection: Connection) throws(PostgresError) {
         do throws(PostgresError) {
             erased = try ErasedAccounts(of: tenant, on: connection)
@@ -52,7 +52,7 @@ extension TenantVerification {
         for id in missing.sorted() {
             add(
                 .erasures, state.accounts[id]?.erasedPosition,
-                "account \(id) was erased and its rows were not taken away")
+                "account \(id) was erased but its rows were not deleted")
         }
     }
 }

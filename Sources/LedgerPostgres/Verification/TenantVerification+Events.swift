@@ -32,8 +32,8 @@ extension TenantVerification {
         try fold(event, disclosed, on: connection)
     }
 
-    /// Opens an event's disclosures: each digest must have its own, and what an event of its kind always
-    /// discloses must be among them, unless the account was erased.
+    /// Opens an event's disclosures: each digest must have one, and those required by the event's type must
+    /// be among them, unless the account was erased.
     private mutating func disclose(
         _ recorded: RecordedEvent, from opened: inout DisclosurePage
     ) -> DisclosedValues {
@@ -75,7 +75,7 @@ extension TenantVerification {
         }
     }
 
-    /// Without a value of them, only the number of disclosures can be checked.
+    /// Checks the number of disclosures, the only check possible without their values.
     private mutating func checkDigestCount(of recorded: RecordedEvent) {
         guard let shortfall = recorded.shortfall else { return }
         add(
@@ -94,7 +94,7 @@ extension TenantVerification {
                     ? "the event is missing" : "the events up to position \(last) are missing")
             stopFold(at: nextPosition)
         } else if position < nextPosition {
-            add(.positions, position, "no log has such a position")
+            add(.positions, position, "a log cannot have this position")
             stopFold(at: position)
         }
         nextPosition = LogPosition(position.value &+ 1)
@@ -138,7 +138,8 @@ extension TenantVerification {
 }
 
 extension TenantVerification {
-    /// What the links that an event gives back disclosed; what cannot be opened was found where it is.
+    /// Returns the disclosures of the links that an event returns; unreadable ones were reported at their own
+    /// events.
     private func linked(
         _ recorded: RecordedEvent, on connection: Connection
     ) throws(PostgresError) -> [LogPosition: DisclosedValues] {
@@ -150,15 +151,15 @@ extension TenantVerification {
     }
 }
 
-/// Checks at the end of each command that the accounts it opened can be signed in with.
+/// Checks at the end of each command that the accounts it opened can be signed in to.
 ///
-/// In between they cannot: an account is opened before its first identity is linked. Any other way
-/// to an account without links is refused by the fold itself.
+/// In between they cannot: an account is opened before its first identity is linked. The fold itself refuses
+/// all other events that would leave an account without links.
 struct CommandCheck {
     private var command: CommandID?
     private var opened: [AccountID] = []
 
-    /// Ends the command before this one, if this is another.
+    /// Ends the previous command, if this event belongs to another one.
     mutating func begin(
         _ next: CommandID, state: LedgerState, position: LogPosition
     ) -> (LogPosition, String)? {
@@ -186,12 +187,12 @@ struct CommandCheck {
     }
 }
 
-/// What the log discloses about identities, as far as it still does.
+/// The disclosures about identities that the log still has.
 struct PersonalColumns {
     private(set) var providerIDs: [IdentityID: String] = [:]
     private(set) var emails: [IdentityID: Email] = [:]
 
-    /// Takes an event in; `linked` has what links that go back disclosed when they were made.
+    /// Adds an event; `linked` holds the original disclosures of the links that it returns.
     mutating func take(
         _ recorded: RecordedEvent, _ disclosed: DisclosedValues,
         linked: [LogPosition: DisclosedValues]

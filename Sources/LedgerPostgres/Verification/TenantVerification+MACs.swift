@@ -2,21 +2,21 @@ import Ledger
 import Postgres
 import TransparencyLog
 
-/// Finds the first event that no server has appended, and what contradicts the roots that the log states.
+/// Finds the first event that no server has appended, and contradictions of the roots that the log states.
 struct MACCheck {
     let marks: LogMarks?
     private var roots: StatedRoots
     private var tree = CompactRange()
-    /// Whether an event was found that no server has appended: one is enough to name.
+    /// Whether a forged event was found; only the first is reported.
     private var hasForgery = false
 
-    /// Checks nothing without marks.
+    /// Creates a check, which does nothing without key positions.
     init(_ marks: LogMarks?) {
         self.marks = marks
         roots = StatedRoots(marks)
     }
 
-    /// Takes the next event; counts it where a key authenticates it.
+    /// Checks the next event; counts it if a key authenticates it.
     mutating func take(
         _ row: EventRow, _ report: inout VerificationReport
     ) -> [(position: LogPosition, text: String)] {
@@ -30,7 +30,7 @@ struct MACCheck {
             if !hasForgery { found.append((error.position, error.fault)) }
             hasForgery = true
         }
-        // Behind a gap no root can be right.
+        // After a gap no root can be right.
         guard row.position.value == tree.size else { return found }
         tree.append(.leaf(row.entry))
         if let other = roots.difference(at: tree) {

@@ -19,7 +19,7 @@ extension TenantVerification {
          ORDER BY position LIMIT 1)
         """)
 
-    /// Reads where the projections stand and checks that none has stopped.
+    /// Reads the checkpoints of the projections and checks that none has stopped.
     mutating func readCheckpoints(
         head: LogPosition, on connection: Connection
     ) throws(PostgresError) {
@@ -28,7 +28,7 @@ extension TenantVerification {
         for row in 0..<result.rowCount {
             let name = try result.text(row, 0)
             let generation = try result.int4(row, 1)
-            // A table of another program's, or one that is being built, is not this one's to judge.
+            // A table of another program version, or one that is being built, is not checked here.
             let found = tables.first {
                 $0.projection.rawValue == name && $0.generation == generation
             }
@@ -49,12 +49,12 @@ extension TenantVerification {
         }
     }
 
-    /// The live tables of a projection that this program knows the fold of.
+    /// Returns the live tables of a projection whose fold version this program knows.
     func tables(of projection: ProjectionName) -> [ProjectionTable] {
         tables.filter { $0.projection == projection && $0.isKnown }
     }
 
-    /// Compares those tables of `user_providers` whose checkpoint the fold has come to.
+    /// Compares the tables of `user_providers` whose checkpoint the fold has reached.
     mutating func compareUserProviders(
         atEnd: Bool = false, on connection: Connection
     ) throws(PostgresError) {
@@ -65,7 +65,7 @@ extension TenantVerification {
         }
     }
 
-    /// Compares `user_providers` with the state of the fold, which stands at its checkpoint.
+    /// Compares `user_providers` with the state of the fold at its checkpoint.
     private mutating func compareUserProviders(
         in table: ProjectionTable, on connection: Connection
     ) throws(PostgresError) {
@@ -96,7 +96,7 @@ extension TenantVerification {
                     .userProviders, position,
                     "the row of identity \(key.identity) of account \(key.account) is surplus")
             }
-            // Until the fold of the table comes to its erasure, an account has what is disclosed no more.
+            // Until the table is folded up to an account's erasure, it still contains the erased disclosures.
             let opens =
                 check.disclosures != nil && check.erased.rows[key.account] == nil
             let email = check.personal.emails[key.identity]
@@ -132,7 +132,7 @@ extension TenantVerification {
         }
     }
 
-    /// Looks for disclosures outside of the log.
+    /// Finds disclosures outside the log.
     mutating func findStrayDisclosures(on connection: Connection) throws(PostgresError) {
         let result = try connection.query(
             Self.strayDisclosures, [.text(tenant.description), .int8(nextPosition.value)])

@@ -1,7 +1,7 @@
 import Ledger
 import Postgres
 
-/// The verification of one tenant, in the transaction that is open.
+/// The verification of one tenant, inside the open transaction.
 struct TenantVerification {
     /// A row of `ledger_head`.
     struct Head {
@@ -19,24 +19,24 @@ struct TenantVerification {
     private let trust: SealTrust
     private let progress: @Sendable (VerificationProgress) -> Void
 
-    /// The fold of the log; stands still once ``foldFault`` is set.
+    /// The fold of the log; unchanged once ``foldFault`` is set.
     var state: LedgerState
-    /// Where the fold had to end, because what follows cannot be relied on.
+    /// The position at which the fold ended, because later events cannot be relied on.
     var foldFault: LogPosition?
     /// The position that the next row must have.
     var nextPosition = LogPosition(0)
     var personal = PersonalColumns()
     var command = CommandCheck()
     var macs = MACCheck(nil)
-    /// One for each live table of `account_audit`.
+    /// The checks of the live tables of `account_audit`.
     var audits: [AuditCheck] = []
-    /// The conflicts that the log says; nil where no table holds any.
+    /// The conflicts according to the log; nil when there is no table of them.
     var conflicts: ConflictFold?
     /// Every table that projectors fold into.
     var tables: [ProjectionTable] = []
-    /// What the table says of erased accounts.
+    /// The erased accounts according to the table.
     var erased = ErasedAccounts()
-    /// When the log erased accounts.
+    /// The times at which the log erased accounts.
     var erasedAt: [AccountID: Timestamp] = [:]
     /// The next positions of the tables; 0 for one without a row.
     var checkpoints: [ProjectionTable: LogPosition] = [:]
@@ -61,10 +61,10 @@ struct TenantVerification {
                 tenant: tenant.description, position: position, check: check, text: text))
     }
 
-    /// Whether personal columns are read: who has no keys need not have the right to.
+    /// Whether personal columns are read; a login without keys may lack the right to.
     var isPersonal: Bool { disclosures != nil }
 
-    /// Ends the fold: what comes after this position is only looked at row by row.
+    /// Ends the fold: later events are only checked row by row.
     mutating func stopFold(at position: LogPosition) {
         if foldFault == nil { foldFault = position }
     }
@@ -161,14 +161,14 @@ struct TenantVerification {
         }
     }
 
-    /// Holds the log against what was sealed of it, wherever the fold had to end.
+    /// Compares the log with its seals, even when the fold ended early.
     private mutating func compareSeals(on connection: Connection) throws(PostgresError) {
         let seals = try SealStanding(of: tenant, trust: trust, on: connection)
         var search = MerkleSearch(tenant, seals)
         try search.run(on: connection)
         for finding in search.findings { add(finding.check, finding.position, finding.text) }
         if seals.lacksTrusted, nextPosition.value > 0 {
-            add(.checkpoints, nil, "nothing of the log is signed by a key that was given")
+            add(.checkpoints, nil, "no given key has signed any part of the log")
         }
         report.count(.nodes, search.hashCount)
         report.count(.checkpoints, search.checkpointCount)

@@ -1,9 +1,9 @@
 import Ledger
 import Postgres
 
-/// Finds out which rows of a tenant Postgres itself can't read: damaged pages, values that are cut off.
+/// Finds the rows of a tenant that Postgres itself can't read: damaged pages, truncated values.
 ///
-/// Every question is a statement of its own, since the one that fails ends its transaction.
+/// Every query is a statement of its own, since the one that fails ends its transaction.
 struct UnreadableSearch {
     private static let stretchEvents: Int64 = 10_000
     private static let tables: [(name: String, check: VerificationCheck)] = [
@@ -22,12 +22,10 @@ struct UnreadableSearch {
     private let connection: Connection
     private(set) var findings: [VerificationFinding] = []
 
-    /// Whether an error says that something can't be read or reckoned with, and not that the database is
-    /// away.
+    /// Whether an error means that data can't be read or processed, and not that the database is unavailable.
     static func isAbout(_ error: PostgresError) -> Bool {
         if case .unexpectedResult = error { return true }
-        // What is broken inside, files that are not there or can't be read, values that are out of range or
-        // too long for what is asked of them.
+        // Internal errors, missing or unreadable files, and values that are out of range or too long.
         return error.state.map { ["XX", "58", "22", "54"].contains($0.conditionClass) } ?? false
     }
 
@@ -36,7 +34,7 @@ struct UnreadableSearch {
         self.connection = connection
     }
 
-    /// Searches everything; `error` is what was said first.
+    /// Searches all tables; `error` is the one that ended the verification.
     mutating func run(after error: PostgresError) throws(PostgresError) {
         try connection.execute(
             "SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off")
@@ -47,10 +45,10 @@ struct UnreadableSearch {
             }
             add(nil, table.check, "a row of \(table.name) can't be read: \(fault)")
         }
-        if findings.isEmpty { add(nil, .positions, "something can't be verified: \(error)") }
+        if findings.isEmpty { add(nil, .positions, "the ledger can't be verified: \(error)") }
     }
 
-    /// Names the first event that can't be read.
+    /// Reports the first event that can't be read.
     private mutating func searchLog() throws(PostgresError) {
         let end: Int64
         do throws(PostgresError) {
@@ -75,7 +73,7 @@ struct UnreadableSearch {
         }
     }
 
-    /// Where the log goes on behind a gap, which may be longer than anything; here when that can't be read.
+    /// Returns the first position after a gap of any length; the given one when that can't be read.
     private func firstEvent(from position: Int64) throws(PostgresError) -> Int64 {
         do throws(PostgresError) {
             let first = try connection.query(
@@ -93,14 +91,14 @@ struct UnreadableSearch {
         }
     }
 
-    /// Halves a stretch that can't be read until one event is left.
+    /// Halves an unreadable range until one event is left.
     private mutating func narrow(_ stretch: Range<Int64>) throws(PostgresError) {
         var (start, end) = (stretch.lowerBound, stretch.upperBound)
         while end - start > 1 {
             let middle = start + (end - start) / 2
             if try fault(start..<middle) != nil { end = middle } else { start = middle }
         }
-        let what = try fault(start..<end) ?? "not every time"
+        let what = try fault(start..<end) ?? "intermittently"
         add(LogPosition(start), .entries, "the event can't be read: \(what)")
     }
 
@@ -110,7 +108,7 @@ struct UnreadableSearch {
             [.int8(positions.lowerBound), .int8(positions.upperBound)])
     }
 
-    /// What Postgres says when it has to read all of some rows; nil when it can.
+    /// Returns the error when all of some rows are read; nil when they can be read.
     private func fault(
         _ rows: String, _ bounds: [Parameter]
     ) throws(PostgresError) -> String? {
@@ -122,7 +120,7 @@ struct UnreadableSearch {
                 [.text(tenant.description)] + bounds)
             return nil
         } catch {
-            // Who may not read whole rows has to do without.
+            // A login that may not read whole rows has to do without this check.
             if error.state == .insufficientPrivilege { return nil }
             guard Self.isAbout(error) else { throw error }
             return error.description

@@ -1,12 +1,12 @@
 package import Ledger
 import Postgres
 
-/// Checks that the log is sound and that everything kept beside it is what the log says.
+/// Checks that the log is sound and that everything stored beside it matches the log.
 ///
-/// Folds the whole log of each tenant with the pure model, in one snapshot, while the ledger goes
-/// on. Damage is reported and never ends the verification: only the database being away or refusing does.
-/// A first pass only finds out whether everything holds; where it does not, a second one, slower
-/// and in more memory, says what is wrong.
+/// Folds the whole log of each tenant with the pure model, in one snapshot, while the ledger is in use.
+/// Damage is reported and never ends the verification; only a failing database does. A first pass only
+/// determines whether everything holds; where it does not, a second one, slower and in more memory, locates
+/// the faults.
 package struct Verifier: Sendable {
     private static let tables = [
         "ledger_head", "events", "disclosures", "account_keys", "accounts", "identities",
@@ -28,17 +28,16 @@ package struct Verifier: Sendable {
     private let layout: StreamedVerification.Layout
     private let trust: SealTrust
 
-    /// Describes where the ledger is.
+    /// Creates a verifier.
     ///
     /// - Parameters:
-    ///   - url: of a role that may read every table; without a keyring, one that may read all but
+    ///   - url: the URL of a role that may read every table; without a keyring, of one that may read all but
     ///     personal columns.
-    ///   - keyring: unwraps the keys of accounts; nil leaves disclosures and personal columns
-    ///     unchecked.
+    ///   - keyring: unwraps the keys of accounts; nil leaves disclosures and personal columns unchecked.
     ///   - searchKey: makes the digests of former e-mails; nil leaves them unchecked.
-    ///   - trust: what the Merkle log is held against that is not in the database.
-    ///   - stretchEvents: how many events each of the connections reads at a time; a log of no
-    ///     more is read over one connection.
+    ///   - trust: the keys and checkpoints from outside the database.
+    ///   - stretchEvents: the number of events that each of the connections reads at a time; a log of no more
+    ///     is read over one connection.
     package init(
         url: String, keyring: WrappingKeyring?, searchKey: SearchKey? = nil,
         trust: SealTrust = SealTrust(), stretchEvents: Int64 = 2_000
@@ -62,7 +61,7 @@ package struct Verifier: Sendable {
     /// Verifies one tenant, or all that any table names.
     ///
     /// `progress` is called every `VerificationProgress.eventsPerReport` events.
-    /// - Throws: `PostgresError` when the database is away or refuses.
+    /// - Throws: `PostgresError` when the database fails.
     package func run(
         tenant: TenantID? = nil,
         progress: @escaping @Sendable (VerificationProgress) -> Void = { _ in }
@@ -70,9 +69,9 @@ package struct Verifier: Sendable {
         try await run(tenant: tenant, progress: progress) { _, _ in }
     }
 
-    /// The same; has something done in the snapshot in which a tenant was found to hold.
+    /// Verifies likewise, and runs a body in the snapshot in which a tenant was found sound.
     ///
-    /// - Throws: what the body throws, too.
+    /// - Throws: also the error of the body.
     func run(
         tenant: TenantID?, progress: @escaping @Sendable (VerificationProgress) -> Void,
         whereItHolds body: @escaping @Sendable (TenantID, Connection) throws -> Void
@@ -88,7 +87,7 @@ package struct Verifier: Sendable {
                     report.add(
                         VerificationFinding(
                             tenant: "?", position: nil, check: .head,
-                            text: "a table names a tenant that can be none"))
+                            text: "a table names an invalid tenant"))
                     continue
                 }
                 do {
@@ -105,10 +104,10 @@ package struct Verifier: Sendable {
         }
     }
 
-    /// Verifies a tenant in one snapshot; what was found stays in the report when something is thrown.
+    /// Verifies a tenant in one snapshot; the report keeps its findings when an error is thrown.
     ///
-    /// A value that ends the first pass has the second one, in a snapshot of its own, say what it finds before
-    /// it comes by it as well.
+    /// A value that ends the first pass with an error also starts the second one, in its own snapshot, which
+    /// reports its findings before it reaches that value.
     private func verify(
         _ tenant: TenantID, _ report: inout VerificationReport,
         _ progress: @escaping @Sendable (VerificationProgress) -> Void,
@@ -138,7 +137,7 @@ package struct Verifier: Sendable {
         }
     }
 
-    /// The second pass, which says what is wrong.
+    /// Runs the second pass, which locates the faults.
     private func search(
         _ tenant: TenantID, _ report: inout VerificationReport,
         _ progress: @escaping @Sendable (VerificationProgress) -> Void, on connection: Connection
@@ -151,10 +150,10 @@ package struct Verifier: Sendable {
         try formerEmails?.check(tenant, &verification.report, on: connection)
     }
 
-    /// Keeps the tables of read models from being dropped while they are compared.
+    /// Prevents tables of read models from being dropped while they are compared.
     private static func keepTables(on connection: Connection) throws(PostgresError) {
         for live in try ProjectionTables.live(on: connection) {
-            // Reading none of the rows locks the table as LOCK does, which wants a right to all columns.
+            // A read of no rows locks the table like LOCK, which requires a right to all columns.
             let name = quoteIdentifier(live.table.description)
             try connection.execute("SELECT tenant_id FROM \(name) LIMIT 0")
         }
@@ -179,8 +178,8 @@ package struct Verifier: Sendable {
         await session.close()
     }
 
-    /// Every tenant that any table names, found by one index probe a tenant and table, or of which
-    /// something was signed.
+    /// Returns every tenant that any table names, by one index probe for each tenant and table, or that has a
+    /// signed log.
     private func tenants(on connection: Connection) throws(PostgresError) -> [String] {
         var names = Set(trust.records.keys.map(\.description))
         for table in Self.tables {

@@ -5,19 +5,19 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// An erasure reaches every table of a read model, and what the planner remembers of them.
+/// An erasure reaches every table of a read model, and the planner's statistics of them.
 @Suite struct ErasedReadModelTests {
     private struct Interrupted: Error {}
 
-    /// What keeps a table from folding the erasure.
+    /// The reason why a table does not fold the erasure.
     enum Trouble: CaseIterable {
-        /// A rebuild was broken off when it had loaded, or indexed, the table.
+        /// A rebuild was interrupted after it had loaded, or indexed, the table.
         case loaded, indexed
         /// The table has stopped.
         case stopped
-        /// The former table of a rebuild has stopped, or the new one.
+        /// The previous or the served table of a rebuild has stopped.
         case previousStopped, servedStopped
-        /// Nobody folds any more.
+        /// No projector runs.
         case behind
     }
 
@@ -26,7 +26,7 @@ import Testing
         try await ErasureFixture.with { fixture in
             let database = fixture.database
             try await cause(trouble, in: database)
-            // Where a rebuild had loaded the data, they were there.
+            // Where a rebuild had loaded the data, they are present.
             #expect(try await database.tables(holding: "ada@work.example").isEmpty == false)
             var story = fixture.story
             try await story.erase(fixture.ada.account)
@@ -57,7 +57,7 @@ import Testing
                 #expect(stopped == ["user_providers"])
                 try await database.asSuperuser.execute("DROP FUNCTION refuse() CASCADE")
             }
-            // Whatever stood still goes on, and everything is as the log says.
+            // Stopped tables resume, and everything matches the log.
             try await database.fold()
             let report = try await fixture.verify()
             #expect(report.holds && !report.isSearched, "\(report.findings)")
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    /// Has the fold of a table stop when it is to take an erased account's rows away.
+    /// Makes the fold of a table stop at the deletion of an erased account's rows.
     private func stopAtErasures(_ table: String, in database: ScratchDatabase) async throws {
         try await database.asSuperuser.execute(
             """
@@ -98,7 +98,7 @@ import Testing
             """)
     }
 
-    @Test func `a table that a rebuild is filling is waited for`() async throws {
+    @Test func `an erasure waits for a table that a rebuild is filling`() async throws {
         try await ErasureFixture.with { fixture in
             let database = fixture.database
             let account = fixture.ada.account
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `migrating drops a table that a rebuild was broken off in, and no other`()
+    @Test func `migrating drops the table of an interrupted rebuild, and no other`()
         async throws
     {
         try await ErasureFixture.with { fixture in
@@ -140,11 +140,11 @@ import Testing
         }
     }
 
-    @Test func `the planner remembers nobody`() async throws {
+    @Test func `the planner's statistics hold no personal data`() async throws {
         try await ErasureFixture.with { fixture in
             let database = fixture.database
             var story = fixture.story
-            // Enough that samples are kept, and each value often enough to be a common one.
+            // Enough rows that samples are kept, and each value often enough to be a common one.
             for _ in 0..<3 {
                 for number in 0..<4 {
                     _ = try await story.signIn(
@@ -175,12 +175,12 @@ import Testing
         }
     }
 
-    @Test func `migrating takes away what the planner remembered before`() async throws {
+    @Test func `migrating removes earlier statistics of personal data`() async throws {
         try await ScratchDatabase.with(isMigrated: false) { database in
             let before = Migrator(
                 ownerURL: database.ownerURL, runtimeURL: database.runtimeURL,
                 migrations: Array(Migration.embedded.prefix(7)))
-            // Grants and guards of today want tables of today: only the migrations are of interest.
+            // The current grants and guards require the current tables; only the migrations matter here.
             _ = try? await database.asSuperuser.run(before)
             try await database.asSuperuser.execute(
                 """

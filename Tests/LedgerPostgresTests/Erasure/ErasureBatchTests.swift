@@ -4,7 +4,7 @@ import LedgerTestSupport
 import Synchronization
 import Testing
 
-/// An erasure in one batch with what stands before and after it.
+/// An erasure in one batch with commands before and after it.
 @Suite struct ErasureBatchTests {
     private typealias Answer = Result<Reply, Refusal>
 
@@ -57,13 +57,13 @@ import Testing
                 throw Unexpected(what: "not signed in: \(answers)")
             }
             #expect(grant.account != ada)
-            // The subject is there again, in the name of the other account.
+            // The subject exists again, on the other account.
             try await expectNothingLeft(
                 of: ErasureFixture.adasData.dropLast(2).dropFirst(), in: fixture)
         }
     }
 
-    @Test func `two erasures in one batch are one`() async throws {
+    @Test func `two erasures of an account in one batch give one event`() async throws {
         try await ErasureFixture.with { fixture in
             let erase = Command.Intent.eraseAccount(
                 EraseAccount(account: fixture.ada.account, basis: .operator, actor: .system))
@@ -76,13 +76,13 @@ import Testing
         }
     }
 
-    /// What somebody does at the same moment over another process.
+    /// A concurrent command through another process.
     enum Rival: CaseIterable {
         case erasure, link, signIn, refresh
     }
 
     @Test(arguments: Rival.allCases)
-    func `an erasure and a rival over another process end in one order`(rival: Rival) async throws {
+    func `an erasure and a rival in another process are serialized`(rival: Rival) async throws {
         try await ErasureFixture.with { fixture in
             try await SequencerFixture.with(fixture.database) { other in
                 var sessions: [Caller] = []
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    /// Whether a rival was before the erasure or after it, and nothing else.
+    /// Whether a rival was either before or after the erasure.
     private func isExpected(_ answer: Answer?, of rival: Rival, _ caller: Caller) -> Bool {
         switch (rival, answer) {
         case (.erasure, .success(.erased)): true
@@ -176,7 +176,7 @@ import Testing
         #expect(report.holds && !report.isSearched, "\(report.findings)")
     }
 
-    /// Has commands wait before a sequencer begins, so that they are one batch in this order.
+    /// Queues commands before a sequencer starts, so that they are one batch in this order.
     private func inOneBatch(
         _ intents: [Command.Intent], in fixture: ErasureFixture
     ) async throws -> [Answer] {

@@ -4,20 +4,20 @@ import Postgres
 
 @testable import LedgerPostgres
 
-/// A ledger in which Ada and Bob have left what people leave, folded to the end.
+/// A ledger with the data of Ada and Bob, completely folded.
 struct ErasureFixture {
     let database: ScratchDatabase
     let sequencer: SequencerFixture
     let ada: Guest
     let bob: Guest
 
-    /// What nobody may find any more once Ada is erased.
+    /// The data that must be gone once Ada is erased.
     static let adasData = [
         "subject-of-ada", "google-of-ada", "ada@example.org", "ada@work.example", Story.clientIP,
         "a test",
     ]
 
-    /// Makes the ledger, lends it and drops it.
+    /// Creates the ledger, runs a body with it and drops it.
     static func with(
         owner: ScratchDatabase.Owner = .superuser,
         _ body: @Sendable (ErasureFixture) async throws -> Void
@@ -33,7 +33,7 @@ struct ErasureFixture {
                 let again = try await story.signIn("apple", "subject-of-ada")
                 try await story.signOut(again)
                 let bob = try await story.signIn("google", "bob", email: "bob@example.org")
-                // The rejection stands in Ada's history, too.
+                // The rejection is in Ada's history, too.
                 try await story.link(bob, "apple", "subject-of-ada")
                 try await database.fold()
                 try await body(
@@ -66,7 +66,7 @@ extension ScratchDatabase {
         try await eventually("nothing is left to destroy") { try await worker.round() == 0 }
     }
 
-    /// The tables in which a text stands, as it is or in the bytes of a `bytea`.
+    /// Returns the tables that contain a text, as text or in the bytes of a `bytea`.
     func tables(holding text: String) async throws -> [String] {
         let hex = text.utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         let names = try await asSuperuser.texts(

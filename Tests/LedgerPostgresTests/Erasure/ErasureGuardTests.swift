@@ -5,7 +5,7 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// Nothing is destroyed without an `AccountErased`, and nothing is missing without one unnoticed.
+/// Nothing is destroyed without an `AccountErased`, and a loss without one is noticed.
 @Suite struct ErasureGuardTests {
     private static let denied = SQLState.insufficientPrivilege
 
@@ -29,7 +29,7 @@ import Testing
                 "DELETE FROM erasures", "UPDATE erasures SET position = 0",
                 "SELECT ledger_erase_accounts('{default}', '{\(ada)}', '{1}')",
                 "SELECT ledger_destroy_disclosures('default', '\(ada)', '{1,2,3}')",
-                // Names that come first in a search path are not looked at.
+                // Objects earlier in the search path are ignored.
                 """
                 CREATE TEMP TABLE events AS SELECT 'default'::text AS tenant_id,
                     1::bigint AS position, 'AccountErased'::text AS type,
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `another account's erasure erases nobody else`() async throws {
+    @Test func `an erasure affects no other account`() async throws {
         try await ErasureFixture.with { fixture in
             var story = fixture.story
             guard
@@ -58,12 +58,11 @@ import Testing
         }
     }
 
-    /// An event that nobody decided, and whether the head is moved behind it, as a thief of the
-    /// serving login can write them.
+    /// A forged event, and whether the head is moved past it, as a thief of the serving login can write them.
     struct Forgery: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var position = "(SELECT next_position FROM ledger_head)"
-        /// ADA stands for the account, BOB for another one; PLACE for the position.
+        /// ADA is replaced by the account, BOB by another one, PLACE by the position.
         var entry = Forgery.truth
         var movesHead = true
         var before = ""
@@ -77,19 +76,19 @@ import Testing
 
         static let all = [
             Forgery(
-                testDescription: "far away, saying nothing", position: "1::bigint << 61",
+                testDescription: "far away, with an empty entry", position: "1::bigint << 61",
                 entry: "{}", movesHead: false),
-            Forgery(testDescription: "before the head, saying nothing", entry: "{}"),
+            Forgery(testDescription: "before the head, with an empty entry", entry: "{}"),
             Forgery(testDescription: "no JSON", entry: "nothing"),
-            Forgery(testDescription: "behind the head", movesHead: false),
+            Forgery(testDescription: "beyond the head", movesHead: false),
             Forgery(
-                testDescription: "about somebody else",
+                testDescription: "about another account",
                 entry: truth.replacing("ADA", with: "BOB")),
             Forgery(
                 testDescription: "of another type",
                 entry: truth.replacing("AccountErased", with: "AccountOpened")),
             Forgery(
-                testDescription: "of a version that nobody knows",
+                testDescription: "of an unknown version",
                 entry: truth.replacing("\"v\":\"1\"", with: "\"v\":\"3\"")),
             Forgery(
                 testDescription: "of another tenant",
@@ -100,10 +99,10 @@ import Testing
             Forgery(
                 testDescription: "of another time", entry: truth.replacing("2030", with: "2031")),
             Forgery(
-                testDescription: "a hold that is taken out of the row",
+                testDescription: "a hold that is removed from the row",
                 before: "UPDATE accounts SET legal_holds = NULL", refusal: .dataException),
             Forgery(
-                testDescription: "a lift that only its columns say",
+                testDescription: "a lift in its columns only",
                 before: """
                     UPDATE accounts SET legal_holds = NULL;
                     INSERT INTO events SELECT tenant_id, next_position, gen_random_uuid(),
@@ -131,7 +130,7 @@ import Testing
     }
 
     @Test(arguments: Forgery.all)
-    func `an event that only its columns call an erasure erases nobody`(
+    func `an event that is an erasure only in its columns erases no account`(
         forgery: Forgery
     ) async throws {
         try await ErasureFixture.with { fixture in
@@ -149,7 +148,7 @@ import Testing
     }
 
     @Test(arguments: 1...Event.Name.accountErased.newestVersion)
-    func `who steals the serving login can erase with an entry that says so, and not otherwise`(
+    func `a stolen serving login can erase only with an entry of an erasure`(
         version: Int
     ) async throws {
         try await ErasureFixture.with { fixture in
@@ -164,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func `only who serves may call what destroys`() async throws {
+    @Test func `only the serving login may call the erasure functions`() async throws {
         try await ErasureFixture.with { fixture in
             let roles = LedgerRoles(database: fixture.database.name)
             for role in roles.all {
@@ -188,7 +187,7 @@ import Testing
     }
 
     @Test(arguments: Finding.all)
-    func `what an erasure should have left, or taken, is found`(finding: Finding) async throws {
+    func `an incomplete or unrecorded erasure is found`(finding: Finding) async throws {
         try await ErasureFixture.with(owner: .plain) { fixture in
             var story = fixture.story
             let ada = fixture.ada.account
@@ -221,15 +220,15 @@ import Testing
 
         static let all = [
             Finding(
-                testDescription: "a key that is gone without an erasure",
+                testDescription: "a key missing without an erasure",
                 sql: "DELETE FROM account_keys WHERE account_id = BOB", check: .disclosures,
                 text: "WITHHELD"),
             Finding(
-                testDescription: "disclosures that are gone without an erasure",
+                testDescription: "disclosures missing without an erasure",
                 sql: "DELETE FROM disclosures WHERE account_id = BOB", check: .disclosures,
                 text: "WITHHELD"),
             Finding(
-                testDescription: "an erasure that the log does not know",
+                testDescription: "an erasure that is not in the log",
                 sql: """
                     DELETE FROM account_keys WHERE account_id = BOB;
                     INSERT INTO erasures SELECT tenant_id, account_id, opened_position, next_seq,
@@ -237,7 +236,7 @@ import Testing
                     """, check: .erasures, text: "does not erase"),
             Finding(
                 testDescription: "an erasure that left no trace but the event",
-                sql: "DELETE FROM erasures", check: .erasures, text: "were not taken away"),
+                sql: "DELETE FROM erasures", check: .erasures, text: "were not deleted"),
             Finding(
                 testDescription: "a key that came back",
                 sql: "INSERT INTO account_keys SELECT * FROM kept_key", check: .erasures,

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// What was proved before an erasure is proved the same after it.
+/// Proofs are unchanged by an erasure.
 @Suite struct ErasureProofTests {
     @Test func `every proof and every checkpoint is the same before and after`() async throws {
         try await ErasureFixture.with { fixture in

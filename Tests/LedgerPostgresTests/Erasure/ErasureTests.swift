@@ -5,7 +5,7 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// What is left of a person, and of everybody else, after an erasure.
+/// The remaining data of a person, and of everybody else, after an erasure.
 @Suite struct ErasureTests {
     @Test func `an erased person is nowhere in the database, and everything still verifies`()
         async throws
@@ -28,7 +28,7 @@ import Testing
             #expect(reply == .erased(at: end, isNew: true, covering: [fixture.ada.account]))
             try await fixture.settle()
 
-            // Bob came from the same address with the same program, and stays.
+            // Bob had the same address and user agent, and remains.
             for text in ErasureFixture.adasData.dropLast(2) + keys {
                 #expect(try await database.tables(holding: text) == [], "\(text) is left")
             }
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `the last one's address goes, too`() async throws {
+    @Test func `the address of the last event is cleared, too`() async throws {
         try await ErasureFixture.with { fixture in
             var story = fixture.story
             try await story.erase(fixture.ada.account)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `the identity of an erased account opens another one under another name`()
+    @Test func `the identity of an erased account opens another account under another id`()
         async throws
     {
         try await ErasureFixture.with { fixture in
@@ -66,7 +66,7 @@ import Testing
             let again = try await story.signIn(
                 "apple", "subject-of-ada", email: "ada@example.org")
             #expect(again.account != fixture.ada.account)
-            // The one that was unlinked before is forgotten, too.
+            // The identity that was unlinked before is forgotten, too.
             try await story.link(again, "google", "google-of-ada")
             let after = try await fixture.database.rows(
                 "identity_id::text]) FROM identities WHERE provider = 'apple'")
@@ -113,12 +113,12 @@ import Testing
         }
     }
 
-    @Test func `what was erased stays erased in a read model that is folded anew`() async throws {
+    @Test func `erased data stays erased in a refolded read model`() async throws {
         try await ErasureFixture.with { fixture in
             var story = fixture.story
             try await story.erase(fixture.ada.account)
             try await fixture.database.fold()
-            // Before the disclosures are gone, and after.
+            // Before the disclosures are destroyed, and after.
             for _ in 0..<2 {
                 let rebuild = Rebuild(
                     url: fixture.database.runtimeURL, keyring: SequencerFixture.keyring)
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `an erasure is done once, and says so again`() async throws {
+    @Test func `a repeated erasure returns the first result`() async throws {
         try await ErasureFixture.with { fixture in
             var story = fixture.story
             guard

@@ -5,10 +5,10 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// The worker comes to its end however often it is stopped, and whatever the read model knows.
+/// The worker finishes however often it is stopped, and whatever state the read model is in.
 @Suite struct ErasureWorkerTests {
     @Test(arguments: [true, false])
-    func `a worker that is stopped after every step comes to its end`(
+    func `a worker that is stopped after every step finishes`(
         isFolded: Bool
     ) async throws {
         try await ErasureFixture.with { fixture in
@@ -17,7 +17,7 @@ import Testing
             if isFolded {
                 try await fixture.database.fold()
             } else {
-                // A read model that has stopped names no events: the log is searched.
+                // A stopped read model names no events: the log is scanned.
                 try await fixture.database.asSuperuser.execute(
                     "UPDATE projections SET failure = 'a test'")
             }
@@ -31,7 +31,8 @@ import Testing
             #expect(left > 5)
             var outcome = ErasureWork.Outcome.partly
             while outcome == .partly {
-                // A connection a step: what is done is done, and what is not leaves no trace.
+                // A new connection for each step: completed work remains, and incomplete work leaves no
+                // trace.
                 let session = Session(
                     url: fixture.database.runtimeURL, applicationName: "a step")
                 outcome = try await session.run { try work.step(on: $0) }
@@ -73,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `a read model with a gap is not believed`() async throws {
+    @Test func `a read model with a gap is not relied on`() async throws {
         try await ErasureFixture.with { fixture in
             var story = fixture.story
             try await story.erase(fixture.ada.account)
@@ -86,7 +87,9 @@ import Testing
         }
     }
 
-    @Test func `a process forgets what it appended last about an erased account`() async throws {
+    @Test func `a process removes an erased account's disclosures from its recent events`()
+        async throws
+    {
         try await ErasureFixture.with { fixture in
             var story = fixture.story
             let recent = RecentEvents()
@@ -98,7 +101,7 @@ import Testing
             }
             recent.add(events, of: .default)
             try await story.erase(fixture.ada.account)
-            // Another process has erased; this one hears of it from the database.
+            // Another process has erased; this one learns of it from the database.
             let worker = ErasureWorker(url: fixture.database.runtimeURL, recent: recent) { _ in }
             _ = try await worker.round()
             let page = try #require(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// Holds keep accounts from being erased, whoever comes at the same moment.
+/// Holds prevent erasure, also against concurrent commands.
 @Suite struct LegalHoldTests {
     @Test func `a hold refuses an erasure until the last one is lifted`() async throws {
         try await ErasureFixture.with { fixture in
@@ -14,7 +14,7 @@ import Testing
                 case .holdSet(let second) = try await story.hold(account).get()
             else { throw Unexpected(what: "no holds") }
             #expect(try await story.erase(account) == .failure(.legalHold))
-            // What the account does meanwhile leaves the holds alone.
+            // Other commands of the account do not affect the holds.
             _ = try await story.signIn("apple", "subject-of-ada")
             #expect(try await story.lift(first, of: account) == .success(.holdLifted))
             #expect(try await story.erase(account) == .failure(.legalHold))
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `an account has so many holds and no more`() async throws {
+    @Test func `the number of an account's holds is limited`() async throws {
         try await ErasureFixture.with { fixture in
             var story = fixture.story
             for _ in 0..<SetLegalHold.holdsMax {
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `of a hold and an erasure at the same moment one wins, never both`() async throws {
+    @Test func `of a concurrent hold and erasure exactly one succeeds`() async throws {
         try await ErasureFixture.with { fixture in
             try await SequencerFixture.with(fixture.database) { other in
                 var story = fixture.story

@@ -4,7 +4,7 @@ import LedgerTestSupport
 import Synchronization
 import Testing
 
-/// An account's events in order, and what is answered when something is missing.
+/// An account's events in order, and the result when something is missing.
 @Suite struct AccountWalkTests {
     private static let ofAda: [Int64] = [1, 2, 3, 4, 8, 9, 10]
 
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `a page may begin and end anywhere`() async throws {
+    @Test func `a page may begin and end at any position`() async throws {
         try await HistoryFixture.with { history in
             let reads = HistoryReads(url: history.database.runtimeURL, keyring: nil)
             for after in 0..<HistoryFixture.count {
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    /// Damage to the read model and to decision state: the log knows better.
+    /// Damage to the read model and to decision state, which the log corrects.
     @Test(arguments: [
         "DELETE FROM account_audit_1", "DELETE FROM account_audit_1 WHERE position IN (3, 4)",
         "DELETE FROM account_audit_1 WHERE position > 4",
@@ -63,7 +63,7 @@ import Testing
         "DELETE FROM account_audit_1 WHERE position > 4; UPDATE projections SET position = 9",
         "DELETE FROM projections",
     ])
-    func `what account_audit does not know comes from the log`(damage: String) async throws {
+    func `events that account_audit lacks are read from the log`(damage: String) async throws {
         try await HistoryFixture.with { history in
             try await history.damage(damage)
             let reads = HistoryReads(url: history.database.runtimeURL, keyring: nil)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `an account that only the log knows is found by who searches all of it`()
+    @Test func `an account that is only in the log is found by a search of the whole log`()
         async throws
     {
         try await HistoryFixture.with { history in
@@ -98,7 +98,7 @@ import Testing
             #expect(none == nil)
             let thorough = HistoryReads(
                 url: history.database.runtimeURL, keyring: nil, searchesWholeLog: true)
-            // It has events and no row in accounts, which is damage at the end of the log.
+            // It has events but no row in accounts, which is damage at the end of the log.
             await #expect(throws: HistoryFault.self) {
                 try await thorough.account(history.ada.account, asOf: nil, in: .default)
             }
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    /// Damage to the log: never an answer.
+    /// Damage to the log, for which there is no answer.
     @Test(arguments: [
         ("DELETE FROM events WHERE position = 4", "position 4"),
         ("DELETE FROM events WHERE position = 10", "position 10"),
@@ -133,10 +133,10 @@ import Testing
             WHERE position = 10
             """, "position 10: the last event"
         ),
-        ("UPDATE events SET entry = '\\x00' WHERE position = 10", "6 events, next_seq says 7"),
-        ("UPDATE accounts SET next_seq = 9", "7 events, next_seq says 9"),
+        ("UPDATE events SET entry = '\\x00' WHERE position = 10", "6 events, but next_seq is 7"),
+        ("UPDATE accounts SET next_seq = 9", "7 events, but next_seq is 9"),
     ])
-    func `a history that is not whole is a fault`(damage: String, says: String) async throws {
+    func `an incomplete history is a fault`(damage: String, says: String) async throws {
         try await HistoryFixture.with { history in
             try await history.damage(damage)
             let faults = FaultNotes()
@@ -152,7 +152,7 @@ import Testing
             }
             #expect(what.contains(says), "\(what)")
             #expect(faults.all.count == 1)
-            // What came before is as it was, and provably so.
+            // The history before it is unchanged and proved.
             let before = try #require(
                 await reads.account(
                     history.ada.account, asOf: .position(LogPosition(2)), in: .default))
@@ -171,7 +171,7 @@ import Testing
             let disclosed = page.events.map { $0.disclosed?.values.map(\.value) ?? ["?"] }
             #expect(disclosed[2].contains("ada@example.com"))
             #expect(disclosed[1].contains("ada"))
-            // Bob's attempt at her identity says nothing of Bob.
+            // Bob's attempt at her identity discloses nothing of Bob.
             #expect(page.events[4].recorded.event.name == .conflictRejected)
             #expect(disclosed[4] == [])
             let closed = try #require(
@@ -183,7 +183,7 @@ import Testing
     }
 }
 
-/// Keeps what was reported.
+/// Collects the reported faults.
 private final class FaultNotes: Sendable {
     private let notes = Mutex<[String]>([])
 

@@ -3,13 +3,13 @@ import LedgerPostgres
 import LedgerTestSupport
 import Testing
 
-/// Accounts as of any moment, from a real log, against the fold of the whole log.
+/// Accounts as of any moment, from a real log, compared with the fold of the whole log.
 @Suite struct AsOfTests {
-    /// How far the read model has come when the questions are asked.
+    /// The progress of the read model at the time of the queries.
     enum Projected: CaseIterable { case nothing, half, everything }
 
     @Test(arguments: Projected.allCases, [UInt64(31), 32])
-    func `at every position every account is what the whole log says`(
+    func `at every position every account matches the fold of the whole log`(
         projected: Projected, seed: UInt64
     ) async throws {
         try await ScratchDatabase.with { database in
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `a column of times that is not the entries' own gives no answer`() async throws {
+    @Test func `a column of times that differs from the entries gives no answer`() async throws {
         try await HistoryFixture.with { history in
             let reads = HistoryReads(url: history.database.runtimeURL, keyring: nil)
             let first = try #require(
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `what has not happened yet is refused`() async throws {
+    @Test func `a moment in the future is refused`() async throws {
         try await HistoryFixture.with { history in
             let reads = HistoryReads(url: history.database.runtimeURL, keyring: nil)
             for position in [HistoryFixture.count, .max] {
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `an account that the log does not know is none`() async throws {
+    @Test func `an account that is not in the log does not exist`() async throws {
         try await HistoryFixture.with { history in
             for searches in [false, true] {
                 let reads = HistoryReads(

@@ -3,8 +3,7 @@ import LedgerPostgres
 import LedgerTestSupport
 import Testing
 
-/// The end of a history when somebody wants it to be another: what is said to be the last event, and by
-/// whom.
+/// Attempts to hide the end of a history: the stated last event, and the evidence for it.
 @Suite struct HiddenTailTests {
     private func reads(
         _ history: HistoryFixture, searchesWholeLog: Bool = false, searchMax: Int64 = 20_000,
@@ -15,7 +14,7 @@ import Testing
             searchesWholeLog: searchesWholeLog, searchMax: searchMax, patience: patience)
     }
 
-    /// What the login that serves may change hides Ada's last event, at position 10.
+    /// Hides Ada's last event, at position 10, by changes that the serving login may make.
     private func hideLast(of history: HistoryFixture) async throws {
         try await history.database.asRuntime.execute(
             """
@@ -27,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: [2, 6, 7, 100])
-    func `an event that tables of the present hide is found in the log`(limit: Int) async throws {
+    func `an event hidden by the current tables is found in the log`(limit: Int) async throws {
         try await HistoryFixture.with { history in
             try await hideLast(of: history)
             let reads = reads(history)
@@ -38,7 +37,7 @@ import Testing
                         await reads.history(
                             of: history.ada.account, after: last, asOf: nil, limit: limit,
                             isDisclosing: false, in: .default))
-                    #expect(page.eventCount == nil, "nothing says that it is whole")
+                    #expect(page.eventCount == nil, "there is no evidence that it is complete")
                     guard page.eventCount == nil else { return }
                     last = page.events.last?.recorded.position
                 }
@@ -47,7 +46,7 @@ import Testing
                 Issue.record("\(String(describing: fault))")
                 return
             }
-            #expect(what.contains("7 events, next_seq says 6"), "\(what)")
+            #expect(what.contains("7 events, but next_seq is 6"), "\(what)")
             await #expect(throws: HistoryFault.self) {
                 try await reads.account(history.ada.account, asOf: nil, in: .default)
             }
@@ -59,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `what was not looked through is not vouched for`() async throws {
+    @Test func `a range that was not scanned is not vouched for`() async throws {
         try await HistoryFixture.with { history in
             // One event of the log, Bob's, comes after Ada's last.
             for (searchMax, basis) in [(Int64(1), HistoryBasis.log), (0, .decisionState)] {
@@ -72,7 +71,7 @@ import Testing
                 let account = try #require(
                     await reads.account(history.ada.account, asOf: nil, in: .default))
                 #expect(account.basis == basis)
-                // The account's next event is the log's own word, however far away.
+                // The account's next event is evidence in the log itself, however far away.
                 let earlier = try #require(
                     await reads.account(
                         history.ada.account, asOf: .position(LogPosition(7)), in: .default))
@@ -90,7 +89,7 @@ import Testing
         }
     }
 
-    /// How many rows there are above them that nobody signed.
+    /// The number of rows above them without a valid signature.
     @Test(arguments: [0, 1, 30])
     func `a log that is shorter than what was signed gives no answer`(strays: Int) async throws {
         try await HistoryFixture.with { history in
@@ -106,7 +105,7 @@ import Testing
             let whole = try #require(
                 await reads(history).account(history.ada.account, asOf: nil, in: .default))
             #expect(whole.log == LogExtent(size: 12, signedSize: 12))
-            // All that is not signed is set back.
+            // All unsigned data is rolled back.
             try await hideLast(of: history)
             try await history.damage(
                 """
@@ -137,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `a question that takes longer than its patience is given up`() async throws {
+    @Test func `a query that takes longer than its timeout is aborted`() async throws {
         try await HistoryFixture.with { history in
             let reads = reads(history, patience: .zero)
             for moment in [nil, Moment.position(LogPosition(3))] {
@@ -148,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `for an account that nothing knows the log is not searched`() async throws {
+    @Test func `the log is not searched for an unknown account`() async throws {
         try await HistoryFixture.with { history in
             // A search from the beginning would meet this.
             try await history.damage(

@@ -4,7 +4,7 @@ import LedgerTestSupport
 import Synchronization
 import Testing
 
-/// Who held an identity when.
+/// The owners of an identity over time.
 @Suite struct IdentityOwnersTests {
     private final class Tape: Sendable {
         private let holdings = Mutex<[Holding]>([])
@@ -17,7 +17,8 @@ import Testing
     }
 
     @Test(arguments: [UInt64(3), 9])
-    func `at every position the holder is whom the whole log says`(seed: UInt64) async throws {
+    func `at every position the holder matches the fold of the whole log`(seed: UInt64) async throws
+    {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 var commands = RandomCommands(seed: seed, subjectsPerProvider: 2)
@@ -86,7 +87,7 @@ import Testing
         holdings.append(Holding(account: last.account, from: last.from, until: mark))
     }
 
-    @Test func `a subject that never came is not known`() async throws {
+    @Test func `a subject that never signed in is unknown`() async throws {
         try await HistoryFixture.with { history in
             let owners = IdentityOwners(url: history.database.runtimeURL)
             let found = try await owners.owners(
@@ -123,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `an erasure ends a holding, also where the table was put back`() async throws {
+    @Test func `an erasure ends a holding, even if the table was restored`() async throws {
         try await ErasureFixture.with(owner: .plain) { fixture in
             let sql = fixture.database.asSuperuser
             try await sql.execute("CREATE TABLE kept AS SELECT * FROM identities")
@@ -139,7 +140,7 @@ import Testing
                     emit: { tape.add($0) })
                 return (found, tape.all)
             }
-            // Nothing tells any more which identity it was.
+            // Nothing tells which identity it was any more.
             #expect(try await ask(nil).0 == nil)
             #expect(try await ask(.position(LogPosition(3))).0 == nil)
             try await sql.execute(
@@ -153,7 +154,7 @@ import Testing
             #expect(after != nil && after?.holding == nil)
             #expect(ended.map(\.account) == [fixture.ada.account])
             #expect(ended.map(\.until?.position) == [erased])
-            // As of now the table says otherwise.
+            // For the present, the table contradicts it.
             await #expect(throws: LogDamage.self) { try await ask(nil) }
         }
     }
@@ -167,7 +168,7 @@ import Testing
             'ProviderUnlinked', 'UnlinkRejected'), 'UTF8') WHERE position = 9
         """,
     ])
-    func `a log that is not whole gives no answer`(damage: String) async throws {
+    func `a damaged log gives no answer`(damage: String) async throws {
         try await HistoryFixture.with { history in
             try await history.damage(damage)
             let owners = IdentityOwners(url: history.database.runtimeURL)

@@ -12,7 +12,7 @@ import Testing
                 var commands = RandomCommands(seed: seed, subjectsPerProvider: 3)
                 for step in 0..<150 {
                     commands.learn(try await fixture.sequencer.submit(commands.next()))
-                    // From here on the log itself is looked through.
+                    // From here on the log itself is scanned.
                     if step == 100 { try await database.fold() }
                 }
                 let log = try await fixture.log()
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `a family discloses what is its own, and nothing after its erasure`() async throws {
+    @Test func `a family discloses its own data, and nothing after its erasure`() async throws {
         try await MergeFixture.with { fixture in
             let merge = try await fixture.merge()
             let reads = HistoryReads(
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `a history that is not whole gives no timeline`() async throws {
+    @Test func `an incomplete history gives no timeline`() async throws {
         try await MergeFixture.with { fixture in
             _ = try await fixture.merge()
             let bob = fixture.bob.account

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// What was reported.
+/// Collects the reported faults.
 private final class FaultLines: Sendable {
     private let all = Mutex<[String]>([])
 
@@ -16,7 +16,7 @@ private final class FaultLines: Sendable {
     func add(_ line: String) { all.withLock { $0.append(line) } }
 }
 
-/// The digests of e-mails that nobody is linked with any more: right, kept, and gone in time.
+/// The digests of former e-mails: correct, kept, and deleted in time.
 @Suite struct FormerEmailTests {
     private static let digest = ScratchDatabase.searchKey.digest(
         of: Email("ada@work.example", isVerified: true), in: .default)
@@ -33,7 +33,7 @@ private final class FaultLines: Sendable {
         ) { Issue.record("\($0)") }
     }
 
-    @Test func `the worker finds what no search has asked for`() async throws {
+    @Test func `the worker computes digests that no search has asked for`() async throws {
         try await ErasureFixture.with { fixture in
             #expect(try await fixture.database.formerEmails() == ["google-of-ada -"])
             try await worker(fixture.database).round()
@@ -47,13 +47,13 @@ private final class FaultLines: Sendable {
 
     /// Every command of the tenant waits for the lock under which a worker's page is written.
     @Test(arguments: [false, true], [false, true])
-    func `a page looks each identity up, however many wait for their turn`(
+    func `a page looks up each identity, however many are pending`(
         isAnalyzed: Bool, isOfSearch: Bool
     ) async throws {
         try await ScratchDatabase.with { database in
             let owner = Session(url: database.superuserURL, applicationName: "a test")
             try await owner.run { connection in
-                // To the planner there are none that wait, and no one else tells it meanwhile.
+                // According to the statistics none are pending, and autovacuum does not update them.
                 try connection.execute("ALTER TABLE identities SET (autovacuum_enabled = off)")
                 try connection.execute("VACUUM ANALYZE identities")
                 try connection.execute(
@@ -113,7 +113,7 @@ private final class FaultLines: Sendable {
         }
     }
 
-    @Test func `an erasure takes the digest with it, and ids are all that finds the account`()
+    @Test func `an erasure deletes the digest, and the account is found by ids only`()
         async throws
     {
         try await ErasureFixture.with { fixture in
@@ -147,10 +147,10 @@ private final class FaultLines: Sendable {
     }
 
     @Test(arguments: ["''", "sha256('guessed')", "NULL"])
-    func `verify finds a digest that is not what the log discloses`(value: String) async throws {
+    func `verify finds a digest that differs from the log`(value: String) async throws {
         try await ErasureFixture.with { fixture in
             let database = fixture.database
-            // A digest that is right shows that it is not the secret that is another one.
+            // A correct digest shows that the secret is the right one.
             var story = fixture.story
             try await story.link(fixture.bob, "apple", "apple-of-bob", email: "bob@a.example")
             try await story.unlink(fixture.bob, "apple")
@@ -163,14 +163,14 @@ private final class FaultLines: Sendable {
                 """)
             let report = try await database.verifySearch()
             guard value != "NULL" else {
-                // Only what is to be looked for again.
+                // The digests were only cleared.
                 #expect(report.holds, "\(report.findings)")
                 #expect(try await database.search("ada@work.example").identities.count == 2)
                 return
             }
             #expect(report.findings.map(\.check) == [.identities])
             #expect(report.findings.first?.text.contains("former_email") == true)
-            // Without the secret it can't tell.
+            // Without the secret it can't be checked.
             #expect(try await fixture.verify().holds)
             for wrong in [1, 0] {
                 let rebuild = FormerEmailRebuild(
@@ -208,7 +208,7 @@ private final class FaultLines: Sendable {
         }
     }
 
-    @Test func `one process at a time looks, and the next one when it is done`() async throws {
+    @Test func `one process at a time works, and the next one when it is done`() async throws {
         try await ErasureFixture.with { fixture in
             let database = fixture.database
             let other = Postgres.Session(url: database.runtimeURL, applicationName: "other")
@@ -228,7 +228,7 @@ private final class FaultLines: Sendable {
         }
     }
 
-    @Test func `a search writes nothing and waits for nobody who writes`() async throws {
+    @Test func `a search writes nothing and waits for no writer`() async throws {
         try await MergeFixture.with { fixture in
             let database = fixture.database
             var story = fixture.story()
@@ -238,7 +238,7 @@ private final class FaultLines: Sendable {
             try await blocker.step { try $0.execute("BEGIN; SELECT FROM ledger_head FOR UPDATE") }
             #expect(try await fixture.found("ada@g.example").count == 2)
             #expect(try await database.formerEmails() == ["ada-g -"])
-            // What can't be looked at now is left out, and the answer says so.
+            // Identities that can't be read now are omitted, and the result says so.
             try await blocker.step {
                 try $0.execute("ROLLBACK; BEGIN; LOCK TABLE sessions IN ACCESS EXCLUSIVE MODE")
             }
@@ -273,7 +273,7 @@ private final class FaultLines: Sendable {
         }
     }
 
-    @Test func `a linked identity has no digest, whoever writes it`() async throws {
+    @Test func `a linked identity cannot have a digest, whichever login writes it`() async throws {
         try await ErasureFixture.with { fixture in
             for value in ["sha256('x')", "''"] {
                 let refused = try await fixture.database.asSuperuser.refusal(
@@ -303,13 +303,13 @@ private final class FaultLines: Sendable {
                 currentID: "next", current: next, macs: SequencerFixture.keyring.macs)
             let found = try await database.search("ada@g.example", keyring: only)
             #expect(found.identities.first?.matchedBy == [.formerEmail])
-            // And what is looked for afterwards comes to the same digest.
+            // Digests computed afterwards are the same.
             try await database.asSuperuser.execute("UPDATE identities SET former_email = NULL")
             #expect(try await database.search("ada@g.example", keyring: only) == found)
         }
     }
 
-    @Test func `what no key opens is left for who has the key, and searches say so`()
+    @Test func `what no key decrypts is left to a process with the key, and searches say so`()
         async throws
     {
         try await ErasureFixture.with { fixture in
@@ -328,11 +328,11 @@ private final class FaultLines: Sendable {
         }
     }
 
-    @Test func `what no key opens keeps nobody from what is behind it`() async throws {
+    @Test func `what no key decrypts does not block the identities after it`() async throws {
         try await MergeFixture.with { fixture in
             let database = fixture.database
             var story = fixture.story()
-            // A whole page of identities that nobody can look at.
+            // A whole page of identities that can't be decrypted.
             for number in 0..<50 {
                 _ = try await story.unlink(fixture.ada, "google").get()
                 _ = try await story.link(fixture.ada, "google", "s\(number)").get()
@@ -352,7 +352,7 @@ private final class FaultLines: Sendable {
         }
     }
 
-    @Test func `unlinks, links and searches at once end as one after the other`() async throws {
+    @Test func `concurrent unlinks, links and searches end as if serial`() async throws {
         try await MergeFixture.with { fixture in
             let database = fixture.database
             let end = Flag()

@@ -4,13 +4,13 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// Searches after random histories, against what the log says when it is read from end to end.
+/// Searches after random histories, compared with a full read of the log.
 @Suite struct RandomSearchTests {
     private static let emails = ["a@b.c", "A@b.c", "d@e.f", " g@h.i", "j@k.l"]
-    /// What is said of an e-mail.
+    /// The flags of an e-mail.
     private static let flags: [Bool?] = [true, false, nil]
 
-    /// The same command, with one of many e-mails or none.
+    /// Returns the same command with one of many e-mails or none.
     private func command(
         _ command: Command, _ generator: inout SeededGenerator
     ) -> Command {
@@ -42,7 +42,7 @@ import Testing
             id: command.id, tenant: command.tenant, origin: command.origin, intent: intent)
     }
 
-    /// A sign-in or a link, and the e-mail that came with it.
+    /// A sign-in or a link with its e-mail.
     private struct Proof {
         let position: LogPosition
         let account: AccountID
@@ -50,7 +50,7 @@ import Testing
         var email: Email?
     }
 
-    /// What each identity proved, in order.
+    /// Returns the proofs of each identity, in order.
     private func proofs(_ database: ScratchDatabase) async throws -> [IdentityID: [Proof]] {
         let reads = EventReads(url: database.runtimeURL, keyring: SequencerFixture.keyring) { _ in }
         var query = EventQuery(limit: 1_000)
@@ -70,7 +70,7 @@ import Testing
                             position: recorded.position, account: fact.account, isLink: true,
                             email: email))
                 case .signedIn(let fact):
-                    // The sign-in that opened the account stands for its link.
+                    // The sign-in that opened the account replaces its link.
                     if let last = proofs[fact.identity]?.indices.last,
                         link?.identity == fact.identity, link?.command == recorded.command
                     {
@@ -94,7 +94,7 @@ import Testing
         "\(identity) \(isVerified.map { "\($0)" } ?? "nil")"
     }
 
-    /// The e-mails of identities that belong to nobody, as searches compare them.
+    /// Returns the former e-mails, in the form that searches compare.
     private func expected(_ database: ScratchDatabase) async throws -> [String: Set<String>] {
         let proofs = try await proofs(database)
         let rows = try await database.rows(
@@ -123,7 +123,7 @@ import Testing
         return expected
     }
 
-    /// Searches for every e-mail; gives how many identities were found that belong to nobody.
+    /// Searches for every e-mail; returns the number of unlinked identities that were found.
     private func compare(_ database: ScratchDatabase) async throws -> Int {
         try await database.fold()
         let expected = try await expected(database)
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test(arguments: [UInt64(1), 2, 3, 4])
-    func `former e-mails are those that the log says, whatever happened`(
+    func `former e-mails match the log after any history`(
         seed: UInt64
     ) async throws {
         try await ScratchDatabase.with { database in
@@ -176,7 +176,7 @@ import Testing
                     }
                     count += try await compare(database)
                 }
-                #expect(count > 0, "the seed has somebody unlinked")
+                #expect(count > 0, "the seed has an unlinked identity")
                 #expect(fixture.reportedFaults == [])
                 let report = try await database.verifySearch()
                 #expect(report.holds, "\(report.findings)")

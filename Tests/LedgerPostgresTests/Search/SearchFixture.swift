@@ -9,7 +9,7 @@ import Testing
 extension ScratchDatabase {
     static let searchKey = SearchKey(SymmetricKey(Array(repeating: 0x21, count: 32)))
 
-    /// Searches as support does, or as those do who see no personal data.
+    /// Searches as support does, or without personal data.
     func search(
         _ text: String, comparingPersonalData: Bool = true, in tenant: TenantID = .default,
         keyring: WrappingKeyring = SequencerFixture.keyring
@@ -24,7 +24,7 @@ extension ScratchDatabase {
         return found
     }
 
-    /// Looks an id up among fewer positions.
+    /// Looks up an id among fewer positions.
     func lookedUp(_ text: String, positionsMax: Int64) async throws -> SearchResult {
         let term = try #require(SearchTerm(text) { _ in nil })
         return try await asSuperuser.with { connection in
@@ -39,7 +39,7 @@ extension ScratchDatabase {
         }
     }
 
-    /// Looks once for the e-mails of identities that belong to nobody.
+    /// Runs one round for the e-mails of unlinked identities.
     func lookForFormerEmails(
         keyring: WrappingKeyring = SequencerFixture.keyring
     ) async throws {
@@ -48,7 +48,7 @@ extension ScratchDatabase {
         }.round()
     }
 
-    /// Whether every digest is what the log discloses, and everything else holds.
+    /// Verifies every digest, and everything else.
     func verifySearch() async throws -> VerificationReport {
         let verifier = Verifier(
             url: runtimeURL, keyring: SequencerFixture.keyring, searchKey: Self.searchKey)
@@ -57,7 +57,7 @@ extension ScratchDatabase {
         return report
     }
 
-    /// The digests that are stored, by the subjects' names; `-` for an identity that nobody has looked at.
+    /// Returns the stored digests by subject; `-` for an identity without one.
     func formerEmails() async throws -> [String] {
         try await asSuperuser.texts(
             """
@@ -68,7 +68,7 @@ extension ScratchDatabase {
 }
 
 extension SymmetricKey {
-    /// A key that is known to have 32 bytes.
+    /// Creates a key of 32 bytes.
     init(_ bytes: [UInt8]) {
         guard let key = SymmetricKey(bytes: bytes) else { preconditionFailure("not 32 bytes") }
         self = key
@@ -76,7 +76,7 @@ extension SymmetricKey {
 }
 
 extension MergeFixture {
-    /// What a search finds, a line each, with names for ids.
+    /// Returns the results of a search, one line each, with names for ids.
     func found(_ text: String, comparingPersonalData: Bool = true) async throws -> [String] {
         let result = try await database.search(
             text, comparingPersonalData: comparingPersonalData)

@@ -6,9 +6,9 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// What is found by what, over a real database.
+/// Searches by every kind of term, over a real database.
 @Suite struct SearchTests {
-    @Test func `live accounts are found by anything that somebody holds, exactly`() async throws {
+    @Test func `live accounts are found by exact matches of all they hold`() async throws {
         try await MergeFixture.with { fixture in
             for (term, expected) in [
                 ("ada@a.example", ["ada live [apple,google] email", "apple of ada email"]),
@@ -33,12 +33,12 @@ import Testing
         }
     }
 
-    @Test func `without personal data nothing is found but by ids`() async throws {
+    @Test func `without personal data only ids find anything`() async throws {
         try await MergeFixture.with { fixture in
             #expect(
                 try await fixture.found("\(fixture.ada.account)", comparingPersonalData: false)
                     == ["ada live [apple,google] account_id"])
-            // A provider may name subjects by UUIDs, too.
+            // A provider may also use UUIDs as subjects.
             let subject = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
             _ = try await fixture.signIn("facebook", subject)
             #expect(try await fixture.found(subject, comparingPersonalData: false) == [])
@@ -61,7 +61,7 @@ import Testing
                 try await fixture.found(ids[0], comparingPersonalData: false) == [
                     "ada live [apple,google] event_id", "#2 ProviderLinked event_id",
                 ])
-            // The story's requests have names without a time.
+            // The story's request ids carry no time.
             let request = try await fixture.found(ids[1], comparingPersonalData: false)
             #expect(
                 request == [
@@ -83,7 +83,7 @@ import Testing
                     try await fixture.found("Ada@G.example") == [
                         "ada live [apple] former_email", "google last ada former_email",
                     ])
-                // What the worker stores is found as what it has not come to is.
+                // A digest of the worker and a missing one give the same result.
                 try await fixture.database.lookForFormerEmails()
                 #expect(try await fixture.database.formerEmails() == ["ada-g 32"])
                 #expect(
@@ -117,13 +117,13 @@ import Testing
         }
     }
 
-    @Test func `the former e-mail is the one that was known last`() async throws {
+    @Test func `the former e-mail is the last known one`() async throws {
         try await MergeFixture.with { fixture in
             var story = fixture.story()
             _ = try await story.signIn("google", "ada-g", email: "later@g.example")
             _ = try await story.signIn("google", "ada-g")
             _ = try await story.unlink(fixture.ada, "google").get()
-            // Nobody has any e-mail of this one.
+            // This identity has no known e-mail.
             _ = try await story.link(fixture.bob, "apple", "bob-a").get()
             _ = try await story.unlink(fixture.bob, "apple").get()
             try await fixture.database.fold()
@@ -131,7 +131,7 @@ import Testing
             #expect(try await fixture.found("later@g.example").count == 2)
             #expect(try await fixture.found("ada@g.example") == [])
             #expect(try await fixture.database.formerEmails() == ["ada-g 32", "bob-a 0"])
-            // Who links it next holds it now, and the last account is told no more.
+            // The next account that links it holds it now, and the last account gets no further e-mails.
             _ = try await story.link(fixture.bob, "apple", "bob-a", email: "later@g.example").get()
             try await fixture.database.fold()
             #expect(
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `merged accounts are found, and say what they were merged into`() async throws {
+    @Test func `merged accounts are found with their survivor`() async throws {
         try await MergeFixture.with { fixture in
             let before = try await fixture.found("bob@g.example")
             let merge = try await fixture.merge()
@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    @Test func `the survivor's identity that gave way is found, and its undoing forgets it`()
+    @Test func `the survivor's dropped identity is found until the merge is undone`()
         async throws
     {
         try await MergeFixture.with { fixture in
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test func `an account stands for the whole chain behind it`() async throws {
+    @Test func `a survivor is found by its whole chain of merges`() async throws {
         try await MergeFixture.with { fixture in
             let carl = try await fixture.signIn("apple", "carl-a")
             _ = try await fixture.merge(carl.account, into: fixture.bob.account)
@@ -224,7 +224,7 @@ import Testing
         }
     }
 
-    @Test func `an identity that moved on is no answer that names who had it before`()
+    @Test func `an identity that moved does not reveal its former account`()
         async throws
     {
         try await MergeFixture.with { fixture in
@@ -239,7 +239,7 @@ import Testing
             let moved = try await fixture.database.search(identity)
             #expect(moved.hasMore && moved.accounts.isEmpty && moved.identities.isEmpty)
             _ = try await story.erase(fixture.ada.account).get()
-            // It may have gone with her.
+            // It may have been erased with her.
             let left = try await fixture.database.search(identity)
             #expect(left.hasMore && left.identities.isEmpty)
             #expect(left.accounts.map(\.id) == [fixture.ada.account])
@@ -247,11 +247,11 @@ import Testing
         }
     }
 
-    @Test func `what is not looked through is said, but of an event that is found`() async throws {
+    @Test func `an incomplete search is marked, except for an event that is found`() async throws {
         try await MergeFixture.with { fixture in
             let ids = try await fixture.database.asSuperuser.texts(
                 "SELECT event_id::text FROM events WHERE position >= 1 ORDER BY position")
-            // Nothing is called so, and it is as old as the first.
+            // No event has this id, and it is as old as the first.
             let nobody = try #require(ids.first).prefix(24) + "000000000000"
             let event = try #require(ids.last)
             for (text, positionsMax, count, hasMore) in [
@@ -264,7 +264,7 @@ import Testing
         }
     }
 
-    @Test func `many with one e-mail are shown in order, and not all`() async throws {
+    @Test func `many accounts with one e-mail are listed in order, up to the limit`() async throws {
         try await MergeFixture.with { fixture in
             var story = fixture.story()
             for number in 0..<SearchResult.hitsMax + 1 {

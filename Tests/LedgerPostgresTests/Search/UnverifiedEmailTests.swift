@@ -5,11 +5,11 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// Searches for an e-mail that several identities have, of which not all have proved it.
+/// Searches for an e-mail of several identities, not all of which have verified it.
 @Suite struct UnverifiedEmailTests {
     private static let wanted = "ceo@corp.example"
 
-    @Test func `the one that is verified is first, however many make it up`() async throws {
+    @Test func `the verified identity is first, however many only claim the e-mail`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 var story = Story(fixture.sequencer)
@@ -18,7 +18,7 @@ import Testing
                         "apple", "\(number)", email: Self.wanted,
                         isVerified: number.isMultiple(of: 2) ? false : nil)
                 }
-                // The identity that comes last by its id, and is not shown for that.
+                // The last identity by its id, which is not listed for that reason.
                 let last = try #require(
                     try await database.asSuperuser.texts(
                         "SELECT provider_id FROM identities ORDER BY identity_id DESC LIMIT 1"
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `an account is found by all that it has`() async throws {
+    @Test func `an account lists all its matches`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 var story = Story(fixture.sequencer)
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [true, false, nil])
-    func `an e-mail of before is found as what it was, looked at or not`(
+    func `a former e-mail is found with its flag, with or without a digest`(
         isVerified: Bool?
     ) async throws {
         try await ScratchDatabase.with { database in
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `a digest of which nothing is known is that of a former release`() {
+    @Test func `a digest without a flag is that of an earlier release`() {
         let key = SymmetricKey(Array(repeating: 0x21, count: 32))
         #expect(
             ScratchDatabase.searchKey.digest(of: Email(" A@b.c", isVerified: nil), in: .default)

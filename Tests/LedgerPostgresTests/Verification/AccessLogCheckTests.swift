@@ -4,9 +4,9 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// What `verify` says of the access log, over which nothing is signed.
+/// The findings of `verify` on the access log, over which nothing is signed.
 @Suite struct AccessLogCheckTests {
-    /// What was done to ten rows, and how a finding begins; nil for what is not found.
+    /// A change to ten rows, and the start of its finding; nil for one that is not found.
     static let damages: [(String, String?)] = [
         ("SELECT 1", nil),
         ("DELETE FROM access_log WHERE position = 4", "the row at its position 4 is missing"),
@@ -14,7 +14,7 @@ import Testing
         ("DELETE FROM access_log WHERE position = 9", "its head is at 10, its rows end at 9"),
         ("DELETE FROM access_log", "its head is at 10, its rows end at 0"),
         ("DELETE FROM access_heads", "its head is at 0, its rows end at 10"),
-        // What docs/append-only.md says that nothing finds.
+        // What docs/append-only.md lists as not found.
         (
             """
             DELETE FROM access_log WHERE position = 9;
@@ -25,7 +25,7 @@ import Testing
     ]
 
     @Test(arguments: damages)
-    func `a row that is missing from the access log is found`(
+    func `a missing row of the access log is found`(
         sql: String, finding: String?
     ) async throws {
         try await ErasureFixture.with(owner: .plain) { fixture in

@@ -1,7 +1,7 @@
 import LedgerPostgres
 import Testing
 
-/// One way to damage the ledger of `HistoryFixture`, and what must be found first.
+/// One damage to the ledger of `HistoryFixture`, and the first finding that it must give.
 struct Damage: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let sql: String
@@ -45,7 +45,7 @@ struct Damage: Sendable, CustomTestStringConvertible {
             sql: "UPDATE events SET recorded_at = recorded_at - interval '1 s' WHERE position = 6",
             check: .columns, position: 6),
         Damage(
-            testDescription: "a time that is none",
+            testDescription: "an invalid time",
             sql: "UPDATE events SET recorded_at = '-infinity' WHERE position = 6",
             check: .entries, position: 6),
         Damage(
@@ -173,7 +173,7 @@ struct Damage: Sendable, CustomTestStringConvertible {
                 "UPDATE user_providers SET email_verified = NOT email_verified WHERE provider = 'apple'",
             check: .userProviders, position: 2),
         Damage(
-            testDescription: "an e-mail of which nothing is known any more",
+            testDescription: "an e-mail that lost its flag",
             sql: "UPDATE user_providers SET email_verified = NULL WHERE provider = 'apple'",
             check: .userProviders, position: 2),
         Damage(
@@ -206,7 +206,7 @@ struct Damage: Sendable, CustomTestStringConvertible {
             testDescription: "a missing conflict", sql: "DELETE FROM conflicts", check: .conflicts,
             position: 8),
         Damage(
-            testDescription: "a conflict that nobody has any more",
+            testDescription: "a conflict without a holder",
             sql: "UPDATE conflicts SET holder_now = NULL", check: .conflicts, position: 8),
         Damage(
             testDescription: "a surplus conflict",

@@ -6,8 +6,8 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// Values that a column can hold and no ledger has: the login that serves writes them, and whoever checks
-/// says so and goes on.
+/// Values that a column can hold but no ledger has, written with the serving login: every check reports them
+/// and continues.
 @Suite(.timeLimit(.minutes(10))) struct FarValueTests {
     struct Value: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -18,11 +18,11 @@ import Testing
 
     static let all = [
         Value(
-            testDescription: "a head as far away as there is room",
+            testDescription: "a head at the largest valid position",
             sql: "UPDATE ledger_head SET next_position = 1::bigint << 62", check: .head,
             says: "the head is at 4611686018427387904, the log ends at 12"),
         Value(
-            testDescription: "an event at the last position that there is",
+            testDescription: "an event at the largest position",
             sql: ScratchDatabase.insertEvent(.max), check: .positions,
             says: "the events up to position 9223372036854775806 are missing"),
         Value(
@@ -32,7 +32,7 @@ import Testing
                 UPDATE ledger_head SET next_position = 1::bigint << 62
                 """, check: .positions, says: "are missing"),
         Value(
-            testDescription: "a look at the last position that there is",
+            testDescription: "a row of the access log at the largest position",
             sql: """
                 INSERT INTO access_log (tenant_id, position, accessed_at, principal, role, action,
                     details, disclosed, outcome)
@@ -40,53 +40,53 @@ import Testing
                     'allowed')
                 """, check: .accessLog, says: "the row at its position 0 is missing"),
         Value(
-            testDescription: "a link at the last position that there is",
+            testDescription: "a link at the largest position",
             sql: """
                 UPDATE identities SET linked_position = 9223372036854775807
                 WHERE account_id IS NULL
                 """, check: .identities, says: "linked_position"),
         Value(
-            testDescription: "the same, whose e-mail nobody looked for",
+            testDescription: "the same, without a digest of its e-mail",
             sql: """
                 UPDATE identities SET linked_position = 9223372036854775807, former_email = NULL
                 WHERE account_id IS NULL
                 """, check: .identities, says: "linked_position"),
         Value(
-            testDescription: "a link that was never made",
+            testDescription: "a link that does not exist",
             sql: """
                 UPDATE identities SET linked_at = 'infinity', former_email = ''
                 WHERE account_id IS NULL
                 """, check: .identities, says: "a row cannot be read"),
         Value(
-            testDescription: "a link that was never made, whose e-mail nobody looked for",
+            testDescription: "a link that does not exist, without a digest of its e-mail",
             sql: """
                 UPDATE identities SET linked_at = '-infinity', former_email = NULL
                 WHERE account_id IS NULL
                 """, check: .identities, says: "a row cannot be read"),
         Value(
-            testDescription: "a session of the last position that there is",
+            testDescription: "a session of the largest position",
             sql: "UPDATE sessions SET opened_position = 9223372036854775807", check: .sessions,
             says: "opened_position"),
         Value(
-            testDescription: "a stored hash at the last index that there is",
+            testDescription: "a stored hash at the largest index",
             sql: "INSERT INTO merkle_nodes VALUES ('default', 9223372036854775807, sha256(''))",
-            check: .nodes, says: "not those of a whole tree"),
+            check: .nodes, says: "not those of a complete tree"),
         Value(
-            testDescription: "a checkpoint of the last size that there is",
+            testDescription: "a checkpoint of the largest size",
             sql: """
                 INSERT INTO checkpoints VALUES ('default', 'x', 9223372036854775807, sha256(''), '',
                     'infinity');
                 INSERT INTO checkpoint_keys VALUES ('default', 'x', 'infinity')
                 """, check: .checkpoints, says: "is not a signed checkpoint"),
         Value(
-            testDescription: "read models at the last position that there is",
+            testDescription: "read models at the largest position",
             sql: "UPDATE projections SET position = 9223372036854775807", check: .projections,
             says: "is outside the log"),
     ]
 
-    /// The log in one stretch, and in several over several connections.
+    /// The log in one range, and in several over several connections.
     @Test(arguments: all, [Int64(2_000), 5])
-    func `a value that no ledger has is found, and nothing ends by it`(
+    func `a value that no ledger has is found, and stops no reader`(
         value: Value, stretchEvents: Int64
     ) async throws {
         try await HistoryFixture.with { history in
@@ -102,7 +102,7 @@ import Testing
                 $0.check == value.check && $0.text.contains(value.says)
             }
             #expect(!report.holds && found, "\(report.findings)")
-            // Whoever else reads what was written does not end either.
+            // No other reader of the data fails either.
             try await database.lookForFormerEmails()
             _ = try await database.search("g@example.com")
             let replay = Replay(url: database.runtimeURL, keyring: SequencerFixture.keyring)
@@ -122,7 +122,7 @@ import Testing
     }
 
     /// An entry that decodes but for the number.
-    @Test func `an entry that names a place no log has is damage to everybody`() async throws {
+    @Test func `an entry with an impossible position is damage to every reader`() async throws {
         try await MergeFixture.with { fixture in
             let database = fixture.database
             let merge = try await fixture.merge()
@@ -141,7 +141,7 @@ import Testing
                 """)
             let report = try await fixture.report()
             #expect(report.findings.contains { $0.check == .entries }, "\(report.findings)")
-            // The projector stops there, and the process goes on.
+            // The projector stops there, and the process continues.
             try await database.fold()
             let stopped = try await database.asSuperuser.texts(
                 "SELECT failure FROM projections WHERE failure IS NOT NULL")
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    /// What nobody has thought of: an error about a value, in a table that two tenants have.
+    /// An unforeseen error about a value, in a table that two tenants have.
     @Test func `an error about a value ends the verification of its tenant alone`() async throws {
         let acme = tenant("acme")
         try await ScratchDatabase.with(owner: .plain) { database in

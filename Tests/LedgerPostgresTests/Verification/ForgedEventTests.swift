@@ -4,7 +4,7 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// Somebody stole the login that serves, and not the key directory.
+/// Forgeries with the stolen serving login, without the key directory.
 @Suite struct ForgedEventTests {
     private typealias Forging = (inout Forger, HistoryFixture) throws -> Void
 
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `a link that discloses nobody is found where it is`() async throws {
+    @Test func `a link without a subject is found at its position`() async throws {
         try await Self.with(Self.link) { fixture in
             let thief = try await fixture.database.asSuperuser.texts(
                 "SELECT identity_id::text FROM identities WHERE provider_id = 'thief'")
@@ -56,7 +56,8 @@ import Testing
         }
     }
 
-    @Test func `a merge by support without a reason and a case is found where it is`() async throws
+    @Test func `a merge by support without a reason and a case is found at its position`()
+        async throws
     {
         try await Self.with { forger, fixture in
             try forger.merge(fixture.ada.account, into: fixture.bob.account, by: Self.support)
@@ -70,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `a sign-in from nowhere is found where it is`() async throws {
+    @Test func `a sign-in without an address is found at its position`() async throws {
         try await Self.with { forger, fixture in
             let ada = try #require(forger.state.accounts[fixture.ada.account])
             let apple = try #require(ada.links.first)
@@ -89,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `what was disclosed of an account that was erased afterwards is counted`()
+    @Test func `disclosures of an account that was erased afterwards are counted`()
         async throws
     {
         try await ErasureFixture.with { fixture in

@@ -3,16 +3,16 @@ import Ledger
 import LedgerTestSupport
 import Postgres
 
-/// Somebody who has the database alone and appends events that are right in everything that needs no key.
+/// An attacker with the database alone, who appends events that are valid in all that needs no key.
 ///
-/// Knows the log, keeps the rules of every fact, names the right `seq` and `prev`, and leaves decision state as
-/// the fold wants it. Discloses nothing, because the keys of accounts are not in the database.
+/// Reads the log, keeps the rules of every fact, sets the right `seq` and `prev`, and leaves decision state
+/// as the fold expects it. Discloses nothing, because the keys of accounts are not in the database.
 struct Forger {
     private(set) var state: LedgerState
-    /// Whether the head is moved behind what was forged.
+    /// Whether the head is moved past the forged events.
     var movesHead = true
     private let identitiesBefore: [IdentityID: Identity]
-    /// The subjects of identities that the database does not know.
+    /// The subjects of identities that are not in the database.
     private var subjects: [IdentityID: String] = [:]
     private var statements: [String] = []
     private var generator = SeededGenerator(seed: 99)
@@ -36,12 +36,12 @@ struct Forger {
         identitiesBefore = state.identities
     }
 
-    /// The statements that write what was forged, in one transaction.
+    /// The statements that write the forged events, in one transaction.
     var sql: String {
         (["BEGIN"] + statements + standings + ["COMMIT"]).joined(separator: ";\n")
     }
 
-    /// A name of its own for something new.
+    /// Returns a new id.
     mutating func newID<Kind>() -> EntityID<Kind> { generator.id() }
 
     /// Appends an event.
@@ -68,7 +68,7 @@ struct Forger {
         }
     }
 
-    /// Links a subject of the forger's own to an account.
+    /// Links one of the forger's subjects to an account.
     mutating func link(
         _ subject: String, of name: String, to account: AccountID, by actor: Actor
     ) throws {
@@ -78,7 +78,7 @@ struct Forger {
         try append(.providerLinked(fact), by: actor)
     }
 
-    /// Lets an account absorb another one, as support does.
+    /// Merges an account into another one, as support does.
     mutating func merge(_ absorbed: AccountID, into survivor: AccountID, by actor: Actor) throws {
         func decide(_ agreed: Digest?) -> Decision {
             Command(
@@ -98,7 +98,7 @@ struct Forger {
 }
 
 extension Forger {
-    /// Decision state as the fold leaves it, row by row.
+    /// The decision state that the fold gives, row by row.
     private var standings: [String] {
         let accounts = state.accounts.values.map { account in
             let holds = account.holds.map { "'\($0)'" }.joined(separator: ", ")

@@ -20,9 +20,9 @@ struct HistoryFixture {
     /// The number of events.
     static let count: Int64 = 12
 
-    /// Makes the ledger, lends it and drops it.
+    /// Creates the ledger, runs a body with it and drops it.
     ///
-    /// Nothing but triggers protects the log, so that a test can damage it.
+    /// Only triggers protect the log, so that a test can damage it.
     static func with(_ body: @Sendable (HistoryFixture) async throws -> Void) async throws {
         try await ScratchDatabase.with(owner: .plain) { database in
             let fixture = try await SequencerFixture.with(database) { fixture in
@@ -41,7 +41,7 @@ struct HistoryFixture {
         }
     }
 
-    /// Runs SQL that nothing refuses.
+    /// Executes SQL with the triggers of the log disabled.
     func damage(_ sql: String) async throws {
         try await database.asSuperuser.execute(
             "ALTER TABLE events DISABLE TRIGGER USER; \(sql)")
@@ -57,7 +57,7 @@ struct HistoryFixture {
         return report
     }
 
-    /// Verifies with another value in one column of one row, and puts the old one back.
+    /// Verifies with another value in one column of one row, and restores the old one.
     func verify(
         changing column: String, of table: String, hasKeys: Bool
     ) async throws -> VerificationReport {

@@ -6,7 +6,7 @@ import Testing
 
 /// History read back from the log.
 @Suite struct ReplayTests {
-    /// Collects what a replay hands out.
+    /// Collects the emitted events of a replay.
     private final class Tape: Sendable {
         private let events = Mutex<[ReplayedEvent]>([])
 
@@ -34,7 +34,7 @@ import Testing
         "UPDATE account_audit SET position = 2 WHERE position = 9 OR position = 4",
         "UPDATE account_audit SET position = 11 WHERE position = 3",
     ])
-    func `what account_audit does not know comes from the log`(damage: String) async throws {
+    func `events that account_audit lacks are read from the log`(damage: String) async throws {
         try await HistoryFixture.with { history in
             try await history.damage(damage)
             let tape = Tape()
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `an event that is gone is named`() async throws {
+    @Test func `a missing event is named`() async throws {
         try await HistoryFixture.with { history in
             try await history.damage("DELETE FROM events WHERE position = 4")
             let tape = Tape()
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `an account that nothing names is unknown`() async throws {
+    @Test func `an account that is not named anywhere is unknown`() async throws {
         try await HistoryFixture.with { history in
             let replay = Replay(url: history.database.runtimeURL, keyring: nil)
             let summary = try await replay.account(AccountID(bits: 7), in: .default) { _ in }
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `a range is handed out in order, as text without personal data`() async throws {
+    @Test func `a range is emitted in order, as text without personal data`() async throws {
         try await HistoryFixture.with { history in
             let tape = Tape()
             let replay = Replay(url: history.database.runtimeURL, keyring: nil)
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `disclosures are shown when asked for, and cannot drive a terminal`() async throws {
+    @Test func `disclosures are shown on request, with control characters escaped`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 var story = Story(fixture.sequencer)

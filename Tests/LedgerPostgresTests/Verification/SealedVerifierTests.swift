@@ -7,9 +7,10 @@ import TransparencyLog
 
 @testable import LedgerPostgres
 
-/// Whether a verification holds the log against what was sealed of it.
+/// The comparison of a log with its seals by a verification.
 @Suite struct SealedVerifierTests {
-    /// A log of 25 events with checkpoints of sizes 7, 13, 19 and 25, and nothing folded or amiss.
+    /// Runs a body with a log of 25 events with checkpoints of sizes 7, 13, 19 and 25, unfolded and
+    /// undamaged.
     private static func with(
         _ body: (SealingFixture) async throws -> Void
     ) async throws {
@@ -36,7 +37,7 @@ import TransparencyLog
     }
 
     @Test(arguments: [Int64(2_000), 5, 1])
-    func `a sealed log holds, and every hash and checkpoint was looked at`(
+    func `a sealed log holds, and every hash and checkpoint was checked`(
         stretchEvents: Int64
     ) async throws {
         try await Self.with { fixture in
@@ -49,7 +50,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `what is not sealed yet is no finding`() async throws {
+    @Test func `the unsealed end is no finding`() async throws {
         try await SealingFixture.with { fixture, ledger in
             var story = Story(ledger.sequencer)
             try await story.people(1..<3)
@@ -70,7 +71,7 @@ import TransparencyLog
         let says: String
     }
 
-    /// Another id in an entry and in its column, and all that follows from the entry as it must be then.
+    /// Another id in an entry and its column, with all that follows from the entry adapted.
     private static let rewritten = """
         UPDATE events SET
             entry = convert_to(replace(convert_from(entry, 'UTF8'), event_id::text,
@@ -82,7 +83,8 @@ import TransparencyLog
         UPDATE account_audit_1 SET event_id = '00000000-0000-7000-8000-000000000000'
         WHERE position = 15
         """
-    /// Another stored hash of the leaf at position 15, or of the node over it and the one before.
+    /// Returns the SQL that changes the stored hash of the leaf at position 15, or of the node over it and
+    /// its predecessor.
     private static func hash(_ index: Int, is value: String) -> String {
         """
         UPDATE merkle_nodes SET hashes = overlay(hashes placing \(value)
@@ -116,7 +118,7 @@ import TransparencyLog
                 WHERE position > 100
                 """, check: .checkpoints, position: 9, says: "between 7 and 12"),
         Tampering(
-            testDescription: "an entry that is none",
+            testDescription: "an invalid entry",
             sql: "UPDATE events SET entry = '\\xdead' WHERE position = 3", check: .checkpoints,
             position: 3, says: "between 0 and 6"),
         Tampering(
@@ -140,11 +142,11 @@ import TransparencyLog
                 ALTER EVENT TRIGGER ledger_guard_drop DISABLE;
                 ALTER TABLE merkle_nodes DROP CONSTRAINT merkle_nodes_hashes_check;
                 UPDATE merkle_nodes SET hashes = substr(hashes, 1, 33) WHERE first_index = 0
-                """, check: .nodes, position: 0, says: "do not follow on each other"),
+                """, check: .nodes, position: 0, says: "are not contiguous"),
         Tampering(
             testDescription: "a surplus hash",
             sql: "INSERT INTO merkle_nodes VALUES ('default', 1000, sha256(''))", check: .nodes,
-            position: nil, says: "not those of a whole tree"),
+            position: nil, says: "not those of a complete tree"),
         Tampering(
             testDescription: "a checkpoint of another root",
             sql: "UPDATE checkpoints SET root = sha256('') WHERE size = 13", check: .checkpoints,
@@ -168,11 +170,11 @@ import TransparencyLog
             sql: "DELETE FROM checkpoint_keys", check: .checkpoints, position: 6,
             says: "not signed by a known key"),
         Tampering(
-            testDescription: "a note that is none",
+            testDescription: "an invalid note",
             sql: "UPDATE checkpoints SET note = repeat('x', 4096) WHERE size = 19",
             check: .checkpoints, position: 18, says: "is not a signed checkpoint"),
         Tampering(
-            testDescription: "nothing where a note was",
+            testDescription: "an empty note",
             sql: """
                 ALTER TABLE checkpoints ALTER note DROP NOT NULL, ALTER root DROP NOT NULL;
                 ALTER TABLE merkle_nodes ALTER hashes DROP NOT NULL;
@@ -180,13 +182,13 @@ import TransparencyLog
                 UPDATE checkpoints SET note = NULL, root = NULL WHERE size = 19
                 """, check: .checkpoints, position: 18, says: "is not a signed checkpoint"),
         Tampering(
-            testDescription: "a key that is none",
+            testDescription: "an invalid key",
             sql: "INSERT INTO checkpoint_keys VALUES ('default', '+', now())", check: .checkpoints,
-            position: nil, says: "is none"),
+            position: nil, says: "has an invalid key"),
     ]
 
     @Test(arguments: tamperings)
-    func `what was sealed and is not so is found where it is`(tampering: Tampering) async throws {
+    func `a change of the sealed part is found at its position`(tampering: Tampering) async throws {
         try await Self.with { fixture in
             try await fixture.tamper(tampering.sql)
             let report = try await Self.verify(fixture)
@@ -200,8 +202,9 @@ import TransparencyLog
         }
     }
 
-    /// Every table as it was: nothing in the database can tell that something else was there after it.
-    @Test func `a database that was set back agrees with itself, and not with what was kept`()
+    /// A complete rollback: nothing in the database shows that there were later events.
+    @Test
+    func `a database that was rolled back agrees with itself, but not with the kept checkpoint`()
         async throws
     {
         try await SealingFixture.with { fixture, ledger in
@@ -229,7 +232,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `keys that the auditor brings are the only ones that count`() async throws {
+    @Test func `only the keys that the auditor brings are accepted`() async throws {
         try await Self.with { fixture in
             let standing = try fixture.record.standing(of: .default, mayBegin: false)
             var trust = SealTrust()
@@ -245,7 +248,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `a row that claims more than was signed is named, and no event is missed for it`()
+    @Test func `a row that claims more than was signed is reported, without missing events`()
         async throws
     {
         try await Self.with { fixture in
@@ -263,8 +266,8 @@ import TransparencyLog
         }
     }
 
-    /// Nothing in the database says that anything was ever sealed; the keys that were told do.
-    @Test func `without anything sealed a log does not hold against keys that were given`()
+    /// The database shows no sign of a seal; the given keys do.
+    @Test func `an unsealed log does not hold against given keys`()
         async throws
     {
         try await Self.with { fixture in
@@ -278,13 +281,13 @@ import TransparencyLog
             let report = try await Self.verify(fixture, trust)
             #expect(
                 report.findings.map(\.text) == [
-                    "nothing of the log is signed by a key that was given"
+                    "no given key has signed any part of the log"
                 ])
         }
     }
 
-    /// The newest seals are gone, and what they sealed was rewritten.
-    @Test func `what the sealer signed last has to be there, whatever the database says`()
+    /// The newest seals are gone, and the part they sealed was rewritten.
+    @Test func `the sealer's last checkpoint must hold, whatever the database contains`()
         async throws
     {
         try await Self.with { fixture in

@@ -3,10 +3,10 @@ import LedgerPostgres
 import LedgerTestSupport
 import Testing
 
-/// What a verification says it did.
+/// The summary of a verification.
 @Suite struct VerificationSummaryTests {
     @Test(arguments: [Int64(3), 2_000])
-    func `accounts and read models are counted, with the place they hold at`(
+    func `accounts and read models are counted, with their positions`(
         stretchEvents: Int64
     ) async throws {
         try await HistoryFixture.with { history in
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `what does not hold is not called equal`() async throws {
+    @Test func `a differing table is not listed as equal`() async throws {
         try await HistoryFixture.with { history in
             try await history.damage("UPDATE user_providers_1 SET provider = 'facebook'")
             let report = try await history.verify()

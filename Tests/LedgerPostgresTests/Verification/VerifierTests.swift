@@ -4,9 +4,9 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-/// Whether a verification finds what is damaged, and nothing where nothing is.
+/// Findings of a verification: all damage, and nothing on a sound ledger.
 @Suite struct VerifierTests {
-    /// In one stretch over one connection, and in several over several.
+    /// In one range over one connection, and in several over several.
     @Test(arguments: [Int64(2_000), 5, 1])
     func `a log that a sequencer wrote holds`(stretchEvents: Int64) async throws {
         try await HistoryFixture.with { history in
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: Damage.all)
-    func `damage is found where it is`(damage: Damage) async throws {
+    func `damage is found at its position`(damage: Damage) async throws {
         try await HistoryFixture.with { history in
             try await history.damage(damage.sql)
             let report = try await history.verify(stretchEvents: 5)
@@ -84,10 +84,10 @@ import Testing
         }
     }
 
-    /// What is damaged is found by the second pass, so this is about the first: whatever column of
-    /// whatever table differs, it must notice, whether there are keys or not.
+    /// Damage is located by the second pass, so this tests the first: it must notice a difference in any
+    /// column of any table, with and without keys.
     @Test(arguments: [true, false])
-    func `no column that the log says can change unnoticed`(hasKeys: Bool) async throws {
+    func `no column derived from the log can change unnoticed`(hasKeys: Bool) async throws {
         let columns = [
             "events":
                 "event_id type schema_version recorded_at account_id account_seq command_id request_id actor",
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `a verification that gets no further connection says so`() async throws {
+    @Test func `a verification without further connections reports that`() async throws {
         try await HistoryFixture.with { history in
             try await history.database.asSuperuser.execute(
                 "ALTER ROLE \(history.database.runtimeLogin) CONNECTION LIMIT 1")

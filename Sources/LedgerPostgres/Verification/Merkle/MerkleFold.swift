@@ -1,27 +1,27 @@
 import Ledger
 import TransparencyLog
 
-/// The tree over a log, grown leaf by leaf and held against everything that was sealed; quickly.
+/// The tree over a log, built leaf by leaf and compared with everything that was sealed: the fast check.
 struct MerkleFold {
     private var tree = CompactRange()
     private var completed: [TreeHash] = []
-    /// Stored hashes that were found right.
+    /// The number of stored hashes that are right.
     private(set) var hashCount: Int64 = 0
-    /// Checkpoints that were found right.
+    /// The number of checkpoints that are right.
     private(set) var checkpointCount: Int64 = 0
-    /// The size of the last of them.
+    /// The size of the last right checkpoint.
     private(set) var signedSize: Int64 = 0
     private var roots: StatedRoots
 
-    /// Begins with no leaf; `roots` is what the log says of itself.
+    /// Creates an empty tree; `roots` are the roots that the log states.
     init(_ roots: StatedRoots) {
         self.roots = roots
     }
 
-    /// Whether every root that the log states was come by, and is the tree's.
+    /// Whether every root that the log states was reached and equals the tree's.
     var agreesWithRoots: Bool { roots.isEmpty }
 
-    /// Adds the leaves of a stretch; false when something that was sealed is not what they give.
+    /// Adds the leaves of a range; returns false when anything sealed contradicts them.
     mutating func take(_ stretch: LogStretch) -> Bool {
         let sealed = stretch.seals
         guard sealed.isRegular else { return false }

@@ -2,10 +2,10 @@ import Ledger
 import Postgres
 import TransparencyLog
 
-/// Finds out what of a log is not as it was sealed, and where, in the transaction that is open.
+/// Locates the differences between a log and what was sealed of it, inside the open transaction.
 ///
-/// Hashes the stored bytes, whatever they are, and goes no further than the first event that is missing
-/// or the first checkpoint that the log does not agree with: after it no root can be right.
+/// Hashes the stored bytes as they are, and ends at the first missing event or contradicted checkpoint: after
+/// it no root can be right.
 struct MerkleSearch {
     private static let stretchEvents: Int64 = 2_000
 
@@ -15,13 +15,13 @@ struct MerkleSearch {
         []
     private var tree = CompactRange()
     private var completed: [TreeHash] = []
-    /// The size of the last checkpoint that the log agrees with.
+    /// The size of the last checkpoint that agrees with the log.
     private var proved: Int64 = 0
-    /// The same among those that were kept elsewhere or are signed by a key that is not the database's.
+    /// The same among the checkpoints kept elsewhere or signed by a key from outside the database.
     private var trusted: Int64 = 0
-    /// Checkpoints that nobody signed: named last, so that they hide no place.
+    /// Checkpoints without a valid signature: reported last, so that they displace no other finding.
     private var strangers: [(check: VerificationCheck, position: LogPosition?, text: String)] = []
-    /// The first stored hash that is not what the log gives, until a checkpoint says which is right.
+    /// The first stored hash that differs from the log, until a checkpoint shows which of the two is right.
     private var suspect: (position: Int64, isEntry: Bool)?
     private(set) var hashCount: Int64 = 0
     private(set) var checkpointCount: Int64 = 0
@@ -31,7 +31,7 @@ struct MerkleSearch {
         self.seals = seals
     }
 
-    /// The size of the last checkpoint that the log agrees with.
+    /// The size of the last checkpoint that agrees with the log.
     var signedSize: Int64 { proved }
 
     /// Searches the whole log.
@@ -51,14 +51,14 @@ struct MerkleSearch {
             }
         } catch let error as PostgresError {
             guard case .unexpectedResult = error else { throw error }
-            add(.nodes, tree.size, "a row of what was sealed can't be read")
+            add(.nodes, tree.size, "a row of the sealed data can't be read")
         } catch {
-            add(.nodes, tree.size, "what was sealed can't be read")
+            add(.nodes, tree.size, "the sealed data can't be read")
         }
         conclude(nil)
     }
 
-    /// Takes a stretch; false when nothing can be said of what follows.
+    /// Checks a range; returns false when nothing can be determined about the rest of the log.
     private mutating func take(
         _ positions: Range<Int64>, on connection: Connection
     ) throws -> Bool {
@@ -67,7 +67,7 @@ struct MerkleSearch {
         if !sealed.isRegular {
             add(
                 .nodes, positions.lowerBound,
-                "the rows of stored hashes do not follow on each other")
+                "the rows of stored hashes are not contiguous")
         }
         var hashes = sealed.hashes[...]
         var signed = sealed.signed[...]
@@ -83,7 +83,7 @@ struct MerkleSearch {
         return false
     }
 
-    /// Adds a leaf and compares what it gives with what is stored.
+    /// Adds a leaf and compares the resulting hashes with the stored ones.
     private mutating func compare(_ leaf: TreeHash, _ hashes: inout ArraySlice<TreeHash?>) {
         let position = tree.size
         completed.removeAll(keepingCapacity: true)
@@ -97,7 +97,7 @@ struct MerkleSearch {
         }
     }
 
-    /// Takes a checkpoint of the size that is reached; false when the log does not agree with it.
+    /// Checks a checkpoint of the reached size; returns false when the log contradicts it.
     private mutating func take(_ signed: SealStretch.Signed) -> Bool {
         if let fault = signed.fault {
             strangers.append(
@@ -107,7 +107,7 @@ struct MerkleSearch {
                 ))
         }
         guard signed.root == tree.root else {
-            // One that nobody signed proves nothing about the log.
+            // A checkpoint without a valid signature proves nothing about the log.
             guard signed.fault == nil else { return true }
             conclude(signed)
             return false
@@ -126,7 +126,7 @@ struct MerkleSearch {
         return true
     }
 
-    /// Says what is wrong before a checkpoint, or before the end of what was sealed.
+    /// Reports the fault before a checkpoint, or before the end of the sealed part.
     private mutating func conclude(_ signed: SealStretch.Signed?) {
         guard let signed else {
             guard let suspect else { return }
@@ -137,7 +137,7 @@ struct MerkleSearch {
                     : "a stored hash is not what the log gives")
             return
         }
-        // Whoever can rewrite a log can also have it signed anew, by a key that the database names.
+        // An attacker who can rewrite a log can also have it signed again by a key that the database names.
         let start = isTrusted(signed) ? trusted : proved
         let place = "between \(start) and \(signed.size - 1)"
         let what = signed.isAnchor ? "the checkpoint that was kept" : "what was signed"
@@ -151,13 +151,13 @@ struct MerkleSearch {
         suspect = nil
     }
 
-    /// Whether a checkpoint does not hang on what the database says: one that was kept elsewhere, or is signed
-    /// by a key that is.
+    /// Whether a checkpoint is independent of the database: kept elsewhere, or signed by a key from outside
+    /// it.
     private func isTrusted(_ signed: SealStretch.Signed) -> Bool {
         signed.claim.map { $0.fault(seals.trusted) == nil } ?? true
     }
 
-    /// Says that what was sealed goes on where the log ends.
+    /// Reports that the sealed part extends beyond the end of the log.
     private mutating func missing() {
         let start = tree.size
         conclude(nil)
@@ -173,7 +173,7 @@ struct MerkleSearch {
         findings.append((check: check, position: LogPosition(position), text: text))
     }
 
-    /// The leaf hashes of the stored bytes, without a gap from the first position on.
+    /// Reads the leaf hashes of the stored bytes, without a gap from the first position on.
     private static func leaves(
         _ positions: Range<Int64>, of tenant: TenantID, on connection: Connection
     ) throws -> [TreeHash] {

@@ -2,27 +2,27 @@ import Ledger
 import Postgres
 import TransparencyLog
 
-/// How far a tenant's log was sealed, as the database has it, and what its checkpoints are held against.
+/// The sealed size of a tenant's log according to the database, and the keys and checkpoints to verify it.
 struct SealStanding: Sendable {
     /// The number of events whose hashes are stored.
     var leaves: Int64 = 0
-    /// The size of the largest stored checkpoint that is signed by a key that is known.
+    /// The size of the largest stored checkpoint signed by a known key.
     var published: Int64 = 0
-    /// The largest size that such a checkpoint names, or one that was kept elsewhere.
+    /// The largest size of such a checkpoint, or of one kept elsewhere.
     var signed: Int64 = 0
-    /// The size that hashes must be stored for: a sealer stores them before it signs.
+    /// The size that needs stored hashes: a sealer stores them before it signs.
     var required: Int64 = 0
-    /// Keys that a checkpoint may be signed with.
+    /// The keys whose signatures of checkpoints are accepted.
     var verifiers: [NoteVerifier] = []
-    /// Keys that were not read from the database.
+    /// The keys that were not read from the database.
     var trusted: [NoteVerifier] = []
-    /// Checkpoints that were kept elsewhere, the smallest first.
+    /// The checkpoints that were kept elsewhere, in ascending order of size.
     var anchors: [Checkpoint] = []
-    /// Whether somebody brought keys, and nothing that is stored is signed by one of them.
+    /// Whether keys were given and none of them has signed any stored checkpoint.
     var lacksTrusted = false
-    /// What is wrong already; then the rest is a guess.
+    /// Faults that were found; all further results are then unreliable.
     var faults: [(check: VerificationCheck, position: LogPosition?, text: String)] = []
-    /// Checkpoints above everything that was sealed, which nobody signed.
+    /// Checkpoints above everything sealed that have no valid signature.
     var strangers: [(check: VerificationCheck, position: LogPosition?, text: String)] = []
 
     private static let keysMax = 1_000
@@ -46,12 +46,12 @@ struct SealStanding: Sendable {
         LIMIT \(keysMax)
         """)
 
-    /// Checkpoints that are read at a time, those of the same size as the last besides.
+    /// The number of checkpoints read at a time, plus those of the same size as the last.
     private static let pageRows = 100
-    /// Checkpoints above everything that was sealed that are named; more say nothing new.
+    /// The maximum number of reported checkpoints above everything sealed; more add no information.
     private static let strayMax = 20
 
-    /// Reads it in the transaction that is open.
+    /// Reads the state inside the open transaction.
     init(of tenant: TenantID, trust: SealTrust, on connection: Connection) throws(PostgresError) {
         let name: [Parameter] = [.text(tenant.description)]
         let last = try connection.query(Self.lastHashes, name)
@@ -62,11 +62,11 @@ struct SealStanding: Sendable {
             if let leaves = end.overflow ? nil : StoredHashIndex.leaves(count: end.partialValue) {
                 self.leaves = leaves
             } else {
-                faults.append((.nodes, nil, "the stored hashes are not those of a whole tree"))
+                faults.append((.nodes, nil, "the stored hashes are not those of a complete tree"))
             }
         }
         if try connection.query(Self.stray, name).bool(0, 0) {
-            faults.append((.nodes, nil, "there are hashes or checkpoints of no log"))
+            faults.append((.nodes, nil, "there are hashes or checkpoints without a log"))
         }
         trusted = trust.verifiers + (trust.recordKeys[tenant] ?? [])
         try readKeys(of: tenant, trust: trust, on: connection)
@@ -95,12 +95,12 @@ struct SealStanding: Sendable {
             if let verifier = NoteVerifier(try keys.text(row, 0)) {
                 verifiers.append(verifier)
             } else {
-                faults.append((.checkpoints, nil, "a key of checkpoint_keys is none"))
+                faults.append((.checkpoints, nil, "checkpoint_keys has an invalid key"))
             }
         }
     }
 
-    /// Looks for the largest checkpoint that is signed; those above it are nobody's.
+    /// Finds the largest validly signed checkpoint; those above it have no known signer.
     private mutating func readLargest(of tenant: TenantID, on connection: Connection) throws {
         var stray: [(size: Int64, fault: String)] = []
         var bound = Int64.max
@@ -135,7 +135,7 @@ struct SealStanding: Sendable {
             }
         } while published == 0 && rows >= Self.pageRows
         signed = max(published, anchors.last?.size ?? 0)
-        // Up to there the search comes by them itself.
+        // Up to there the search itself reaches them.
         for (size, fault) in stray where size > max(leaves, signed) {
             strangers.append(
                 (.checkpoints, LogPosition(size - 1), "the checkpoint of size \(size) \(fault)"))

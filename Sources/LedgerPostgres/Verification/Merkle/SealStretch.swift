@@ -2,30 +2,30 @@ import Ledger
 import Postgres
 import TransparencyLog
 
-/// What was sealed over a stretch of the log: stored hashes, and the checkpoints that end in it.
+/// The seals over a range of the log: stored hashes, and the checkpoints that end in it.
 struct SealStretch: Sendable {
-    /// What a checkpoint says of the log.
+    /// A checkpoint as it was read.
     struct Signed: Sendable {
         let size: Int64
-        /// Nil when it says nothing that could be compared.
+        /// The stated root; nil when it is unreadable.
         let root: TreeHash?
-        /// Why it is not to be trusted; nil when it is.
+        /// The reason why it is not trusted; nil when it is.
         let fault: String?
-        /// The row that says it; nil for one that was kept elsewhere.
+        /// The row that contains it; nil for one that was kept elsewhere.
         let claim: CheckpointClaim?
 
-        /// Whether it is one that was kept elsewhere.
+        /// Whether it was kept elsewhere.
         var isAnchor: Bool { claim == nil }
     }
 
-    /// The hashes that the stretch must have stored, in their order; nil where there is none.
+    /// The hashes that must be stored for the range, in order; nil where one is missing.
     private(set) var hashes: [TreeHash?] = []
-    /// Whether the rows of the hashes follow on each other as they were written.
+    /// Whether the rows of the hashes are contiguous, as they were written.
     private(set) var isRegular = true
-    /// The checkpoints of sizes above the first position, the smallest first.
+    /// The checkpoints of sizes above the first position, in ascending order.
     private(set) var signed: [Signed] = []
 
-    /// Reads what belongs to the events at some positions.
+    /// Reads the seals of the events at some positions.
     init(
         _ positions: Range<Int64>, of tenant: TenantID, _ seals: SealStanding,
         on connection: Connection
@@ -79,7 +79,7 @@ struct SealStretch: Sendable {
         self.isRegular = isRegular
     }
 
-    /// The most hashes of a row.
+    /// The maximum number of hashes in a row.
     private static let rowHashesMax: Int64 = 56
 
     private mutating func readCheckpoints(
@@ -97,7 +97,7 @@ struct SealStretch: Sendable {
         ) { row in
             let size = try row.int8(0)
             let root = TreeHash(row.bytes(2))
-            // Whatever the texts are: an error would cost the connection.
+            // Invalid texts must not raise an error, which would cost the connection.
             let claim = CheckpointClaim(
                 origin: String(decoding: row.bytes(1), as: UTF8.self), size: size, root: root,
                 note: String(decoding: row.bytes(3), as: UTF8.self))

@@ -1,17 +1,18 @@
 package import Ledger
 package import TransparencyLog
 
-/// What a verification of the Merkle log may rely on that does not come from the database.
+/// The keys and checkpoints from outside the database that a verification of the Merkle log relies on.
 package struct SealTrust: Sendable {
-    /// Keys that checkpoints have to be signed with; without any, those that the database names count.
+    /// The keys that checkpoints have to be signed with; when empty, those that the database names are
+    /// accepted.
     package var verifiers: [NoteVerifier] = []
-    /// Checkpoints that somebody kept elsewhere, by tenant: the log has to agree with them.
+    /// Checkpoints that were kept elsewhere, by tenant, with which the log has to agree.
     package var anchors: [TenantID: [Checkpoint]] = [:]
-    /// What a sealer's own record says was signed last: anchors, whose hashes are stored besides.
+    /// The last signed checkpoints in a sealer's own record: anchors whose hashes must also be stored.
     package var records: [TenantID: Checkpoint] = [:]
-    /// The keys of a sealer's own record: what they have signed is where a contradiction can begin.
+    /// The keys in a sealer's own record: their checkpoints bound the range of a contradiction.
     package var recordKeys: [TenantID: [NoteVerifier]] = [:]
 
-    /// Relies on nothing from outside.
+    /// Creates a trust without anything from outside.
     package init() {}
 }

@@ -1,31 +1,31 @@
 import Ledger
 import TransparencyLog
 
-/// The Merkle roots that a log states of its own beginnings, to be held against its tree as it grows.
+/// The Merkle roots that a log states of its own beginnings, compared with its tree as it grows.
 ///
-/// A change of the MAC key states one, so that nothing before it can be replaced by who has the former key.
+/// A change of the MAC key states one, so that the holder of the former key can replace nothing before it.
 struct StatedRoots: Sendable {
-    /// A root that is not the one of the events that it was stated of.
+    /// A stated root that differs from the root of the events.
     struct Difference {
-        /// How many events it was stated of.
+        /// The number of events that it covers.
         let size: Int64
-        /// Where it was stated.
+        /// The position of the event that states it.
         let stated: LogPosition
     }
 
-    /// The largest size of which a root was found right.
+    /// The largest size whose root was found right.
     private(set) var agreed: Int64 = 0
     private var rest: ArraySlice<(size: Int64, root: Digest, stated: LogPosition)>
 
-    /// Takes the roots that marks say; none without marks.
+    /// Creates the list of roots that the key changes of a log state; empty without them.
     init(_ marks: LogMarks?) {
         rest = (marks?.roots.filter { $0.size > 0 } ?? []).sorted { $0.size < $1.size }[...]
     }
 
-    /// Whether all of them were come by.
+    /// Whether all of them were reached.
     var isEmpty: Bool { rest.isEmpty }
 
-    /// The first root of a tree's size that is not the tree's.
+    /// Returns the first stated root of a tree's size that differs from the tree's.
     mutating func difference(at tree: CompactRange) -> Difference? {
         while let next = rest.first, next.size == tree.size {
             rest.removeFirst()

@@ -1,42 +1,43 @@
 import Ledger
 import Postgres
 
-/// A stretch of the log that was read and checked event by event, ready to be folded.
+/// A range of the log that was read and checked event by event, ready to be folded.
 struct LogStretch: Sendable {
     struct Event: Sendable {
         let recorded: RecordedEvent
         let leaf: Digest
         let clientIP: String?
-        /// Keyed digests of what else the event discloses.
+        /// The keyed digests of the subject and e-mail that the event discloses.
         let providerID: UInt64?
         let email: UInt64?
-        /// The same of links that the event gives back, by their positions.
+        /// The same digests of links that the event returns, by their positions.
         var linked: [LogPosition: (providerID: UInt64?, email: UInt64?)] = [:]
     }
 
     var events: [Event] = []
-    /// What was sealed over these events.
+    /// The seals over these events.
     let seals: SealStretch
-    /// Digests of disclosures, each of which was opened; 0 without keys.
+    /// The number of opened disclosures; 0 without keys.
     var disclosureCount: Int64 = 0
-    /// Those among them whose disclosures were destroyed with their account.
+    /// The number of disclosures that were destroyed with their account.
     var erasedCount: Int64 = 0
-    /// Events that a key authenticates.
+    /// The number of events that a key authenticates.
     var macCount: Int64 = 0
 }
 
-/// Reads stretches of the log: everything about an event that the events before it do not matter
-/// for is checked here, so that several stretches can be read at once.
+/// Reads ranges of the log and makes every check that does not depend on earlier events.
+///
+/// So several ranges can be read concurrently.
 struct StretchReader {
     let tenant: TenantID
     let disclosures: DisclosureReader?
     let erased: ErasedAccounts
     let key: RowHashKey
     let seals: SealStanding
-    /// Which MAC key holds where; nil without keys.
+    /// The positions at which each MAC key applies; nil without keys.
     let marks: LogMarks?
 
-    /// Reads the events at these positions; nil when anything is not as it was written.
+    /// Reads the events at these positions; returns nil when anything is wrong.
     func read(_ positions: Range<Int64>, on connection: Connection) throws -> LogStretch? {
         var rest: ArraySlice<DisclosureReader.Row> = []
         if disclosures != nil {
@@ -58,7 +59,7 @@ struct StretchReader {
             ORDER BY position) TO STDOUT (FORMAT binary)
             """
         ) { row in
-            // A copy that is left early costs the connection, so the rest is only passed over.
+            // An aborted COPY would cost the connection, so the rest is skipped.
             guard isSound else { return }
             let position = LogPosition(positions.lowerBound + Int64(stretch.events.count))
             let entry = row.bytes(10)
@@ -98,7 +99,7 @@ struct StretchReader {
         return stretch
     }
 
-    /// Adds what links that go back disclosed; false when that is not to be read.
+    /// Adds the disclosures of returned links; returns false when they can't be read.
     private func addLinked(to stretch: inout LogStretch, on connection: Connection) throws -> Bool {
         guard let disclosures else { return true }
         for index in stretch.events.indices {
@@ -118,8 +119,10 @@ struct StretchReader {
         return true
     }
 
-    /// What an event discloses; nil unless each of its digests has the disclosure it stands for and nothing
-    /// is missing, or the account was erased and none has.
+    /// Opens an event's disclosures; returns nil unless each digest has its disclosure and nothing is
+    /// missing.
+    ///
+    /// An erased account must have none.
     private func open(
         _ recorded: RecordedEvent, from rest: inout ArraySlice<DisclosureReader.Row>,
         keys: inout DisclosureReader.KeyCache
@@ -144,7 +147,7 @@ struct StretchReader {
         return image
     }
 
-    /// The columns of `events` that are derived from an entry, as they must be.
+    /// Returns the columns of `events` as they must be derived from an entry.
     private static func columns(
         of recorded: RecordedEvent, image: inout RowImage
     ) -> RowImage {

@@ -1,34 +1,34 @@
 import Ledger
 import Postgres
 
-/// What the tables beside the log hold, or must hold: their rows without order, each as a hash.
+/// The contents of the tables beside the log, stored or expected: multisets of row hashes.
 ///
-/// Where a row's columns become known at different events, its parts are summed apart.
+/// Where a row's columns become known at different events, its parts are summed separately.
 struct RowSums: Equatable, Sendable {
-    /// `account_id`, `opened_position`; of erased accounts, too, which have them in `erasures`.
+    /// `account_id`, `opened_position`; also of erased accounts, which have them in `erasures`.
     var accountsOpened = RowMultiset()
-    /// `account_id` and everything that each event of the account moves; of erased accounts, too.
+    /// `account_id` and all columns that each event of the account changes; also of erased accounts.
     var accountStandings = RowMultiset()
-    /// `account_id` and `legal_holds` of the accounts that have some.
+    /// `account_id` and `legal_holds` of the accounts that have any.
     var holds = RowMultiset()
-    /// `account_id` and `merged_into` of the accounts that were absorbed.
+    /// `account_id` and `merged_into` of the absorbed accounts.
     var absorbed = RowMultiset()
     var merges = RowMultiset()
     /// `account_id`, `position`, `erased_at`.
     var erasures = RowMultiset()
     var identities = RowMultiset()
-    /// Everything but `ended_position`.
+    /// All columns but `ended_position`.
     var sessionsOpened = RowMultiset()
     /// `session_id` and `ended_position` of the sessions that have one.
     var sessionsEnded = RowMultiset()
-    /// Each live table of a read model by itself.
+    /// Each live table of a read model.
     var projections: [ProjectionTable: RowMultiset] = [:]
 }
 
-/// Makes the hashes of rows: of those that a table holds, and of those that the log says.
+/// Computes the hashes of rows, both those that a table holds and those that the log gives.
 ///
-/// Both are made from the same image of a row, so what is compared is every byte of every column
-/// that has an event behind it. Personal columns go in by digests, and only when there are keys.
+/// Both are computed from the same representation of a row, so that every byte of every column with an event
+/// behind it is compared. Personal columns are included as digests, and only when there are keys.
 struct RowSummer {
     let key: RowHashKey
     let isPersonal: Bool
@@ -39,7 +39,7 @@ struct RowSummer {
         self.isPersonal = isPersonal
     }
 
-    // MARK: What the log says
+    // MARK: Expected rows
 
     mutating func open(_ account: AccountID, at position: LogPosition, _ sums: inout RowSums) {
         image.clear()
@@ -100,7 +100,7 @@ struct RowSummer {
         sums.identities.add(image.hash(key))
     }
 
-    /// Hashes the row of `user_providers` of an identity; nil when it belongs to no account.
+    /// Hashes the row of `user_providers` of an identity; returns nil when it belongs to no account.
     mutating func hashLink(
         _ identity: Identity, providerID: UInt64?, email: UInt64?
     ) -> UInt64? {
@@ -186,9 +186,9 @@ struct RowSummer {
         image.timestamp(mark.recordedAt.microseconds)
     }
 
-    // MARK: What the tables hold
+    // MARK: Stored rows
 
-    /// Hashes some columns of a row that was copied.
+    /// Hashes some columns of a copied row.
     mutating func hash(_ row: CopyRow, _ columns: Range<Int>, digests: Range<Int>? = nil) -> UInt64
     {
         image.clear()
@@ -197,7 +197,7 @@ struct RowSummer {
         return image.hash(key)
     }
 
-    /// Hashes two columns of a row that was copied.
+    /// Hashes two columns of a copied row.
     mutating func hash(_ row: CopyRow, _ first: Int, _ second: Int) -> UInt64 {
         image.clear()
         image.add(row, first..<first + 1)

@@ -2,20 +2,20 @@ import Dispatch
 import Ledger
 import Postgres
 
-/// The quick way to know that one tenant's ledger holds.
+/// The fast verification of one tenant's ledger.
 ///
-/// Checks everything that ``TenantVerification`` checks and answers yes or no: the log is streamed
-/// in stretches over connections of their own, all in one snapshot, and folded in little memory;
-/// the tables beside it are compared as sums of keyed hashes, without order. What is wrong, and
-/// where, is for the exact search to say, which is slower and keeps the whole state.
+/// Makes every check of ``TenantVerification`` and returns only whether all hold: the log is streamed in
+/// ranges over separate connections, all in one snapshot, and folded in little memory; the tables beside it
+/// are compared as unordered sums of keyed hashes. The exact search, which is slower and keeps the whole
+/// state, then locates the faults.
 struct StreamedVerification {
-    /// How the log is divided among connections.
+    /// The division of the log among connections.
     struct Layout: Sendable {
-        /// Events that are read at a time.
+        /// The number of events read at a time.
         var stretchEvents: Int64 = 2_000
-        /// Connections that read beside the one that folds.
+        /// The number of connections that read beside the one that folds.
         var readers = 2
-        /// Stretches that are in memory at a time.
+        /// The maximum number of ranges in memory.
         var stretchesAhead = 4
     }
 
@@ -23,11 +23,11 @@ struct StreamedVerification {
     let disclosures: DisclosureReader?
     let layout: Layout
     let trust: SealTrust
-    /// Opens a connection of a reader, outside of any transaction.
+    /// Opens a reader's connection, outside any transaction.
     let connect: @Sendable () throws -> Connection
     let progress: @Sendable (VerificationProgress) -> Void
 
-    /// Verifies in the transaction that is open; nil when something is not as the log says.
+    /// Verifies inside the open transaction; returns nil when anything differs from the log.
     func run(
         _ report: VerificationReport, on connection: Connection
     ) throws -> VerificationReport? {
@@ -79,7 +79,7 @@ struct StreamedVerification {
         return fold.report
     }
 
-    /// Folds pieces as they come; false at the first that is unsound.
+    /// Folds chunks as they arrive; returns false at the first unsound one.
     private static func consume(
         _ pieces: VerificationPieces, into fold: inout VerificationFold,
         _ take: (Int) throws -> VerifiedPiece
@@ -97,7 +97,7 @@ struct StreamedVerification {
         return fold.end()
     }
 
-    /// Has the pieces read over connections that see the snapshot of this one.
+    /// Reads the chunks over connections that see the snapshot of this one.
     private func share(
         _ pieces: VerificationPieces, _ reader: PieceReader, into fold: inout VerificationFold,
         on connection: Connection
@@ -146,7 +146,7 @@ struct StreamedVerification {
             OR EXISTS (SELECT FROM disclosures WHERE tenant_id = $1 AND position >= $2)
         """)
 
-    /// Whether there are events or disclosures outside of the log.
+    /// Whether there are events or disclosures outside the log.
     private static func hasStrays(
         _ tenant: TenantID, head: LogPosition, on connection: Connection
     ) throws(PostgresError) -> Bool {

@@ -1,7 +1,7 @@
 import Ledger
 import Postgres
 
-/// One table beside the log, read once from end to end.
+/// One table beside the log, read once in full.
 enum TableScan: Sendable {
     case accountAudit(ProjectionTable)
     case userProviders(ProjectionTable)
@@ -12,7 +12,7 @@ enum TableScan: Sendable {
     case erasures
     case merges
 
-    /// Every table, the longest first, so that it is not what everybody waits for.
+    /// Returns every table, the longest first, so that it does not finish last.
     static func all(projections tables: [ProjectionTable]) -> [TableScan] {
         tables.filter { $0.projection == .accountAudit }.map { .accountAudit($0) }
             + [.sessions, .identities]
@@ -21,7 +21,7 @@ enum TableScan: Sendable {
             + [.accounts, .erasures, .merges]
     }
 
-    /// Adds the table's rows to the sums; false when two rows have one name.
+    /// Adds the table's rows to the sums; returns false when two rows have the same identifier.
     func run(
         of tenant: TenantID, summer: RowSummer, _ sums: inout RowSums, on connection: Connection
     ) throws -> Bool {
@@ -38,7 +38,7 @@ enum TableScan: Sendable {
             var last: UInt128?
             try copy(of: tenant, isPersonal: isPersonal, on: connection) { row in
                 let id = try row.uuid(0)
-                // A name that the log uses twice cannot be told from two sessions by the sums alone.
+                // The sums alone cannot distinguish a duplicate identifier from two sessions.
                 if let last, id <= last { isSound = false }
                 last = id
                 sums.sessionsOpened.add(summer.hash(row, 0..<7))

@@ -1,18 +1,18 @@
 import Ledger
 import Postgres
 
-/// The fold of the whole log, and the sums of what it says the tables must hold.
+/// The fold of the whole log, and the sums of the rows that the tables must hold.
 struct VerificationFold {
     private let tenant: TenantID
-    /// How many events the log has.
+    /// The number of events in the log.
     private let size: Int64
     /// The tables of read models, each with its next position.
     private let tables: [(table: ProjectionTable, checkpoint: LogPosition)]
-    /// Those of `account_audit`.
+    /// The tables of `account_audit`.
     private let audits: [(table: ProjectionTable, checkpoint: LogPosition)]
-    /// Those of `user_providers` that the fold has not come to yet.
+    /// The tables of `user_providers` whose checkpoint the fold has not reached yet.
     private var links: [(table: ProjectionTable, checkpoint: LogPosition)]
-    /// Those of `conflicts` that the fold has not come to yet.
+    /// The tables of `conflicts` whose checkpoint the fold has not reached yet.
     private var conflictTables: [(table: ProjectionTable, checkpoint: LogPosition)]
     private var conflicts = ConflictFold()
     private let isPersonal: Bool
@@ -20,11 +20,11 @@ struct VerificationFold {
     private var summer: RowSummer
     private(set) var report: VerificationReport
     private(set) var state: CompactState
-    /// What the log says that the tables hold.
+    /// The rows that the tables must hold.
     private var expected = RowSums()
-    /// What the tables hold.
+    /// The rows that the tables hold.
     var stored = RowSums()
-    /// Digests of `provider_id` and `email`, by the numbers of identities; 0 for none.
+    /// The digests of `provider_id` and `email` by identity number; 0 for none.
     private var personal: ContiguousArray<(providerID: UInt64, email: UInt64)> = []
     private var merkle: MerkleFold
     private var command: CommandID?
@@ -59,7 +59,7 @@ struct VerificationFold {
         state = CompactState(tenant: tenant)
     }
 
-    /// Folds a stretch; false when it cannot follow on what came before.
+    /// Folds a range; returns false when it does not continue the log.
     mutating func take(_ stretch: LogStretch) -> Bool {
         disclosureCount += stretch.disclosureCount
         erasedCount += stretch.erasedCount
@@ -72,7 +72,7 @@ struct VerificationFold {
         return merkle.take(stretch)
     }
 
-    /// Compares; false when something differs.
+    /// Compares the sums; returns false when they differ.
     mutating func end() -> Bool {
         guard endCommand(), merkle.agreesWithRoots else { return false }
         addLinksAtCheckpoint()
@@ -115,7 +115,7 @@ struct VerificationFold {
         return true
     }
 
-    /// Adds what an event says of rows that no later event changes.
+    /// Adds the columns that an event gives and no later event changes.
     private mutating func note(_ event: LogStretch.Event) {
         switch event.recorded.event {
         case .accountOpened(let fact):
@@ -182,13 +182,13 @@ struct VerificationFold {
         }
     }
 
-    /// Every account that a command opened must have a way to sign in at the command's end.
+    /// Checks that every account opened by a command has a way to sign in at the command's end.
     private mutating func endCommand() -> Bool {
         defer { openedByCommand.removeAll(keepingCapacity: true) }
         return openedByCommand.allSatisfy { state.hasLinks($0) }
     }
 
-    /// Says what `user_providers` must hold once the fold stands at its checkpoint.
+    /// Adds the rows that `user_providers` must hold once the fold reaches its checkpoint.
     private mutating func addLinksAtCheckpoint() {
         guard let index = links.firstIndex(where: { $0.checkpoint == state.nextPosition }) else {
             return
@@ -202,7 +202,7 @@ struct VerificationFold {
         addLinksAtCheckpoint()
     }
 
-    /// Says what `conflicts` must hold once the fold stands at its checkpoint.
+    /// Adds the rows that `conflicts` must hold once the fold reaches its checkpoint.
     private mutating func addConflictsAtCheckpoint() {
         let next = state.nextPosition
         let reached = conflictTables.filter { $0.checkpoint == next }
@@ -271,7 +271,7 @@ struct VerificationFold {
 }
 
 extension RowSums {
-    /// Takes in the sums of another table.
+    /// Adds the sums of another table.
     mutating func merge(_ other: RowSums) {
         accountsOpened.merge(other.accountsOpened)
         accountStandings.merge(other.accountStandings)

@@ -3,24 +3,24 @@ import Ledger
 import Postgres
 import Synchronization
 
-/// One piece of a verification that needs nothing from the others.
+/// One independent chunk of a verification.
 enum VerificationPiece: Sendable {
     case stretch(Range<Int64>)
     case table(TableScan)
-    /// The codes of a table's rows.
+    /// The MACs of a table's rows.
     case codes(ProtectedTable)
 }
 
-/// What a verification is divided into: stretches of the log in their order, then what is beside it.
+/// The chunks of a verification: ranges of the log in order, then the tables beside it.
 ///
-/// Reckoned and not listed, since a head may be said to be very far away.
+/// Computed and not listed, because a damaged head may claim an enormous log.
 struct VerificationPieces: Sendable {
     private let end: Int64
     private let step: Int64
     private let others: [VerificationPiece]
     private let stretchCount: Int
 
-    /// Divides the events before a position into stretches of so many.
+    /// Divides the events before a position into ranges of `step` events.
     init(through end: Int64, step: Int64, _ others: [VerificationPiece]) {
         self.end = max(0, end)
         self.step = max(1, step)
@@ -37,24 +37,24 @@ struct VerificationPieces: Sendable {
     }
 }
 
-/// What a piece came to.
+/// The result of a chunk.
 enum VerifiedPiece: Sendable {
     case stretch(LogStretch)
     case table(RowSums)
-    /// Something is not as the log says.
+    /// The chunk contradicts the log.
     case unsound
 }
 
-/// Does pieces, each by itself.
+/// Processes single chunks.
 struct PieceReader: Sendable {
     let tenant: TenantID
     let disclosures: DisclosureReader?
     let erased: ErasedAccounts
     let key: RowHashKey
     let seals: SealStanding
-    /// Nil without keys.
+    /// The codes to check; nil without keys.
     let codes: RowCodes?
-    /// Which MAC key holds where; nil without keys.
+    /// The positions at which each MAC key applies; nil without keys.
     let marks: LogMarks?
 
     func read(_ piece: VerificationPiece, on connection: Connection) throws -> VerifiedPiece {
@@ -75,15 +75,15 @@ struct PieceReader: Sendable {
                 return isSound ? .table(RowSums()) : .unsound
             }
         } catch PostgresError.unexpectedResult {
-            // A value that is none of its type; where it is, the exact search will tell.
+            // A value that its type does not allow; the exact search locates it.
             return .unsound
         }
     }
 }
 
-/// Pieces that several readers do at once and one consumer takes in their order.
+/// Chunks that several readers process concurrently and one consumer receives in order.
 ///
-/// Readers run ahead of the consumer by a few pieces and no further, which bounds the memory.
+/// Readers run ahead of the consumer by a few chunks at most, which bounds the memory.
 final class VerificationWork: Sendable {
     private struct State {
         var done: [Int: Result<VerifiedPiece, any Error>] = [:]
@@ -93,9 +93,9 @@ final class VerificationWork: Sendable {
 
     private let pieces: VerificationPieces
     private let state = Mutex(State())
-    /// Counts the pieces that may be begun.
+    /// Counts the chunks that may be started.
     private let room: DispatchSemaphore
-    /// Counts the pieces that are done.
+    /// Counts the chunks that are done.
     private let done = DispatchSemaphore(value: 0)
 
     init(_ pieces: VerificationPieces, ahead: Int) {
@@ -104,18 +104,18 @@ final class VerificationWork: Sendable {
         for _ in 0..<ahead { room.signal() }
     }
 
-    /// Does pieces until none is left; a failure goes to the consumer in the piece's place.
+    /// Processes chunks until none is left; a failure is passed to the consumer in the chunk's place.
     func run(_ body: (VerificationPiece) throws -> VerifiedPiece) {
         while let index = begin() {
             let result = Result { try body(pieces[index]) }
             state.withLock { $0.done[index] = result }
             done.signal()
         }
-        // The next reader in line finds out, too, that nothing is left.
+        // Lets the next waiting reader also find that no chunk is left.
         room.signal()
     }
 
-    /// Waits for a piece; each is taken once and in order.
+    /// Waits for a chunk; each is returned once and in order.
     func take(_ index: Int) throws -> VerifiedPiece {
         while true {
             if let result = state.withLock({ $0.done.removeValue(forKey: index) }) {
@@ -126,7 +126,7 @@ final class VerificationWork: Sendable {
         }
     }
 
-    /// Has readers begin no further piece.
+    /// Stops readers from starting another chunk.
     func close() {
         state.withLock { $0.isClosed = true }
         room.signal()
