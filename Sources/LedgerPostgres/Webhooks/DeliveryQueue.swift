@@ -1,20 +1,20 @@
 import Ledger
 
 extension Timestamp {
-    /// When an event is due that waits for nothing, whatever the clock of the process that sends it.
+    /// The due time of an event that need not wait, independent of the clock of the sending process.
     static let atOnce = Timestamp(microseconds: 0)
 }
 
-/// The events that are on their way to one endpoint, in the order of the log; pure.
+/// The pending events of one endpoint, in the order of the log; pure.
 ///
-/// An event is due when no earlier one of any account that it touches is on its way: so the events of an
-/// account are sent one after the other, and those of others beside them. A merge touches both accounts,
-/// and holds them together at that place. What concerns the whole log waits for everything earlier, and
-/// everything later waits for it.
+/// An event is due when no earlier event of any account it touches is pending: the events of an account are
+/// sent one after the other, concurrently with those of other accounts. A merge touches both accounts and so
+/// orders their events at that point. An event about the whole log is a barrier: it waits for everything
+/// earlier, and everything later waits for it.
 ///
-/// Each event counts what it waits for, so that no step goes over those that wait behind another one.
+/// Each event counts the events that it waits for, so that no step scans those that wait behind another one.
 struct DeliveryQueue {
-    /// An event that is on its way.
+    /// A pending event.
     struct Item: Hashable, Sendable {
         let position: LogPosition
         let event: EventID
@@ -23,63 +23,63 @@ struct DeliveryQueue {
         var attempts = 0
         var next: Timestamp
 
-        /// Whether it concerns all accounts although it names none: what follows has the places of events
-        /// that were lost.
+        /// Whether it concerns all accounts although it names none: later events reuse the positions of lost
+        /// ones.
         var isBarrier: Bool {
             accounts.isEmpty && type == Event.Name.ledgerRestored.rawValue
         }
     }
 
-    /// An event, and how it is tied to others.
+    /// An event and its dependencies.
     private struct Node {
         var item: Item
-        /// How many ties to earlier events it has.
+        /// The number of dependencies on earlier events.
         var ties = 0
-        /// Those that are tied to it, once for each tie.
+        /// The events that depend on it, once for each dependency.
         var followers: [LogPosition] = []
     }
 
-    /// The longest pause that there is: what is due later than that was planned by another clock.
+    /// The longest possible pause: a later due time was computed with another clock.
     private let pauseMax: Duration
     private var nodes: [LogPosition: Node] = [:]
-    /// The events that wait for no other one, in the order of the log.
+    /// The events without dependencies, in the order of the log.
     private var first: [LogPosition] = []
     /// The last event of each account.
     private var last: [AccountID: LogPosition] = [:]
-    /// The event that everything waits for.
+    /// The barrier that all later events wait for.
     private var barrier: LogPosition?
-    /// What comes with a barrier that still waits, or after one.
+    /// A barrier that still waits, and the events after it.
     private var later: ArraySlice<Item> = []
     private(set) var started: Set<LogPosition> = []
-    /// Until when the receiver wants nothing.
+    /// The time until which the receiver asked for no requests.
     private var heldUntil: Timestamp?
 
-    /// Makes an empty queue.
+    /// Creates an empty queue.
     init(pauseMax: Duration) {
         self.pauseMax = pauseMax
     }
 
     var count: Int { nodes.count + later.count }
 
-    /// How many wait for no other one: they are under way, are due, or wait for their time.
+    /// The number of events without dependencies: started, due, or waiting for their time.
     var firstCount: Int { first.count }
 
-    /// How many wait behind another one.
+    /// The number of events that wait behind another one.
     var behindCount: Int { count - first.count }
 
-    /// Whether all that is added now has to wait for one event.
+    /// Whether all later events have to wait for a barrier.
     var hasBarrier: Bool { barrier != nil || !later.isEmpty }
 
-    /// Whether an account has an event on its way.
+    /// Whether an account has a pending event.
     func isBusy(_ account: AccountID) -> Bool { last[account] != nil }
 
-    /// Adds events that come after all that are there.
+    /// Adds events that are later than all in the queue.
     mutating func add(_ more: [Item]) {
         later += more
         goOn()
     }
 
-    /// Starts at most so many events that are due.
+    /// Starts at most `countMax` due events.
     mutating func start(_ countMax: Int, at now: Timestamp) -> [Item] {
         guard countMax > 0, heldUntil.map({ waits(until: $0, at: now) }) != true else { return [] }
         var due: [Item] = []
@@ -92,8 +92,7 @@ struct DeliveryQueue {
         return due
     }
 
-    /// When something may begin, of at most so many at a time; nil when only an end of what was started
-    /// brings that.
+    /// Returns when another event can start, of at most `countMax` at a time; nil when one has to end first.
     func next(_ countMax: Int, at now: Timestamp) -> Timestamp? {
         guard started.count < countMax else { return nil }
         var next: Timestamp?
@@ -107,7 +106,7 @@ struct DeliveryQueue {
         return next
     }
 
-    /// Takes out what was delivered or given up.
+    /// Removes an event that was delivered or given up.
     mutating func remove(_ position: LogPosition) {
         started.remove(position)
         guard let node = nodes.removeValue(forKey: position) else { return }
@@ -122,13 +121,13 @@ struct DeliveryQueue {
         goOn()
     }
 
-    /// Puts an event back that was not taken.
+    /// Returns an event that was not delivered to the queue.
     mutating func putBack(_ item: Item) {
         started.remove(item.position)
         nodes[item.position]?.item = item
     }
 
-    /// Sends nothing before a moment.
+    /// Starts no event before a time.
     mutating func hold(until moment: Timestamp) {
         heldUntil = max(heldUntil ?? moment, moment)
     }
@@ -137,7 +136,7 @@ struct DeliveryQueue {
         moment > now && .microseconds(moment.microseconds - now.microseconds) <= pauseMax
     }
 
-    /// Ties in what no barrier keeps waiting.
+    /// Adds the dependencies of events that no longer wait for a barrier.
     private mutating func goOn() {
         while barrier == nil, let item = later.first, !item.isBarrier || nodes.isEmpty {
             later.removeFirst()
@@ -158,7 +157,7 @@ struct DeliveryQueue {
         if node.ties == 0 { first.insert(item.position, at: place(of: item.position)) }
     }
 
-    /// Where an event is among the first ones, or belongs.
+    /// Returns the index of an event among the first ones, or its insertion index.
     private func place(of position: LogPosition) -> Int {
         var (low, high) = (0, first.count)
         while low < high {

@@ -2,9 +2,9 @@ import Cryptography
 import Ledger
 import Postgres
 
-/// The statements of a dispatcher: leases, what it reads, and what it writes under a lease.
+/// The statements of a dispatcher: leases, reads, and writes under a lease.
 enum DispatcherRows {
-    // A clock that was set back must not give a lease more time than it can have.
+    // A clock that was set back must not extend a lease beyond its maximum.
     private static let takeLeases = Statement(
         "webhook_take_leases",
         """
@@ -44,7 +44,7 @@ enum DispatcherRows {
         FROM webhook_deliveries
         WHERE tenant_id = $1 AND endpoint_id = $2 AND state = 'pending' ORDER BY position
         """)
-    // By the entry, not by the column that is derived from it.
+    // By the entry, not by the column derived from it.
     private static let page = Statement(
         "webhook_page",
         """
@@ -152,9 +152,9 @@ enum DispatcherRows {
             ])
     }
 
-    /// What the entry of an event of these types holds one of; none when all events are wanted.
+    /// Returns the strings of which the entry of a wanted event holds one; empty when all events are wanted.
     ///
-    /// Who is told anything is told of a restore, since it takes back what they were told.
+    /// A restore is sent to every endpoint, since it invalidates events that were sent.
     private static func pieces(_ types: [String]) -> [[UInt8]] {
         guard !types.isEmpty else { return [] }
         return (types.compactMap(Event.Name.init(rawValue:)) + [.ledgerRestored]).flatMap { type in
@@ -168,7 +168,7 @@ enum DispatcherRows {
         Call(entries, [.text(tenant.description), .int8s(positions.map(\.value))])
     }
 
-    /// Reads what ``standingCall(_:)`` asked for; nil when the endpoint was removed.
+    /// Reads the result of ``standingCall(_:)``; returns nil when the endpoint was removed.
     static func standing(_ rows: QueryResult) throws(PostgresError) -> WebhookStanding? {
         guard rows.rowCount == 1 else { return nil }
         return WebhookStanding(

@@ -2,17 +2,17 @@ import Cryptography
 import Ledger
 import Postgres
 
-/// An endpoint that a dispatcher holds.
+/// An endpoint that a dispatcher has leased.
 struct LeasedWebhook: Hashable, Sendable {
     let tenant: TenantID
     let id: WebhookID
-    /// A new one each time that the endpoint is taken: what is written names it.
+    /// The token of the lease, new each time the endpoint is leased; every write requires it.
     let lease: EntityID<WebhookLease>
 }
 
-/// An endpoint as its rows say it.
+/// The stored state of an endpoint.
 struct WebhookStanding: Hashable, Sendable {
-    /// Whether the lease is still the one that was asked with.
+    /// Whether the lease of the request is still valid.
     let isHeld: Bool
     let isEnabled: Bool
     let revision: Int64
@@ -21,30 +21,30 @@ struct WebhookStanding: Hashable, Sendable {
     let types: [String]
 }
 
-/// A secret that signs until its end.
+/// A secret that signs until it ends.
 struct HeldSecret: Sendable {
     let secret: WebhookSecret
     let endsAt: Timestamp?
 }
 
-/// What an endpoint is taken up with.
+/// The data with which a dispatcher starts on an endpoint.
 struct LoadedWebhook: Sendable {
     let standing: WebhookStanding
     let secrets: [HeldSecret]
     let items: [DeliveryQueue.Item]
 }
 
-/// What a dispatcher sees when it looks for more.
+/// The result of a poll for new events.
 struct LogLook: Sendable {
-    /// Nil when the endpoint was removed.
+    /// The state of the endpoint; nil when it was removed.
     let standing: WebhookStanding?
-    /// The next events, each nil when it is passed over.
+    /// The next events; nil for each one that is skipped.
     let page: [Result<StoredEvent, LogDamage>?]
-    /// Whether the next event is missing, and there are later ones.
+    /// Whether the next event is missing although later ones exist.
     let isGap: Bool
 }
 
-/// What a transaction writes for one endpoint.
+/// The changes of one transaction for an endpoint.
 struct DeliveryChanges: Sendable {
     /// An attempt that did not end in a delivery.
     struct NotTaken: Sendable {
@@ -66,24 +66,24 @@ struct DeliveryChanges: Sendable {
     }
 }
 
-/// Why a dispatcher lets an endpoint go.
+/// Why a dispatcher releases an endpoint.
 enum DispatcherFault: Error, CustomStringConvertible {
-    /// Another dispatcher holds it now, or it was removed.
+    /// Another dispatcher holds the lease, or the endpoint was removed.
     case notHeld
-    /// None of its secrets can be decrypted with the keys at hand.
+    /// The present keys decrypt none of its secrets.
     case secretUnreadable
 
     var description: String {
         switch self {
-        case .notHeld: "another dispatcher works on it"
+        case .notHeld: "another dispatcher holds its lease"
         case .secretUnreadable: "no key of the directory decrypts its secret"
         }
     }
 }
 
-/// The rows of dispatchers, on one connection.
+/// The statements of a dispatcher, executed on one connection.
 struct DispatcherStore: Sendable {
-    /// Settings of the connection: each statement looks few keys up or reads a stretch in order.
+    /// Settings of the connection: each statement looks up few keys or reads a range in order.
     private static let settings =
         ConnectionSettings.limits(idle: 10, lock: 5, statement: 10) + ConnectionSettings.lookups
 
@@ -91,7 +91,7 @@ struct DispatcherStore: Sendable {
     private let keyring: WrappingKeyring
     private let leaseSeconds: Int32
 
-    /// Makes a store; nothing is connected yet.
+    /// Creates a store without connecting.
     init(url: String, keyring: WrappingKeyring, leaseSeconds: Int32) {
         session = Postgres.Session(
             url: url, applicationName: HolderName.webhooks.rawValue, statementDeadline: .seconds(15)
@@ -100,7 +100,7 @@ struct DispatcherStore: Sendable {
         self.leaseSeconds = leaseSeconds
     }
 
-    /// Takes every endpoint that is enabled and that nobody holds.
+    /// Leases every enabled endpoint whose lease is free.
     func takeLeases() async throws -> [LeasedWebhook] {
         let lease = EntityID<WebhookLease>(bits: SecureRandom.uint128())
         let call = DispatcherRows.takeLeasesCall(lease, seconds: leaseSeconds)
@@ -117,12 +117,13 @@ struct DispatcherStore: Sendable {
         }
     }
 
-    /// Reads all that is known of an endpoint.
+    /// Reads the complete state of an endpoint.
     ///
     /// - Throws: `DispatcherFault`, `PostgresError`.
     func load(_ endpoint: LeasedWebhook) async throws -> LoadedWebhook {
         try await session.run { [keyring] connection in
-            // The revision first: what an operator changes meanwhile is noticed by it at the next look.
+            // The revision first: a concurrent change by an operator then shows as another revision in the
+            // next poll.
             let results = try connection.pipeline([
                 DispatcherRows.standingCall(endpoint), DispatcherRows.secretsCall(endpoint),
                 DispatcherRows.pendingCall(endpoint),
@@ -150,9 +151,9 @@ struct DispatcherStore: Sendable {
         }
     }
 
-    /// A page of the log, of each event nil when it is passed over, and then how the endpoint
-    /// stands: what an operator changed before an event was appended is seen with that event.
+    /// Reads a page of the log, with nil for each event to skip, and then the state of the endpoint.
     ///
+    /// In this order an operator's change before an event was appended is seen with that event.
     /// - Throws: `PostgresError`.
     func look(
         at endpoint: LeasedWebhook, from: LogPosition, limit: Int, types: [String]
@@ -167,7 +168,7 @@ struct DispatcherStore: Sendable {
             let marks = try LogMarks.found(in: results[2...], of: endpoint.tenant, keys: macs)
             var page: [Result<StoredEvent, LogDamage>?] = []
             for row in 0..<results[0].rowCount {
-                // Nothing behind a gap is sent; the next look begins with it.
+                // Nothing after a gap is sent; the next poll begins with it.
                 guard try results[0].int8(row, 0) == from.value + Int64(row) else { break }
                 page.append(
                     try results[0].optionalBytes(row, 1) == nil
@@ -179,7 +180,7 @@ struct DispatcherStore: Sendable {
         }
     }
 
-    /// The events at some positions.
+    /// Reads the events at some positions.
     ///
     /// - Throws: `PostgresError`.
     func events(
@@ -199,7 +200,7 @@ struct DispatcherStore: Sendable {
         }
     }
 
-    /// The event of a row of position, entry and code.
+    /// Decodes the event of a row of position, entry and code.
     private static func event(
         _ rows: QueryResult, _ row: Int, of tenant: TenantID, _ marks: LogMarks?
     ) throws(PostgresError) -> Result<StoredEvent, LogDamage> {
@@ -210,9 +211,9 @@ struct DispatcherStore: Sendable {
         }
     }
 
-    /// Writes changes and prolongs the lease, in one transaction.
+    /// Writes changes and renews the lease, in one transaction.
     ///
-    /// - Throws: `DispatcherFault.notHeld` when the lease is another one's; `PostgresError`.
+    /// - Throws: `DispatcherFault.notHeld` when the lease was lost; `PostgresError`.
     func write(_ changes: DeliveryChanges, of endpoint: LeasedWebhook) async throws {
         let calls =
             [Call(.begin), DispatcherRows.holdCall(endpoint, seconds: leaseSeconds)]
@@ -221,7 +222,7 @@ struct DispatcherStore: Sendable {
             do throws(PostgresError) {
                 _ = try connection.pipeline(calls)
             } catch {
-                // `ledger_expect` raises this: for the lease, and for a cursor that is elsewhere.
+                // `ledger_expect` raises this for a lost lease and for a cursor at another position.
                 guard case .server(let refusal) = error, refusal.state.rawValue == "22000" else {
                     throw error
                 }
@@ -231,7 +232,7 @@ struct DispatcherStore: Sendable {
         }
     }
 
-    /// Lets an endpoint go, so that anybody can take it at once.
+    /// Releases an endpoint, so that another dispatcher can lease it at once.
     func release(_ endpoint: LeasedWebhook) async {
         let call = DispatcherRows.releaseCall(endpoint)
         try? await session.run { _ = try $0.query(call.statement, call.parameters) }

@@ -1,21 +1,20 @@
 import Ledger
 
-/// How many events can be taken in beside those that are on their way to an endpoint; pure.
+/// The number of events that can be added to the pending ones of an endpoint; pure.
 ///
-/// Those that wait behind another one of their accounts have a bound of their own: one account whose
-/// events are refused must not take the room of all.
+/// Events that wait behind another one of their accounts have a separate limit: one account whose events are
+/// refused must not use up the capacity of all.
 struct IntakeRoom {
-    /// How many events of the log to read.
+    /// The number of events of the log to read.
     let limit: Int
     private var first: Int
     private var behind: Int
-    /// Accounts of what was taken in.
+    /// The accounts of the events added so far.
     private var busy: Set<AccountID> = []
 
-    /// Finds the room beside what is on its way.
+    /// Computes the capacity left by the pending events.
     ///
-    /// There is none while it is little, since who looks for more reads whole entries, and none behind an
-    /// event that everything waits for.
+    /// It is 0 while little is left, since every poll reads whole entries, and 0 after a barrier.
     init(beside queue: DeliveryQueue, _ configuration: WebhookConfiguration) {
         func room(_ max: Int, _ count: Int) -> Int {
             let least = Swift.max(1, min(max, configuration.pageMax) / 2)
@@ -27,7 +26,7 @@ struct IntakeRoom {
             queue.hasBarrier || behind == 0 ? 0 : min(first, configuration.pageMax)
     }
 
-    /// Takes an event in; false when there is no more room for it.
+    /// Adds an event; returns false when there is no capacity left for it.
     mutating func takes(_ item: DeliveryQueue.Item, beside queue: DeliveryQueue) -> Bool {
         if item.accounts.contains(where: { busy.contains($0) || queue.isBusy($0) }) {
             guard behind > 0 else { return false }
@@ -37,7 +36,7 @@ struct IntakeRoom {
             first -= 1
         }
         busy.formUnion(item.accounts)
-        // What comes after it is taken in when it is over.
+        // Later events are added once the barrier is done.
         if item.isBarrier { (first, behind) = (0, 0) }
         return true
     }

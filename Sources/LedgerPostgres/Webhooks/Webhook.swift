@@ -4,17 +4,17 @@ package import Ledger
 package enum WebhookKind {}
 /// The kind of a ``WebhookSecretID``.
 package enum WebhookSecretKind {}
-/// The kind of the token that a dispatcher holds an endpoint with.
+/// The kind of the token of a dispatcher's lease.
 enum WebhookLease {}
 
-/// The name of an endpoint that events are sent to.
+/// The identifier of an endpoint.
 package typealias WebhookID = EntityID<WebhookKind>
-/// The name of one of an endpoint's secrets.
+/// The identifier of one of an endpoint's secrets.
 package typealias WebhookSecretID = EntityID<WebhookSecretKind>
 
-/// An endpoint that events of a tenant are sent to, as operators see it.
+/// An endpoint to which events of a tenant are sent, as operators see it.
 package struct Webhook: Hashable, Sendable {
-    /// Whether events are sent to it.
+    /// Whether events are sent to an endpoint.
     package enum State: String, Sendable {
         case enabled
         case disabled
@@ -25,17 +25,17 @@ package struct Webhook: Hashable, Sendable {
     package let tenant: TenantID
     package let id: WebhookID
     package let url: String
-    /// Stored names; empty for all.
+    /// The stored names of the event types to send; empty for all.
     package let types: [String]
     package let createdAt: Timestamp
     package let state: State
-    /// The first position that was not looked at.
+    /// The first position that has not been processed.
     package let next: LogPosition
-    /// Events that were not looked at.
+    /// The number of events that have not been processed.
     package let lag: Int64
-    /// Events that are on their way.
+    /// The number of pending events.
     package let pending: Int64
-    /// Events that were given up.
+    /// The number of events that were given up.
     package let dead: Int64
 }
 

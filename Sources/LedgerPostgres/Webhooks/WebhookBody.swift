@@ -1,8 +1,8 @@
 import Ledger
 
-/// The body that tells an endpoint of an event: the same bytes at each attempt.
+/// The body of a request about an event: the same bytes at each attempt.
 enum WebhookBody {
-    /// Writes a body; nothing in it but the entry needs an escape, and the entry is JSON as it stands.
+    /// Writes a body; only the entry could need escapes, and it is inserted as the JSON it is.
     static func bytes(of event: StoredEvent) -> [UInt8] {
         let recorded = event.recorded
         var bytes: [UInt8] = []

@@ -1,39 +1,39 @@
 package import Cryptography
 package import Ledger
 
-/// What a dispatcher of webhooks needs to know.
+/// The configuration of a webhook dispatcher.
 package struct WebhookConfiguration: Sendable {
     /// Sends one request; returns within bounded time.
     package typealias Send = @Sendable (WebhookRequest) async -> WebhookOutcome
 
     /// The runtime role's URL.
     package var url: String
-    /// How a request is sent.
+    /// Sends a request.
     package var send: Send
     package var retries = RetryPlan()
-    /// The time, of which only `webhook-timestamp` and the pauses between attempts depend.
+    /// The clock, used only for `webhook-timestamp` and the pauses between attempts.
     package var now: @Sendable () -> Timestamp
-    /// Requests to one endpoint that are under way at the same time, at the most.
+    /// The maximum number of concurrent requests to one endpoint.
     package var inFlightMax = 16
-    /// Events that are on their way to one endpoint and wait for no other one, at the most; what comes
-    /// then waits in the log.
+    /// The maximum number of pending events of one endpoint that wait for no other one; further events wait
+    /// in the log.
     package var pendingMax = 1_000
-    /// Events that wait behind another one of their accounts, at the most.
+    /// The maximum number of events that wait behind another one of their accounts.
     package var behindMax = 100_000
-    /// Events of the log that are read at a time.
+    /// The maximum number of events of the log read at a time.
     package var pageMax = 500
-    /// How long answers are waited for when the dispatcher is stopped.
+    /// The maximum wait for responses when the dispatcher stops.
     package var farewell = Duration.seconds(2)
-    /// How long an endpoint is held without a sign of life.
+    /// The seconds after which a lease lapses unless it is renewed.
     package var leaseSeconds: Int32 = 15
-    /// How often a lease is prolonged when nothing is written.
+    /// The time between renewals of a lease when nothing is written.
     package var renewal = Duration.seconds(4)
-    /// How long to wait for a wake-up before looking by itself, for what other processes append.
+    /// The time after which the log is read without a wake-up, for events that other processes append.
     package var poll = Duration.milliseconds(250)
-    /// How often it is looked for endpoints that nobody holds.
+    /// The time between searches for free endpoints.
     package var search = Duration.seconds(1)
 
-    /// Describes a dispatcher with the usual limits.
+    /// Creates a configuration with the default limits.
     package init(
         url: String, now: @escaping @Sendable () -> Timestamp, send: @escaping Send
     ) {

@@ -1,16 +1,16 @@
 package import Ledger
 import Synchronization
 
-/// How many attempts to reach an endpoint have ended in the same way.
+/// The number of attempts to reach an endpoint that ended in the same outcome.
 package struct WebhookCount: Hashable, Sendable {
     package let tenant: TenantID
     package let webhook: WebhookID
-    /// `delivered`, `refused` or why no answer came.
+    /// `delivered`, `refused` or the reason why there was no response.
     package let outcome: String
     package let count: Int
 }
 
-/// Counts what the attempts of this process end in.
+/// Counts the outcomes of this process's attempts.
 final class WebhookCounts: Sendable {
     private struct Key: Hashable {
         let tenant: TenantID
@@ -25,7 +25,7 @@ final class WebhookCounts: Sendable {
         counts.withLock { $0[key, default: 0] += 1 }
     }
 
-    /// All of them, in a fixed order.
+    /// All counts, in a fixed order.
     var all: [WebhookCount] {
         counts.withLock(\.self).map { key, count in
             WebhookCount(

@@ -2,9 +2,10 @@ import Cryptography
 import Ledger
 import Synchronization
 
-/// Delivers to one endpoint for as long as its lease is held and nothing about it changes.
+/// Delivers to one endpoint while its lease is held and its configuration unchanged.
 ///
-/// What ended is written before anything else begins: a crash sends again at most what was under way.
+/// Outcomes are written before another attempt starts: after a crash at most the attempts in progress are
+/// repeated.
 struct WebhookDelivering: Sendable {
     let endpoint: LeasedWebhook
     let store: DispatcherStore
@@ -19,7 +20,7 @@ struct WebhookDelivering: Sendable {
         let outcome: WebhookOutcome
     }
 
-    /// Where attempts that have ended are put, from any thread.
+    /// Collects ended attempts from any thread.
     private final class Mailbox: Sendable {
         private let ended = Mutex<[Ended]>([])
 
@@ -35,7 +36,7 @@ struct WebhookDelivering: Sendable {
         }
     }
 
-    /// What is known between two looks.
+    /// The state between two steps.
     private struct State {
         let url: String
         let types: [String]
@@ -43,21 +44,21 @@ struct WebhookDelivering: Sendable {
         let secrets: [HeldSecret]
         var next: LogPosition
         var queue: DeliveryQueue
-        /// What has ended and is not written yet.
+        /// Ended attempts that are not written yet.
         var ended: [Ended] = []
-        /// Whether the rows changed under it: what is under way is waited for, and nothing more begins.
+        /// Whether the configuration changed: attempts in progress are awaited, and no others start.
         var isLeaving = false
-        /// Whether the page that was read last was full.
+        /// Whether the last page was full.
         var hasMore = false
-        /// The damaged event that was complained of.
+        /// The damaged event that was reported last.
         var complained: LogPosition?
         var renewedAt = ContinuousClock.now
         var backoff = Duration.zero
     }
 
-    /// Works until the task is cancelled, the endpoint changes or the lease is lost.
+    /// Delivers until the task is cancelled, the endpoint changes or the lease is lost.
     ///
-    /// - Throws: `DispatcherFault`, or `PostgresError` when the endpoint cannot be taken up.
+    /// - Throws: `DispatcherFault`, or `PostgresError` when the endpoint cannot be loaded.
     func run() async throws {
         let loaded = try await store.load(endpoint)
         var state = State(
@@ -73,7 +74,7 @@ struct WebhookDelivering: Sendable {
                 guard try await step(&state, mailbox) else { break }
                 state.backoff = .zero
             } catch let fault as DispatcherFault {
-                // A lease that is still its own would keep everybody waiting until it lapses.
+                // A lease that this process still holds would block other dispatchers until it lapses.
                 await store.release(endpoint)
                 throw fault
             } catch {
@@ -84,11 +85,11 @@ struct WebhookDelivering: Sendable {
             }
             if !state.hasMore { await signal.wait(atMost: pause(state)) }
         }
-        // What was cancelled cannot wait, and what has been answered must not be sent again.
+        // A cancelled task cannot wait, and delivered events must not be sent again.
         await Task { [state] in await sayFarewell(state, mailbox) }.value
     }
 
-    /// Waits a little for what is under way, writes what has ended, and lets the endpoint go.
+    /// Waits briefly for the attempts in progress, writes the outcomes, and releases the endpoint.
     private func sayFarewell(_ state: State, _ mailbox: Mailbox) async {
         var ended = state.ended + mailbox.take()
         let end = ContinuousClock.now + configuration.farewell
@@ -102,19 +103,19 @@ struct WebhookDelivering: Sendable {
             if !changes.isEmpty { try await store.write(changes, of: endpoint) }
             count(changes)
         } catch {
-            // It is sent again.
+            // These events are sent again.
         }
         await store.release(endpoint)
     }
 
-    /// Writes what has ended, takes in what was appended and begins what is due; false when it is over.
+    /// Writes outcomes, enqueues new events and starts due ones; returns false when the work is done.
     private func step(_ state: inout State, _ mailbox: Mailbox) async throws -> Bool {
         state.hasMore = false
         let room = IntakeRoom(beside: state.queue, configuration)
         let look = try await store.look(
             at: endpoint, from: state.next, limit: state.isLeaving ? 0 : room.limit,
             types: state.types)
-        // A cursor that is elsewhere: a transaction was committed whose answer was lost.
+        // Another cursor position: a transaction was committed whose response was lost.
         guard let standing = look.standing, standing.isHeld, standing.next == state.next else {
             throw DispatcherFault.notHeld
         }
@@ -141,7 +142,7 @@ struct WebhookDelivering: Sendable {
         return true
     }
 
-    /// How long to wait when nobody wakes it.
+    /// Returns the maximum wait for a wake-up.
     private func pause(_ state: State) -> Duration {
         let now = configuration.now()
         guard !state.isLeaving,
@@ -151,7 +152,7 @@ struct WebhookDelivering: Sendable {
         return min(configuration.poll, .microseconds(max(0, wait)))
     }
 
-    // MARK: - What has ended
+    // MARK: - Outcomes
 
     private func settle(
         _ ended: [Ended], at now: Timestamp, into changes: inout DeliveryChanges
@@ -198,7 +199,7 @@ struct WebhookDelivering: Sendable {
                 item: item, isDead: isDead, attemptedAt: now, status: status, fault: fault))
     }
 
-    /// Takes over what was written; until then an account's next event waits.
+    /// Applies the written changes; until then an account's next event waits.
     private func apply(_ changes: DeliveryChanges, at now: Timestamp, to state: inout State) {
         count(changes)
         for position in changes.delivered { state.queue.remove(position) }
@@ -231,9 +232,9 @@ struct WebhookDelivering: Sendable {
         for one in changes.notTaken { counts.add(one.fault ?? "refused", to: endpoint) }
     }
 
-    // MARK: - What was appended
+    // MARK: - New events
 
-    /// Takes in events until there is no more room, passing over those of other types.
+    /// Enqueues events up to the capacity, skipping those of other types.
     private func takeIn(
         _ page: [Result<StoredEvent, LogDamage>?], room: IntakeRoom, _ state: inout State,
         into changes: inout DeliveryChanges
@@ -255,7 +256,7 @@ struct WebhookDelivering: Sendable {
                     }
                     changes.added.append(item)
                 } catch {
-                    // Nothing is skipped, and nothing behind it is sent before it is put right.
+                    // A damaged event is not skipped, and no later one is sent before it is repaired.
                     complain(error, &state)
                     isStopped = true
                     break
@@ -270,12 +271,12 @@ struct WebhookDelivering: Sendable {
     private func complain(_ damage: LogDamage, _ state: inout State) {
         guard state.complained != damage.position else { return }
         state.complained = damage.position
-        onFault("webhook \(endpoint.id) of tenant \(endpoint.tenant) stands still: \(damage)")
+        onFault("webhook \(endpoint.id) of tenant \(endpoint.tenant) is halted: \(damage)")
     }
 
-    // MARK: - What is due
+    // MARK: - Due events
 
-    /// Begins what is due.
+    /// Starts due events.
     private func begin(_ state: inout State, _ mailbox: Mailbox) async throws {
         let room = configuration.inFlightMax - state.queue.started.count
         let items = state.queue.start(room, at: configuration.now())
@@ -291,7 +292,7 @@ struct WebhookDelivering: Sendable {
         let secrets = state.secrets.filter { $0.endsAt.map { now < $0 } ?? true }.map(\.secret)
         for item in items {
             guard let body = body(of: item, events[item.position], &state) else {
-                // The log is damaged: it is looked at again when it would have been tried again.
+                // The log is damaged: the event is read again at the time of a retry.
                 var later = item
                 later.next = now.adding(seconds: 60)
                 state.queue.putBack(later)
@@ -300,7 +301,7 @@ struct WebhookDelivering: Sendable {
             let request = WebhookRequest(
                 url: state.url, id: item.event.description, seconds: now.seconds, body: body,
                 secrets: secrets)
-            // Nobody waits for it: whoever stops sends no more, and who comes next sends it again.
+            // A detached task: after a stop no more is sent, and the next dispatcher sends the event again.
             Task { [configuration, signal] in
                 let outcome = await configuration.send(request)
                 mailbox.put(Ended(item: item, outcome: outcome))

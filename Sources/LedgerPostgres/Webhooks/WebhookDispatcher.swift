@@ -2,29 +2,27 @@ import Ledger
 import Postgres
 import Synchronization
 
-/// Sends the events of every tenant to the endpoints that operators have added, at least once and in order
-/// per account.
+/// Sends the events of every tenant to the configured endpoints, at least once and in order per account.
 ///
-/// Several processes may each run a dispatcher on the same database: a lease gives each endpoint to one
-/// of them, and whatever is written names it. It has connections and threads of its own, and no command
-/// waits for it.
+/// Several processes may each run a dispatcher on the same database: a lease assigns each endpoint to one of
+/// them, and every write requires it. It has its own connections and threads, and no command waits for it.
 package final class WebhookDispatcher: Sendable {
     private let configuration: WebhookConfiguration
     private let store: DispatcherStore
     private let statusSession: Postgres.Session
     private let onFault: @Sendable (String) -> Void
     private let counts = WebhookCounts()
-    /// The endpoints that are worked on, each with what wakes its work.
+    /// The leased endpoints, each with the signal that wakes its task.
     private let working = Mutex<[LeasedWebhook: WakeSignal]>([:])
     private let signal = WakeSignal()
 
-    /// Makes a dispatcher; ``run()`` has to be called for it to work.
+    /// Creates a dispatcher, which works once ``run()`` is called.
     ///
     /// - Parameters:
-    ///   - configuration: where the database is, and limits.
+    ///   - configuration: the database and the limits.
     ///   - keyring: unwraps the endpoints' secrets.
-    ///   - onFault: called with one line, free of personal data, for each failure of the database; must
-    ///     not block.
+    ///   - onFault: called with one line, free of personal data, for each failure of the database; must not
+    ///     block.
     package init(
         configuration: WebhookConfiguration, keyring: WrappingKeyring,
         onFault: @escaping @Sendable (String) -> Void = { _ in }
@@ -39,7 +37,7 @@ package final class WebhookDispatcher: Sendable {
         ) { try $0.execute(ConnectionSettings.lookups) }
     }
 
-    /// Delivers until the task is cancelled; survives a database that goes away and comes back.
+    /// Delivers until the task is cancelled; survives an outage of the database.
     package func run() async {
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled {
@@ -50,7 +48,7 @@ package final class WebhookDispatcher: Sendable {
                         group.addTask { await self.work(on: endpoint, signal) }
                     }
                 } catch {
-                    onFault("webhooks cannot be looked for: \(error)")
+                    onFault("webhook endpoints cannot be read: \(error)")
                 }
                 await signal.wait(atMost: configuration.search)
             }
@@ -59,24 +57,24 @@ package final class WebhookDispatcher: Sendable {
         await statusSession.close()
     }
 
-    /// Makes the dispatcher look at the log at once; never blocks.
+    /// Makes the dispatcher read the log soon; never blocks.
     ///
     /// To be called after each commit.
     package func wake() {
         for signal in working.withLock({ Array($0.values) }) { signal.raise() }
     }
 
-    /// How every endpoint of every tenant stands, read from the database.
+    /// Returns the state of every endpoint of every tenant, read from the database.
     ///
-    /// - Throws: `PostgresError` when the database cannot say.
+    /// - Throws: `PostgresError` when the database cannot be read.
     package func status() async throws -> [Webhook] {
         try await statusSession.run { try WebhookList.all(on: $0) }
     }
 
-    /// What the attempts of this process have ended in, by endpoint and outcome.
+    /// The outcomes of this process's attempts, by endpoint and outcome.
     package var outcomes: [WebhookCount] { counts.all }
 
-    /// Whether it works on no endpoint.
+    /// Whether no endpoint is leased.
     var isIdle: Bool { working.withLock(\.isEmpty) }
 
     private func work(on endpoint: LeasedWebhook, _ signal: WakeSignal) async {
@@ -86,13 +84,13 @@ package final class WebhookDispatcher: Sendable {
         do {
             try await delivering.run()
         } catch DispatcherFault.notHeld {
-            // Another one goes on, from what was written.
+            // Another dispatcher continues from what was written.
         } catch {
-            // The lease lapses, and then it is tried again.
+            // The endpoint is tried again when the lease has lapsed.
             onFault("webhook \(endpoint.id) of tenant \(endpoint.tenant): \(error)")
         }
         working.withLock { $0[endpoint] = nil }
-        // What changed is taken up without waiting for the next look.
+        // A changed endpoint is leased again without waiting for the next search.
         if !Task.isCancelled { self.signal.raise() }
     }
 }

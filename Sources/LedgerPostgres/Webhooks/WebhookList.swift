@@ -1,7 +1,7 @@
 import Ledger
 import Postgres
 
-/// Reads how endpoints stand.
+/// Reads the states of endpoints.
 enum WebhookList {
     private static let columns = """
         SELECT e.tenant_id, e.endpoint_id, e.url, e.types, e.created_at, e.disabled_at IS NOT NULL,
@@ -21,12 +21,12 @@ enum WebhookList {
         "webhooks_of",
         columns + " WHERE e.tenant_id = $1::text ORDER BY e.created_at, e.endpoint_id")
 
-    /// The endpoints of all tenants, by tenant, the oldest first.
+    /// Returns the endpoints of all tenants, by tenant, oldest first.
     static func all(on connection: Connection) throws(PostgresError) -> [Webhook] {
         try webhooks(try connection.query(every))
     }
 
-    /// The endpoints of a tenant, the oldest first.
+    /// Returns the endpoints of a tenant, oldest first.
     static func of(
         _ tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> [Webhook] {

@@ -2,10 +2,11 @@ package import Cryptography
 package import Ledger
 package import Postgres
 
-/// Adds, changes and removes endpoints, with the login that owns the schema; each change is in the access
-/// log, in the same transaction.
+/// Adds, changes and removes endpoints with the login that owns the schema.
+///
+/// Each change is recorded in the access log, in the same transaction.
 package struct WebhookStore {
-    /// How many dead letters are listed or sent again at a time.
+    /// The maximum number of dead letters that are listed or sent again at a time.
     package static let lettersMax = 1_000
 
     private static let insert = Statement(
@@ -56,7 +57,7 @@ package struct WebhookStore {
         UPDATE webhook_endpoints SET revision = revision + 1
         WHERE tenant_id = $1 AND endpoint_id = $2
         """)
-    // Only what is not on its way: two changes at one moment must not lose one.
+    // Only dead letters that are not pending: of two concurrent changes none may be lost.
     private static let replay = Statement(
         "webhook_replay",
         """
@@ -85,7 +86,7 @@ package struct WebhookStore {
     private let tenant: TenantID
     private let now: Timestamp
 
-    /// Works on a connection of the login that owns the schema; `now` is for the names of secrets.
+    /// Creates a store on a connection of the login that owns the schema; `now` is for the ids of secrets.
     package init(_ tenant: TenantID, at now: Timestamp, on connection: Connection) {
         self.tenant = tenant
         self.now = now
@@ -95,13 +96,13 @@ package struct WebhookStore {
     /// Adds an endpoint.
     ///
     /// - Parameters:
-    ///   - id: A new name.
-    ///   - url: Where events are sent.
-    ///   - types: Which; none for all.
-    ///   - from: The first position that is sent; nil for what is appended from now on.
-    ///   - secret: What signs.
+    ///   - id: A new identifier.
+    ///   - url: The URL that events are sent to.
+    ///   - types: The event types; empty for all.
+    ///   - from: The first position to send; nil for events appended from now on.
+    ///   - secret: The signing secret.
     ///   - keyring: Wraps the secret.
-    /// - Returns: The first position that is looked at; nil when the log does not reach so far.
+    /// - Returns: The first position to process; nil when it is beyond the end of the log.
     /// - Throws: `PostgresError`.
     package func add(
         _ id: WebhookID, url: String, types: [Event.Name], from: LogPosition?,
@@ -122,14 +123,14 @@ package struct WebhookStore {
         }
     }
 
-    /// The endpoints of the tenant, the oldest first.
+    /// Returns the endpoints of the tenant, oldest first.
     ///
     /// - Throws: `PostgresError`.
     package func webhooks() throws -> [Webhook] {
         try WebhookList.of(tenant, on: connection)
     }
 
-    /// Removes an endpoint with all that is on its way to it; false when there is none.
+    /// Removes an endpoint with its pending events; returns false when it does not exist.
     ///
     /// - Throws: `PostgresError`.
     package func remove(_ id: WebhookID) throws -> Bool {
@@ -147,9 +148,9 @@ package struct WebhookStore {
         }
     }
 
-    /// Begins or ends sending; what is appended meanwhile is sent afterwards.
+    /// Enables or disables an endpoint; events appended while it is disabled are sent afterwards.
     ///
-    /// - Returns: False when there is no such endpoint.
+    /// - Returns: False when the endpoint does not exist.
     /// - Throws: `PostgresError`.
     package func setEnabled(_ isEnabled: Bool, _ id: WebhookID) throws -> Bool {
         try connection.transaction {
@@ -161,9 +162,9 @@ package struct WebhookStore {
         }
     }
 
-    /// Gives an endpoint another secret, beside which the former ones sign for some seconds.
+    /// Adds a secret to an endpoint; the former ones continue to sign for some seconds.
     ///
-    /// False when there is no such endpoint.
+    /// False when the endpoint does not exist.
     ///
     /// - Throws: `PostgresError`.
     package func rotate(
@@ -178,7 +179,7 @@ package struct WebhookStore {
         }
     }
 
-    /// The first ``lettersMax`` events that were given up, in the order of the log.
+    /// Returns the first ``lettersMax`` dead letters, in the order of the log.
     ///
     /// - Throws: `PostgresError`.
     package func deadLetters(of id: WebhookID) throws -> [DeadLetter] {
@@ -195,9 +196,9 @@ package struct WebhookStore {
         }
     }
 
-    /// Sends events that were given up again: one, or the first ``lettersMax``.
+    /// Sends dead letters again: one, or the first ``lettersMax``.
     ///
-    /// - Returns: How many; nil when there is no such endpoint.
+    /// - Returns: The number of events; nil when the endpoint does not exist.
     /// - Throws: `PostgresError`.
     package func replay(_ id: WebhookID, position: LogPosition?) throws -> Int? {
         try connection.transaction {
@@ -213,7 +214,8 @@ package struct WebhookStore {
         }
     }
 
-    /// Tells whoever works on an endpoint that it changes; false when there is none.
+    /// Increments the revision of an endpoint, so that its dispatcher reloads it; returns false when it does
+    /// not exist.
     private func isChanged(_ id: WebhookID) throws(PostgresError) -> Bool {
         try connection.query(Self.change, key(id)).rowsAffected == 1
     }
@@ -245,6 +247,6 @@ package struct WebhookStore {
     }
 }
 
-// A connection serves one thread at a time.
+// A connection is used by one thread at a time.
 @available(*, unavailable)
 extension WebhookStore: Sendable {}

@@ -30,7 +30,7 @@ import Testing
         ])
         #expect(queue.next(9, at: Self.now) == Self.now)
         #expect(positions(queue.start(2, at: Self.now)) == [1, 2])
-        #expect(queue.next(2, at: Self.now) == nil, "only an end makes room")
+        #expect(queue.next(2, at: Self.now) == nil, "only a finished event frees a slot")
         #expect(queue.next(3, at: Self.now) == Self.now)
         #expect(positions(queue.start(7, at: Self.now)) == [6])
         queue.remove(LogPosition(2))
@@ -95,7 +95,7 @@ import Testing
         #expect(queue.count == 0)
     }
 
-    @Test func `an event that is put back waits for its time and keeps others waiting`() {
+    @Test func `an event that is returned waits for its time and delays others`() {
         var queue = DeliveryQueue(pauseMax: .seconds(3_600))
         queue.add([item(1, [Self.ada]), item(2, [Self.ada]), item(3, [Self.bob])])
         var first = queue.start(1, at: Self.now)[0]
@@ -107,7 +107,7 @@ import Testing
         #expect(positions(queue.start(9, at: Self.now.adding(seconds: 5))) == [1])
     }
 
-    @Test func `a clock that was wrong holds nothing up`() {
+    @Test func `a wrong clock delays nothing`() {
         var queue = DeliveryQueue(pauseMax: .seconds(3_600))
         queue.add([item(1, [Self.ada])])
         queue.hold(until: Self.now.adding(seconds: 3_601))
@@ -121,7 +121,7 @@ import Testing
         #expect(queue.start(1, at: Self.now) == [])
     }
 
-    @Test func `while it is held nothing begins`() {
+    @Test func `no event starts while the queue is held`() {
         var queue = DeliveryQueue(pauseMax: .seconds(3_600))
         queue.add([item(1, [Self.ada])])
         queue.hold(until: Self.now.adding(seconds: 9))
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(arguments: 0..<50 as Range<UInt64>)
-    func `whatever is refused, each account's events come in order and all of them come`(
+    func `whatever is refused, all events of each account are delivered in order`(
         seed: UInt64
     ) throws {
         var generator = SeededGenerator(seed: seed)

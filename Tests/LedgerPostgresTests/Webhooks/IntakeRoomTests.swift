@@ -4,7 +4,7 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// How much of the log is taken in beside what is on its way.
+/// The number of new events that can be enqueued beside pending ones.
 @Suite struct IntakeRoomTests {
     private static let ada = AccountID(bits: 1)
 
@@ -31,14 +31,14 @@ import Testing
         return queue
     }
 
-    @Test func `a look is as large as its use, and there is none for little`() {
+    @Test func `a read is as large as the capacity, and little capacity is not used`() {
         for (inHand, limit) in [(0, 8), (2, 8), (3, 7), (6, 4), (7, 0), (10, 0), (20, 0)] {
             let queue = queue((0..<Int64(inHand)).map { item($0, nil) })
             #expect(IntakeRoom(beside: queue, configuration).limit == limit, "\(inHand)")
         }
     }
 
-    @Test func `an account's events behind each other take no room from others`() {
+    @Test func `an account's waiting events use no capacity of others`() {
         let queue = queue((0..<4).map { item($0, Self.ada) })
         #expect(queue.firstCount == 1 && queue.behindCount == 3)
         var room = IntakeRoom(beside: queue, configuration)
@@ -47,24 +47,24 @@ import Testing
             #expect(room.takes(item(position, Self.ada), beside: queue) == true)
         }
         #expect(
-            room.takes(item(7, Self.ada), beside: queue) == false, "they have a bound of their own")
+            room.takes(item(7, Self.ada), beside: queue) == false, "they have a separate limit")
         let bob = AccountID(bits: 2)
         #expect(room.takes(item(7, bob), beside: queue) == true)
-        #expect(room.takes(item(8, bob), beside: queue) == false, "behind the one before")
+        #expect(room.takes(item(8, bob), beside: queue) == false, "after the previous one")
         for other in 3..<11 as Range<UInt128> {
             #expect(room.takes(item(8, AccountID(bits: other)), beside: queue) == true)
         }
         #expect(room.takes(item(8, AccountID(bits: 11)), beside: queue) == false)
     }
 
-    @Test func `nothing is read while there is no room for what waits behind others`() {
+    @Test func `nothing is read while there is no capacity for waiting events`() {
         let some = queue((0..<4).map { item($0, Self.ada) })
         #expect(IntakeRoom(beside: some, configuration).limit == 8)
         let many = queue((0..<5).map { item($0, Self.ada) })
         #expect(IntakeRoom(beside: many, configuration).limit == 0)
     }
 
-    @Test func `nothing is taken in behind a restore until it is over`() {
+    @Test func `nothing is enqueued after a restore until it is done`() {
         var room = IntakeRoom(beside: queue([]), configuration)
         let restore = item(0, nil, .ledgerRestored)
         #expect(room.takes(restore, beside: queue([])) == true)

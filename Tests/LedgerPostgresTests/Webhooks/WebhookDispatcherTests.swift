@@ -7,7 +7,7 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// What is sent, in which order, and what becomes of what is not taken.
+/// The requests that are sent, their order, and the fate of refused ones.
 @Suite struct WebhookDispatcherTests {
     @Test func `every event is sent once, in order per account, as it is stored`() async throws {
         try await WebhookFixture.with { fixture in
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// The first delivery of each event comes after those of its accounts' earlier events.
+    /// Checks that the first delivery of each event follows those of its accounts' earlier events.
     private func expectOrder(_ requests: [WebhookRequest]) {
         var seen: [String: [Int64]] = [:]
         for request in requests {
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `what is refused is tried as planned, given up, and sent again when asked for`()
+    @Test func `a refused event is retried as planned, given up, and sent again on request`()
         async throws
     {
         try await WebhookFixture.with { fixture in
@@ -74,7 +74,7 @@ import Testing
             try await fixture.running(dispatcher) {
                 for (attempt, pause) in [(1, Int64(5)), (2, 30)] {
                     try await attempted(attempt, first, fixture)
-                    // An account that has nothing to do with it is not kept waiting.
+                    // An unrelated account is not delayed.
                     _ = try await fixture.signIn("bob \(attempt)")
                     try await delivered(fixture)
                     fixture.clock.advance(seconds: pause - 1)
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    /// Waits until only Ada's events are on their way.
+    /// Waits until only Ada's events are pending.
     private func delivered(_ fixture: WebhookFixture) async throws {
         try await soon("other accounts' events") {
             guard let webhook = try await fixture.webhook(), webhook.lag == 0 else { return false }
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `a receiver that asks for a pause has it`() async throws {
+    @Test func `a receiver gets the pause it asks for`() async throws {
         try await WebhookFixture.with { fixture in
             _ = try await fixture.signIn("ada")
             let id = try await fixture.add()
@@ -150,7 +150,7 @@ import Testing
                 #expect(first == 1)
                 fixture.receiver.answer { _ in .ok }
                 fixture.clock.advance(seconds: 99)
-                // A look of the dispatcher's at the log, and so at what is due.
+                // Makes the dispatcher poll the log, and so the due events.
                 _ = try await fixture.signIn("bob")
                 dispatcher.wake()
                 try await soon("another look") {
@@ -176,7 +176,7 @@ import Testing
                 try await soon("the webhook to be gone") {
                     try await fixture.webhook()?.state == .gone
                 }
-                try await soon("its lease to be let go") {
+                try await soon("its lease to be released") {
                     try await fixture.texts(
                         "SELECT (lease IS NULL)::text FROM webhook_cursors") == ["true"]
                 }
@@ -190,14 +190,14 @@ import Testing
         }
     }
 
-    @Test func `what is disabled gets nothing, and everything afterwards`() async throws {
+    @Test func `a disabled endpoint gets nothing, and everything afterwards`() async throws {
         try await WebhookFixture.with { fixture in
             let id = try await fixture.add()
             #expect(try await fixture.asOperator { try $0.setEnabled(false, id) })
             let ada = try await fixture.signIn("ada", times: 4)
             let dispatcher = fixture.dispatcher()
             try await fixture.running(dispatcher) {
-                // Another endpoint shows that the dispatcher has looked.
+                // Another endpoint shows that the dispatcher has polled.
                 let other = try await fixture.add(types: [.accountOpened])
                 try await soon("the other webhook") {
                     let webhooks = try await fixture.asOperator { try $0.webhooks() }
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    @Test func `events of other types are passed over, and none before the first is sent`()
+    @Test func `events of other types are skipped, and none before the first is sent`()
         async throws
     {
         try await WebhookFixture.with { fixture in
@@ -253,7 +253,7 @@ import Testing
                 try await soon("three requests") {
                     fixture.receiver.requests.count == 3
                 }
-                // Commands go on; nothing of the log is taken in that there is no room for.
+                // Commands continue; no more events are enqueued than there is capacity for.
                 _ = try await fixture.signIn("another")
                 dispatcher.wake()
                 let webhook = try #require(try await fixture.webhook())

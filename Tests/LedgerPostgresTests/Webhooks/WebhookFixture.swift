@@ -7,7 +7,7 @@ import Synchronization
 
 @testable import LedgerPostgres
 
-/// A receiver in the test's own process: it answers as it is told, and can keep everybody waiting.
+/// A receiver in the test's own process with configurable answers, which can also hold requests.
 final class TestReceiver: Sendable {
     private struct State {
         var requests: [WebhookRequest] = []
@@ -18,23 +18,23 @@ final class TestReceiver: Sendable {
 
     private let state = Mutex(State())
 
-    /// Every request so far, in the order of coming.
+    /// Every request so far, in order of arrival.
     var requests: [WebhookRequest] { state.withLock(\.requests) }
 
     /// The positions of the events of every request so far.
     var positions: [Int64] { requests.compactMap(\.position) }
 
-    /// Answers so from now on.
+    /// Sets the answer to all further requests.
     func answer(_ answer: @escaping @Sendable (WebhookRequest) -> WebhookOutcome) {
         state.withLock { $0.answer = answer }
     }
 
-    /// Keeps every request waiting from now on.
+    /// Holds all further requests.
     func close() {
         state.withLock { $0.isClosed = true }
     }
 
-    /// Lets all of them go on.
+    /// Releases all held requests.
     func open() {
         let waiting = state.withLock { state in
             state.isClosed = false
@@ -57,7 +57,7 @@ final class TestReceiver: Sendable {
     }
 }
 
-/// What a dispatcher complains of.
+/// The faults that a dispatcher reports.
 final class TestFaults: Sendable {
     private let lines = Mutex<[String]>([])
 
@@ -69,7 +69,7 @@ final class TestFaults: Sendable {
 }
 
 extension WebhookOutcome {
-    /// An answer without a wish.
+    /// Returns an answer without a `Retry-After`.
     static func status(_ status: Int) -> WebhookOutcome {
         .answered(status: status, retryAfterSeconds: nil)
     }
@@ -83,10 +83,10 @@ extension WebhookRequest {
         return object?["data"] as? [String: Any] ?? [:]
     }
 
-    /// The position of the event that the body tells of.
+    /// The position of the event in the body.
     var position: Int64? { (data["position"] as? String).flatMap { Int64($0) } }
 
-    /// The accounts that the event touches, each with its place in that account's history.
+    /// The accounts that the event touches, each with its sequence number.
     var accounts: [String: Int64] {
         let accounts = (data["entry"] as? [String: Any])?["accounts"] as? [[String: Any]] ?? []
         return accounts.reduce(into: [:]) { found, account in
@@ -97,9 +97,9 @@ extension WebhookRequest {
     }
 }
 
-/// A ledger, a clock that stands still, and a receiver.
+/// A ledger, a manual clock, and a receiver.
 struct WebhookFixture: Sendable {
-    /// A clock that goes on when it is told.
+    /// A clock that moves only when it is advanced.
     final class Clock: Sendable {
         private let time = Mutex(Timestamp(seconds: 2_000_000_000))
 
@@ -115,7 +115,7 @@ struct WebhookFixture: Sendable {
     let clock = Clock()
     let receiver = TestReceiver()
 
-    /// Makes a ledger, lends it and drops it.
+    /// Creates a ledger, runs a body with it and drops it.
     static func with(_ body: @Sendable (WebhookFixture) async throws -> Void) async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { sequencer in
@@ -124,7 +124,7 @@ struct WebhookFixture: Sendable {
         }
     }
 
-    /// Does something to the webhooks of the tenant, as an operator.
+    /// Changes the webhooks of the tenant as an operator.
     func asOperator<Value: Sendable>(
         _ body: @Sendable (WebhookStore) throws -> Value
     ) async throws -> Value {
@@ -135,7 +135,7 @@ struct WebhookFixture: Sendable {
         return value
     }
 
-    /// Adds an endpoint that is sent everything, from the first event on.
+    /// Adds an endpoint that gets all events from the first on.
     func add(
         types: [Event.Name] = [], from: Int64? = 0, secret: WebhookSecret = .generate()
     ) async throws -> WebhookID {
@@ -150,12 +150,12 @@ struct WebhookFixture: Sendable {
         return id
     }
 
-    /// The only endpoint, as operators see it.
+    /// Returns the only endpoint, as operators see it.
     func webhook() async throws -> Webhook? {
         try await asOperator { try $0.webhooks().first }
     }
 
-    /// A dispatcher over the test's clock, without chance.
+    /// Creates a dispatcher with the test's clock and without jitter.
     func dispatcher(
         to receiver: TestReceiver? = nil, keyring: WrappingKeyring = SequencerFixture.keyring,
         telling faults: TestFaults = TestFaults(),
@@ -192,7 +192,7 @@ struct WebhookFixture: Sendable {
         }
     }
 
-    /// Signs somebody in, so often.
+    /// Signs a subject in, a number of times.
     func signIn(_ subject: String, times: Int = 1) async throws -> AccountID {
         guard let provider = ProviderName("apple"),
             let identity = ProviderIdentity(provider: provider, providerID: subject)
@@ -202,7 +202,7 @@ struct WebhookFixture: Sendable {
         return account
     }
 
-    /// States that the end of the log was lost in a restore; gives the place of the statement.
+    /// Appends the loss of the log's end in a restore; returns the position of the event.
     func restore() async throws -> Int64 {
         var generator = SeededGenerator(seed: UInt64.random(in: 0...(.max)))
         let log = try await sequencer.log()
@@ -215,7 +215,7 @@ struct WebhookFixture: Sendable {
         return Int64(log.count)
     }
 
-    /// Changes rows that nobody may change.
+    /// Changes rows with all guards disabled.
     func tamper(_ sql: String) async throws {
         try await database.asSuperuser.execute(
             """
@@ -233,13 +233,13 @@ struct WebhookFixture: Sendable {
         }
     }
 
-    /// Answers of a question to the database, as its superuser.
+    /// Returns the results of a query as the superuser.
     func texts(_ sql: String) async throws -> [String] {
         try await database.asSuperuser.texts(sql)
     }
 }
 
-/// Waits until something holds, at most 120 s.
+/// Waits at most 120 s until a condition holds.
 func soon(_ what: String, _ condition: () async throws -> Bool) async throws {
     try await LedgerTestSupport.eventually(what, within: .seconds(120)) {
         try await condition() ? true : nil

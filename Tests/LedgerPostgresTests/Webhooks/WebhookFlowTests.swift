@@ -4,9 +4,9 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// What keeps what waiting, and what does not.
+/// The dependencies between deliveries.
 @Suite struct WebhookFlowTests {
-    @Test func `one account that is refused takes no room from the others`() async throws {
+    @Test func `one refused account uses no capacity of the others`() async throws {
         try await WebhookFixture.with { fixture in
             let ada = try await fixture.signIn("ada", times: 40)
             _ = try await fixture.add()
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `a restore is told to whoever is told anything, between what was and what comes`()
+    @Test func `a restore is sent to every endpoint, between the events before and after it`()
         async throws
     {
         try await WebhookFixture.with { fixture in

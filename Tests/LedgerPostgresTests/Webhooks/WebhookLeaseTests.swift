@@ -7,9 +7,9 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// Who may send to an endpoint, and what signs it.
+/// The right to send to an endpoint, and its signatures.
 @Suite struct WebhookLeaseTests {
-    @Test func `a dispatcher that was frozen moves nothing once another one has gone on`()
+    @Test func `a frozen dispatcher writes nothing once another one has taken over`()
         async throws
     {
         try await WebhookFixture.with { fixture in
@@ -26,14 +26,14 @@ import Testing
                 !frozen.requests.isEmpty
             }
             let stale = try await lease(fixture)
-            // As if it had stood still for longer than its lease lasts.
+            // As if it had been frozen for longer than its lease lasts.
             try await fixture.database.asSuperuser.execute(
                 "UPDATE webhook_cursors SET expires_at = clock_timestamp() - interval '1 s'")
             try await fixture.running(fixture.dispatcher()) {
                 try await fixture.settled()
                 #expect(try await lease(fixture) != stale)
                 frozen.open()
-                try await soon("the first to have let go") {
+                try await soon("the first to have released it") {
                     first.outcomes.isEmpty && first.isIdle
                 }
             }
@@ -49,7 +49,9 @@ import Testing
         try await fixture.texts("SELECT coalesce(lease::text, '') FROM webhook_cursors")[0]
     }
 
-    @Test func `every write names its lease, and moves the cursor from where it is`() async throws {
+    @Test func `every write requires its lease, and moves the cursor from its position`()
+        async throws
+    {
         try await WebhookFixture.with { fixture in
             _ = try await fixture.signIn("ada")
             let id = try await fixture.add()
@@ -70,7 +72,7 @@ import Testing
             #expect(try await fixture.webhook()?.next.value == 0)
             try await store.write(changes, of: held)
             #expect(try await fixture.webhook()?.next.value == 2)
-            // The same again: the cursor is elsewhere, so somebody has it in the wrong place.
+            // The same again: the cursor is elsewhere, so the write is refused.
             await #expect(throws: DispatcherFault.notHeld) {
                 try await store.write(changes, of: held)
             }
@@ -178,7 +180,7 @@ import Testing
         }
     }
 
-    /// Whose signatures a request carries, in their order.
+    /// Returns the secrets whose signatures a request carries, in order.
     private func signers(
         of request: WebhookRequest, among secrets: [WebhookSecret]
     ) -> [WebhookSecret] {
@@ -189,8 +191,7 @@ import Testing
         }
     }
 
-    @Test func `secrets are wrapped anew with another key, and not readable without`() async throws
-    {
+    @Test func `secrets are rewrapped with another key, and unreadable without it`() async throws {
         try await WebhookFixture.with { fixture in
             let secret = WebhookSecret.generate()
             _ = try await fixture.add(secret: secret)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// What becomes of an endpoint when its dispatcher stops, knows too little, or cannot read the log.
+/// An endpoint whose dispatcher stops, loses an answer, or cannot read the log.
 @Suite struct WebhookRecoveryTests {
-    @Test func `what was written and not answered is seen, and the endpoint taken up anew`()
+    @Test func `a commit without an answer is noticed, and the endpoint reloaded`()
         async throws
     {
         try await WebhookFixture.with { fixture in
@@ -16,12 +16,12 @@ import Testing
             let faults = TestFaults()
             let dispatcher = fixture.dispatcher(telling: faults) {
                 $0.pendingMax = 1
-                // Nothing in this test may be owed to a lease that lapses.
+                // Nothing in this test may depend on a lease that lapses.
                 $0.leaseSeconds = 3_600
             }
             try await fixture.running(dispatcher) {
                 try await soon("the first event") { fixture.receiver.requests.count == 1 }
-                // As a transaction does whose COMMIT is not answered.
+                // Like a transaction whose COMMIT is not answered.
                 try await fixture.database.asSuperuser.execute(
                     """
                     INSERT INTO webhook_deliveries (tenant_id, endpoint_id, position, event_id,
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `what is answered while the dispatcher stops is not sent again`() async throws {
+    @Test func `an event answered while the dispatcher stops is not sent again`() async throws {
         try await WebhookFixture.with { fixture in
             for guest in 0..<4 { _ = try await fixture.signIn("guest \(guest)") }
             _ = try await fixture.add()
@@ -50,7 +50,7 @@ import Testing
                 $0.inFlightMax = 3
                 $0.farewell = .seconds(120)
             }
-            // The receiver answers only when the dispatcher has been told to stop.
+            // The receiver answers only after the dispatcher was stopped.
             try await fixture.running(stopping) {
                 try await soon("three requests") { fixture.receiver.requests.count == 3 }
             }
@@ -64,7 +64,9 @@ import Testing
         }
     }
 
-    @Test func `a receiver that never answers keeps a dispatcher for a moment only`() async throws {
+    @Test func `a receiver that never answers delays a dispatcher's stop only briefly`()
+        async throws
+    {
         try await WebhookFixture.with { fixture in
             _ = try await fixture.add()
             fixture.receiver.close()
@@ -81,14 +83,14 @@ import Testing
         }
     }
 
-    /// What is done to an event, and how that is undone.
+    /// The damage of an event, and its reversal.
     private static let damages = [
         ("SET entry = set_byte(entry, 0, 32)", "SET entry = set_byte(entry, 0, 123)", 0),
         ("SET position = position + 1000000", "SET position = position - 1000000", 1_000_000),
     ]
 
     @Test(arguments: damages)
-    func `an event that is damaged or missing is not passed over, and is complained of`(
+    func `a damaged or missing event is not skipped, and is reported`(
         damage: String, mending: String, moved: Int
     ) async throws {
         try await WebhookFixture.with { fixture in
@@ -99,10 +101,10 @@ import Testing
             let faults = TestFaults()
             let dispatcher = fixture.dispatcher(telling: faults)
             try await fixture.running(dispatcher) {
-                try await soon("the dispatcher to complain") {
-                    faults.all.contains { $0.contains("stands still: position \(damaged):") }
+                try await soon("the dispatcher to report it") {
+                    faults.all.contains { $0.contains("is halted: position \(damaged):") }
                 }
-                try await soon("what is before it to be sent") {
+                try await soon("the events before it to be sent") {
                     try await fixture.webhook()?.pending == 0
                 }
                 #expect(try await fixture.webhook()?.next.value == damaged)
@@ -111,7 +113,7 @@ import Testing
                     "UPDATE events \(mending) WHERE position = \(damaged + Int64(moved))")
                 try await fixture.settled()
             }
-            #expect(faults.all.count { $0.contains("stands still") } == 1)
+            #expect(faults.all.count { $0.contains("is halted") } == 1)
         }
     }
 
