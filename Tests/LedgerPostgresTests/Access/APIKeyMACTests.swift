@@ -6,7 +6,7 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// The codes of API keys: one that nobody with a MAC key has made opens nothing.
+/// The MACs of API keys: a key that no holder of a MAC key has made grants nothing.
 @Suite struct APIKeyMACTests {
     private static let changes = [
         "label = 'another'", "role = 'admin'", "secret_digest = decode(repeat('ab', 32), 'hex')",
@@ -16,7 +16,7 @@ import Testing
     ]
 
     @Test(arguments: changes)
-    func `a key that somebody changed is refused`(change: String) async throws {
+    func `a changed key is refused`(change: String) async throws {
         try await with { database, gate, faults, key in
             #expect(try await gate.key(key.id, in: .default) == key)
             try await database.asSuperuser.execute(
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `a key that was revoked is not brought back`() async throws {
+    @Test func `a revoked key cannot be restored`() async throws {
         try await with { database, gate, _, key in
             try await database.asOwner.with { connection in
                 _ = try APIKeyStore(on: connection).revoke(key.id, of: .default)
@@ -47,8 +47,7 @@ import Testing
     }
 
     @Test(arguments: ["protected_from = NULL", "protected_from = NULL, mac = NULL"])
-    func `nobody takes the protection from a tenant to bring a key in`(change: String) async throws
-    {
+    func `removing the protection of a tenant admits no key`(change: String) async throws {
         try await with { database, gate, _, key in
             try await database.asSuperuser.execute(
                 "UPDATE api_keys SET mac = NULL; UPDATE ledger_head SET \(change)")
@@ -58,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `a key of a former release is good until its tenant is protected`() async throws {
+    @Test func `a key of an earlier release is valid until its tenant is protected`() async throws {
         try await with(isProtected: false) { database, gate, _, key in
             try await database.asSuperuser.execute(
                 "UPDATE api_keys SET mac = NULL; UPDATE ledger_head SET mac = NULL")
@@ -73,7 +72,7 @@ import Testing
             expiresAt: Timestamp(seconds: 2_000_000_000), revokedAt: nil)
     }
 
-    /// A ledger with two keys, and a gate that works.
+    /// Runs a body with a ledger with two keys and a running gate.
     private func with(
         isProtected: Bool = true,
         _ body: (ScratchDatabase, AccessGate, FaultTexts, StoredAPIKey) async throws

@@ -5,7 +5,7 @@ import Postgres
 import Testing
 
 struct AccessLogTests {
-    /// A gate that works while the body runs.
+    /// Runs a body with a running gate.
     private func withGate<Value: Sendable>(
         _ url: String, _ body: (AccessGate) async throws -> Value
     ) async throws -> Value {
@@ -30,7 +30,7 @@ struct AccessLogTests {
         return access
     }
 
-    @Test func `a line says what it was told`() async throws {
+    @Test func `a line holds what was recorded`() async throws {
         try await ScratchDatabase.with { database in
             try await withGate(database.runtimeURL) { gate in
                 let log = PostgresAccessLog(url: database.runtimeURL, gate: gate) { _ in }
@@ -66,7 +66,7 @@ struct AccessLogTests {
         }
     }
 
-    @Test func `a reader that goes on misses no line of two processes`() async throws {
+    @Test func `a continuing reader misses no line of two processes`() async throws {
         let perProcess = 400
         try await ScratchDatabase.with { database in
             try await withGate(database.runtimeURL) { one in
@@ -131,7 +131,7 @@ struct AccessLogTests {
         #expect(some.elements.map(\.position) == [3, 4, 5])
     }
 
-    @Test func `keys are the owner's to make and end, and each use asks`() async throws {
+    @Test func `only the owner creates and revokes keys, and each use is checked`() async throws {
         try await ScratchDatabase.with { database in
             let key = StoredAPIKey(
                 id: APIKeyID(bits: 9), role: .admin, secretDigest: digest(Array(0..<32)),
@@ -173,8 +173,8 @@ struct AccessLogTests {
         }
     }
 
-    @Test func `what can't be written says so`() async throws {
-        // Below level 3, where the owner can still take the table away.
+    @Test func `a failed write is reported`() async throws {
+        // Below level 3, where the owner can still drop the table.
         try await ScratchDatabase.with(owner: .plain) { database in
             let owner = Session(url: database.ownerURL, applicationName: "test")
             try await owner.run { try $0.execute("DROP TABLE access_log") }

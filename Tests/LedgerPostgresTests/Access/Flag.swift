@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Something that has happened, or has not yet.
+/// A flag for an event that may have happened.
 final class Flag: Sendable {
     private let value = Atomic(false)
 

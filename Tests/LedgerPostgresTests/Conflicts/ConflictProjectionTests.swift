@@ -5,7 +5,7 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// `conflicts` as projectors fold it, against the fold of the whole log.
+/// `conflicts` as projectors fold it, compared with the fold of the whole log.
 @Suite struct ConflictProjectionTests {
     @Test(arguments: [(UInt64(51), 1), (52, 7), (53, 1_000)])
     func `a random history is folded as the log says, whatever the pages`(
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `a rebuild beside the servers brings the same, with every index`() async throws {
+    @Test func `an online rebuild gives the same rows, with every index`() async throws {
         try await Self.withConflicts { database, expected in
             let indexes = """
                 SELECT replace(indexdef, 'conflicts_%', 'conflicts_') FROM pg_indexes
@@ -77,12 +77,12 @@ import Testing
         }
     }
 
-    @Test func `what people wait for does not wait for conflicts`() async throws {
+    @Test func `requests do not wait for the projection of conflicts`() async throws {
         try await MergeFixture.with { fixture in
             var story = fixture.story()
             try await fixture.database.fold()
             let projector = fixture.database.projector()
-            // Nobody can write the rows of this table, as if there were too many of them.
+            // The rows of this table are locked, as if a page had too many of them.
             let session = Postgres.Session(
                 url: fixture.database.superuserURL, applicationName: "test",
                 statementDeadline: .seconds(60))
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func `what is over is not written again`() async throws {
+    @Test func `a resolved conflict is not written again`() async throws {
         try await MergeFixture.with { fixture in
             var story = fixture.story()
             try await story.link(fixture.bob, "apple", "ada-a")
@@ -130,10 +130,10 @@ import Testing
         }
     }
 
-    @Test func `however many conflicts others have, a tenant's own are found`() async throws {
+    @Test func `a tenant's conflicts are found however many others have`() async throws {
         try await MergeFixture.with { fixture in
             var story = fixture.story()
-            // More than a load looks at to see whether there are any, and all before the tenant's own.
+            // More than a load inspects to see whether there are any, and all before the tenant's own.
             try await fixture.database.asSuperuser.execute(
                 """
                 INSERT INTO conflicts_1 (tenant_id, first_position, first_event, first_at,
@@ -158,7 +158,7 @@ import Testing
             var story = fixture.story()
             try await story.link(fixture.bob, "apple", "ada-a")
             try await fixture.database.fold()
-            // Nobody but a program with a mistake leaves such a row.
+            // Only a program with a bug leaves such a row.
             try await fixture.database.asSuperuser.execute(
                 "UPDATE conflicts_1 SET holder_now = gen_random_uuid()")
             try await story.link(fixture.bob, "apple", "ada-a")
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func `a row that is gone stops it, too`() async throws {
+    @Test func `a missing row stops it, too`() async throws {
         try await MergeFixture.with { fixture in
             var story = fixture.story()
             try await story.link(fixture.bob, "apple", "ada-a")
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test func `an erasure leaves ids and times, and finds nothing to take`() async throws {
+    @Test func `an erasure leaves ids and times, which hold nothing personal`() async throws {
         try await MergeFixture.with { fixture in
             var story = fixture.story()
             try await story.link(fixture.bob, "apple", "ada-a", email: "met@a.example")
@@ -227,7 +227,7 @@ import Testing
         }
     }
 
-    @Test func `pages go in the order of the last attempts, and lose none that comes later`()
+    @Test func `pages are in the order of the last attempts and miss no later one`()
         async throws
     {
         try await Self.withConflicts { database, expected in
@@ -253,8 +253,7 @@ import Testing
         }
     }
 
-    /// Lends a ledger in which random people met each other, folded, with its conflicts in the order of
-    /// their first attempts.
+    /// Runs a body with a folded ledger of random conflicts, in the order of their first attempts.
     private static func withConflicts(
         _ body: @Sendable (ScratchDatabase, [Conflict]) async throws -> Void
     ) async throws {

@@ -4,15 +4,16 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// A merge, its undoing and another merge of the same accounts in one batch: what goes makes room for what
-/// comes.
+/// A merge, its reversal and another merge of the same accounts in one batch.
+///
+/// Unlinked rows make room for the new ones.
 @Suite struct MergeBatchTests {
     @Test(arguments: [0, 1, 2, 3, 4, 5, 6])
-    func `whatever a batch begins and ends with, its tables are what its events say`(
+    func `whatever a batch begins and ends with, its tables match its events`(
         steps: Int
     ) async throws {
         try await MergeFixture.with { fixture in
-            // Odd numbers begin with accounts that are one.
+            // Odd numbers begin with merged accounts.
             let former = steps % 2 == 1 ? try await fixture.merge() : nil
             let commands = (steps + 1) / 2 + 1
             let store = PostgresBatchStore(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// Ada with Apple and Google, and Bob, who may be the same person, with Facebook and another Google identity.
+/// Ada with Apple and Google, and Bob, possibly the same person, with Facebook and another Google identity.
 struct MergeFixture {
     let database: ScratchDatabase
     let sequencer: SequencerFixture
@@ -55,7 +55,7 @@ struct MergeFixture {
             digest: LedgerTestSupport.sha256)
     }
 
-    /// Lets Ada's account absorb Bob's, or another one another.
+    /// Merges Bob's account into Ada's, or one given account into another.
     func merge(
         _ absorbed: AccountID? = nil, into survivor: AccountID? = nil, keeping: [String] = []
     ) async throws -> EventID {
@@ -93,7 +93,7 @@ struct MergeFixture {
         return try await sequencer.sequencer.submit(command).get()
     }
 
-    /// The rows of `user_providers`, by owner and provider.
+    /// Returns the rows of `user_providers`, by owner and provider.
     func links() async throws -> [String] {
         try await database.asSuperuser.texts(
             """
@@ -111,7 +111,7 @@ struct MergeFixture {
         return report
     }
 
-    /// Everything holds, by the first pass and by the second one, row by row.
+    /// Verifies by the first pass and by the second one, row by row.
     func check() async throws {
         try await database.fold()
         let report = try await report()

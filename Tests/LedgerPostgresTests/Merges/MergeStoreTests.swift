@@ -5,7 +5,7 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// Merges through the real store: what they leave in every table, and that `verify` and rebuilds agree.
+/// Merges through the real store: the resulting rows of every table, which `verify` and rebuilds confirm.
 @Suite struct MergeStoreTests {
     @Test func `rows move with the links, and go back with what the links disclosed`() async throws
     {
@@ -17,7 +17,7 @@ import Testing
                     "ada apple ada-a ada@a.example", "ada facebook bob-f bob@f.example",
                     "ada google ada-g ada@g.example",
                 ])
-            // While the accounts are one, a sign-in tells the survivor a newer address.
+            // While the accounts are merged, a sign-in discloses a newer address to the survivor.
             _ = try await fixture.signIn("facebook", "bob-f", email: "new@f.example")
             try await fixture.check()
             #expect(try await fixture.links().contains("ada facebook bob-f new@f.example"))
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `the audit view tells both accounts of a merge, and of an unlink after it`()
+    @Test func `the audit view shows both accounts a merge, and an unlink after it`()
         async throws
     {
         try await MergeFixture.with { fixture in
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `an erasure takes everything of both accounts away`() async throws {
+    @Test func `an erasure removes everything of both accounts`() async throws {
         try await MergeFixture.with { fixture in
             _ = try await fixture.merge()
             var story = fixture.story()
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `what an erasure would destroy is told of every account that merges made one`()
+    @Test func `an erasure preview covers every account that was merged`()
         async throws
     {
         try await MergeFixture.with { fixture in
@@ -117,7 +117,7 @@ import Testing
             let merged = try #require(try await preview(fixture.bob))
             #expect(Set(merged.covering) == [fixture.ada.account, fixture.bob.account])
             #expect(merged.survivor == fixture.ada.account)
-            // What the command line shows is what the decision compares.
+            // The preview on the command line is what the decision compares.
             let agreed = merged.plan(of: fixture.bob.account)
             var story = fixture.story()
             let planned = try await story.erase(fixture.bob.account, agreement: .preview).get()
@@ -126,7 +126,7 @@ import Testing
             }
             #expect(plan.bytes == agreed.bytes)
             #expect(losses.events == merged.events && losses.linkedIdentities == 3)
-            // Bob's other identity was left behind, and his session has ended.
+            // Bob's other identity stayed behind, and his session has ended.
             #expect(merged.identities == 4 && merged.liveSessions == 1)
             await session.close()
         }
@@ -137,7 +137,7 @@ import Testing
         "UPDATE accounts SET merged_into = NULL WHERE merged_into IS NOT NULL",
         "UPDATE accounts SET merged_into = account_id WHERE merged_into IS NULL",
     ])
-    func `verify finds what is not as the log says`(damage: String) async throws {
+    func `verify finds what differs from the log`(damage: String) async throws {
         try await MergeFixture.with { fixture in
             _ = try await fixture.merge()
             try await fixture.check()
@@ -146,7 +146,9 @@ import Testing
         }
     }
 
-    @Test func `a key is answered by every process, and an attempt counts in each`() async throws {
+    @Test func `a key has the same answer in every process, and an attempt counts in each`()
+        async throws
+    {
         var policy = SequencerFixture.roomyPolicy
         policy.linkBudget = Budget(limit: 5, windowSeconds: 3600)
         try await MergeFixture.with { [policy] fixture in
@@ -188,7 +190,7 @@ import Testing
                         return
                     }
                     #expect(try await submit(bob, agreed: digest, key: key, on: other) == merged)
-                    // The link of the beginning and the merge are two of five.
+                    // The link of the fixture and the merge are two of five.
                     for (token, place) in [first, other, first].enumerated() {
                         #expect(
                             try await submit(nil, token: token, on: place)
@@ -205,7 +207,7 @@ import Testing
         }
     }
 
-    @Test func `overlapping merges from two processes leave one that is whole`() async throws {
+    @Test func `of overlapping merges from two processes one is complete`() async throws {
         try await MergeFixture.with { fixture in
             try await SequencerFixture.with(fixture.database) { other in
                 for round in 0..<25 {
@@ -215,7 +217,7 @@ import Testing
                         try await story.signIn("google", "g\(round)"),
                         try await story.signIn("facebook", "f\(round)"),
                     ]
-                    // Each of three accounts wants to absorb the next one.
+                    // Each of three accounts tries to absorb the next one.
                     let outcomes = await withTaskGroup(of: Bool.self) { group in
                         for (index, guest) in guests.enumerated() {
                             let sequencer =
@@ -235,7 +237,8 @@ import Testing
         }
     }
 
-    @Test func `a merge beside an unlink of what it moves locks nobody out`() async throws {
+    @Test func `a merge beside an unlink of a moved identity leaves a way to sign in`() async throws
+    {
         try await MergeFixture.with { fixture in
             try await SequencerFixture.with(fixture.database) { other in
                 for round in 0..<25 {
@@ -265,7 +268,7 @@ import Testing
     }
 }
 
-/// Asks for a plan and agrees to it; whether it was done as planned.
+/// Plans a merge and confirms the plan; returns whether it was executed as planned.
 private func merges(
     _ absorbed: AccountID, into survivor: AccountID, on sequencer: Sequencer
 ) async -> Bool {

@@ -5,12 +5,12 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// Relinking through the real store: what it leaves in every table, and that `verify` and rebuilds agree.
+/// Relinking through the real store: the resulting rows of every table, which `verify` and rebuilds confirm.
 @Suite struct RelinkStoreTests {
     @Test func `the read model has the identity again as it was linked`() async throws {
         try await MergeFixture.with { fixture in
             var story = fixture.story()
-            // A later address is what the identity had last, not what its link disclosed.
+            // A later address, which the identity had last and its link did not disclose.
             _ = try await fixture.signIn("google", "ada-g", email: "newer@g.example")
             let identity = try await fixture.identityID("ada-g")
             _ = try await story.unlink(fixture.ada, "google").get()
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `the e-mail of the sign-up comes back with the identity that opened the account`()
+    @Test func `the e-mail of the sign-up returns with the identity that opened the account`()
         async throws
     {
         try await MergeFixture.with { fixture in
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test
-    func `a link that a merge moved, and that the survivor unlinked, goes back to the survivor`()
+    func `a link that a merge moved and the survivor unlinked returns to the survivor`()
         async throws
     {
         try await MergeFixture.with { fixture in
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `when what the link disclosed is destroyed, the refusal says so`() async throws {
+    @Test func `when the link's disclosures are destroyed, the refusal says so`() async throws {
         try await MergeFixture.with { fixture in
             var story = fixture.story()
             let identity = try await fixture.identityID("ada-g")
@@ -88,7 +88,7 @@ import Testing
     @Test(arguments: [
         "provider_id = 'thief'", "linked_at = linked_at - interval '1 day'", "mac = NULL",
     ])
-    func `an identity that somebody changed is not linked again`(change: String) async throws {
+    func `a changed identity is not relinked`(change: String) async throws {
         try await MergeFixture.with(isProtected: true) { fixture in
             var story = fixture.story()
             let identity = try await fixture.identityID("ada-g")
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `an erasure takes what relinking disclosed along`() async throws {
+    @Test func `an erasure removes what relinking disclosed`() async throws {
         try await MergeFixture.with { fixture in
             var story = fixture.story()
             let identity = try await fixture.identityID("ada-g")
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `relinking beside whatever moves the same identity leaves one owner`() async throws {
+    @Test func `relinking beside any move of the same identity leaves one owner`() async throws {
         try await MergeFixture.with { fixture in
             try await SequencerFixture.with(fixture.database) { other in
                 for round in 0..<60 {
@@ -172,7 +172,7 @@ import Testing
 }
 
 extension MergeFixture {
-    /// The identity of a subject whose name nobody else has.
+    /// Returns the identity of a unique subject.
     fileprivate func identityID(_ name: String) async throws -> IdentityID {
         let rows = try await database.rows(
             "identity_id::text]) FROM identities WHERE provider_id = \(quoteLiteral(name))")
@@ -182,7 +182,7 @@ extension MergeFixture {
         return identity
     }
 
-    /// Takes an unlink back as the service does: reads what the link disclosed, and asks for it.
+    /// Relinks as the service does: reads the link's disclosures, and submits the command.
     fileprivate func relink(
         _ identity: IdentityID, to guest: Guest
     ) async throws -> Result<Reply, Refusal> {

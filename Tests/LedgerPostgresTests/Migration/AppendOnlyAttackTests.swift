@@ -4,7 +4,7 @@ import Postgres
 import Testing
 
 @Suite struct `Attacks on the log` {
-    @Test func `below level 3 triggers refuse an owner changes of rows, and nothing else`()
+    @Test func `below level 3 triggers refuse the owner's changes of rows, and nothing else`()
         async throws
     {
         try await ScratchDatabase.with(owner: .plain) { database in
@@ -35,7 +35,7 @@ import Testing
                     #expect(
                         try await runtime.refusal(of: sql) == .insufficientPrivilege, "\(sql)")
                 }
-                // Without a right to give, GRANT is a warning; the level below tells what it did.
+                // Without the right, GRANT is a warning; the resulting level shows what it did.
                 for attack in Attack.grants + Attack.grantsOfChanges {
                     _ = try await runtime.refusal(of: attack.sql(on: table))
                 }
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `a table of the log is handed to nobody from level 3 on`() async throws {
+    @Test func `from level 3 on a table of the log cannot change its owner`() async throws {
         try await ScratchDatabase.with(owner: .roleCreator) { database in
             let role = "\(database.name)_thief"
             let gifts = LogTable.all.map { table in
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `a superuser who lifts nothing cannot change the log by mistake`() async throws {
+    @Test func `a superuser who disables no guard cannot change the log by mistake`() async throws {
         try await ScratchDatabase.with { database in
             try await Self.fill(database)
             let superuser = database.asSuperuser
@@ -141,8 +141,8 @@ import Testing
         }
     }
 
-    /// What no level stops a superuser from; the log is in one of these ways changed for good, and only
-    /// a checkpoint that somebody else holds can tell.
+    /// Attacks of a superuser that no level prevents; each changes the log irrevocably, and only a checkpoint
+    /// kept elsewhere reveals it.
     static let liftings = [
         """
         ALTER EVENT TRIGGER ledger_guard_ddl DISABLE; ALTER TABLE events DISABLE TRIGGER ALL;
@@ -159,8 +159,7 @@ import Testing
     ]
 
     @Test(arguments: liftings)
-    func `a superuser who means it can, and leaves level 3 as it was`(lifting: String) async throws
-    {
+    func `a determined superuser can, and restores level 3`(lifting: String) async throws {
         try await ScratchDatabase.with { database in
             try await database.asSuperuser.execute(ScratchDatabase.insertEvent(0))
             for statement in lifting.split(separator: ";") {
@@ -168,13 +167,13 @@ import Testing
                     "SET allow_system_table_mods = on; \(statement)")
             }
             let guards = try await database.asRuntime.guards(login: database.runtimeLogin)
-            #expect(guards.level == .eventTriggers, "nothing of it shows")
+            #expect(guards.level == .eventTriggers, "it leaves no trace")
             let tenants = try await database.asRuntime.texts("SELECT tenant_id FROM events")
             #expect(tenants == ["evil"])
         }
     }
 
-    @Test func `what does not touch the log is allowed to its owner`() async throws {
+    @Test func `the owner may do what does not touch the log`() async throws {
         try await ScratchDatabase.with(owner: .roleCreator) { database in
             _ = try await database.asSuperuser.run(
                 Migrator(ownerURL: database.superuserURL, runtimeURL: database.runtimeURL))
@@ -196,7 +195,7 @@ import Testing
         }
     }
 
-    /// Every row that ``fill(_:)`` put there is, and nobody may read another one instead.
+    /// Checks that every row of ``fill(_:)`` exists and that no other is read in its place.
     private static func expectUnharmed(_ database: ScratchDatabase) async throws {
         for table in LogTable.all where table.kind != .state {
             let rows = try await database.asSuperuser.texts(

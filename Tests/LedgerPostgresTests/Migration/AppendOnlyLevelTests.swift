@@ -4,7 +4,7 @@ import Postgres
 import Testing
 
 @Suite struct `How append-only the log is` {
-    /// Who migrates, whether another login serves, and what that reaches.
+    /// The migrating login, whether another one serves, and the level that this reaches.
     static let reached: [(ScratchDatabase.Owner, Bool, AppendOnlyLevel)] = [
         (.plain, false, .triggers), (.plain, true, .separateRoles),
         (.roleCreator, false, .triggers), (.roleCreator, true, .separateRoles),
@@ -12,7 +12,7 @@ import Testing
     ]
 
     @Test(arguments: reached)
-    func `the level follows from what the logins may do`(
+    func `the level follows from the rights of the logins`(
         owner: ScratchDatabase.Owner, isSeparate: Bool, level: AppendOnlyLevel
     ) async throws {
         try await ScratchDatabase.with(owner: owner, isMigrated: false) { database in
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// What an owner without event triggers above it can do, and the level that is left.
+    /// Changes that an owner without event triggers can make, and the remaining level.
     static let drifts: [(String, AppendOnlyLevel)] = [
         ("ALTER TABLE events DISABLE TRIGGER events_no_change", .unguarded),
         ("ALTER TABLE events ENABLE TRIGGER events_no_truncate", .unguarded),
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    /// Ways by which the serving login could become somebody who may change the log.
+    /// Ways in which the serving login could gain the right to change the log.
     static let ways = [
         "GRANT OWNER TO RUNTIME", "GRANT pg_write_all_data TO RUNTIME",
         "GRANT pg_execute_server_program TO RUNTIME", "ALTER ROLE RUNTIME CREATEROLE",
@@ -123,7 +123,7 @@ import Testing
     ]
 
     @Test(arguments: ways)
-    func `a serving login that can become somebody else is not separate`(way: String) async throws {
+    func `a serving login that can assume other roles is not separate`(way: String) async throws {
         try await ScratchDatabase.with(owner: .roleCreator) { database in
             let login = database.runtimeLogin
             try await database.asSuperuser.execute(
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    /// Functions that work with their owner's rights, and let their caller decide on what.
+    /// Functions with their owner's rights whose caller controls what they do.
     static let lent = [
         """
         CREATE FUNCTION lent() RETURNS void SECURITY DEFINER LANGUAGE sql
@@ -153,7 +153,8 @@ import Testing
     ]
 
     @Test(arguments: lent)
-    func `a careless function with its owner's rights is no level 2`(function: String) async throws
+    func `a permissive function with its owner's rights prevents level 2`(function: String)
+        async throws
     {
         try await ScratchDatabase.with(owner: .roleCreator) { database in
             let before = try await database.asRuntime.guards(login: database.runtimeLogin)
@@ -165,7 +166,7 @@ import Testing
     }
 
     @Test(arguments: ["DISABLE", "ENABLE", "ENABLE REPLICA"])
-    func `an event trigger that does not always fire is no level 3`(state: String) async throws {
+    func `an event trigger that does not always fire prevents level 3`(state: String) async throws {
         try await ScratchDatabase.with { database in
             try await database.asSuperuser.execute("ALTER EVENT TRIGGER ledger_guard_drop \(state)")
             let guards = try await database.asRuntime.guards(login: database.runtimeLogin)
@@ -185,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func `only a superuser's migration alters the log at level 3, and the owner stays`()
+    @Test func `only a superuser's migration alters the log at level 3, and the owner remains`()
         async throws
     {
         try await ScratchDatabase.with(owner: .roleCreator) { database in

@@ -3,9 +3,9 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-/// What is said of the guards by somebody who can't know which login serves.
+/// The guards as reported to a login that does not know which login serves.
 @Suite struct AppendOnlySurveyTests {
-    @Test func `where one login does everything, an auditor hears of no other one`() async throws {
+    @Test func `with a single login an auditor is told of no other one`() async throws {
         try await ScratchDatabase.with(isMigrated: false) { database in
             let migrator = Migrator(
                 ownerURL: database.superuserURL, runtimeURL: database.superuserURL)
@@ -30,7 +30,7 @@ import Testing
         (ScratchDatabase.Owner.plain, AppendOnlyLevel.separateRoles),
         (.roleCreator, .separateRoles), (.superuser, .eventTriggers),
     ])
-    func `where a login is set up to serve, that one is named, and who could do more`(
+    func `a serving login is named, and logins with more rights`(
         owner: ScratchDatabase.Owner, level: AppendOnlyLevel
     ) async throws {
         try await ScratchDatabase.with(owner: owner) { database in
@@ -45,7 +45,7 @@ import Testing
                 if let owner = database.ownerLogin { #expect(survey.masters.contains(owner)) }
                 #expect(try await database.asRuntime.survey().logins == survey.logins)
 
-                // One that may append without the group counts, too, and lowers the level by its rights.
+                // A login that may append without the group counts, too, and lowers the level by its rights.
                 try await database.asSuperuser.execute(
                     """
                     GRANT INSERT ON events TO "\(database.name)_reader";
@@ -59,8 +59,7 @@ import Testing
         }
     }
 
-    @Test func `a login that was set up to serve and can make itself anybody is none`() async throws
-    {
+    @Test func `a serving login that can assume any role does not count`() async throws {
         try await ScratchDatabase.with { database in
             try await database.asSuperuser.execute("ALTER ROLE \(database.runtimeLogin) CREATEROLE")
             try await database.withAuditor { url in
@@ -69,7 +68,7 @@ import Testing
                 #expect(survey.masters.contains(database.runtimeLogin))
                 #expect(survey.guards.level == .triggers, "\(survey.text)")
             }
-            // For itself it knows better than to leave itself out.
+            // The serving login includes itself in its own survey.
             let survey = try await database.asRuntime.survey()
             #expect(survey.logins == [database.runtimeLogin])
             #expect(survey.guards.level == .triggers, "\(survey.text)")

@@ -6,7 +6,7 @@ import Testing
 ///
 /// From level 2 on, the serving login can do none of these.
 struct Attack {
-    /// SQL in which `<t>` and `<row>` stand for a table and for a row that it takes.
+    /// SQL in which `<t>` and `<row>` stand for a table and for a valid row of it.
     let sql: String
     /// The lowest level at which the owner is refused.
     let owner: AppendOnlyLevel
@@ -24,16 +24,16 @@ struct Attack {
         MERGE INTO <t> e USING (SELECT 'default' AS tenant) n ON e.tenant_id = n.tenant
             WHEN MATCHED THEN DELETE
         """,
-        // A switch that anybody may turn does not exist.
+        // There is no setting that disables the guards.
         "SET ledger.maintenance = 'on'; UPDATE <t> SET tenant_id = 'evil'",
     ].map { Attack(sql: $0, owner: .triggers) }
 
-    /// Emptying at once.
+    /// Truncations.
     static let truncations = [
         "TRUNCATE <t>", "TRUNCATE <t> CASCADE",
     ].map { Attack(sql: $0, owner: .triggers) }
 
-    /// What takes a table away, rewrites it, hides it or opens it to others.
+    /// Statements that drop a table, rewrite it, hide it or open it to others.
     static let ofEveryTable = [
         "DROP TABLE <t> CASCADE",
         "CREATE SCHEMA mine; ALTER TABLE <t> SET SCHEMA mine",
@@ -54,7 +54,7 @@ struct Attack {
         "DROP TRIGGER <t>_no_truncate ON <t>",
     ].map { Attack(sql: $0, owner: .eventTriggers) }
 
-    /// What takes away the guards of rows.
+    /// Statements that remove the guards of rows.
     static let ofLogTables = [
         "ALTER TABLE <t> ENABLE REPLICA TRIGGER <t>_no_change",
         "ALTER TRIGGER <t>_no_change ON <t> RENAME TO other",
@@ -67,7 +67,7 @@ struct Attack {
         """,
     ].map { Attack(sql: $0, owner: .eventTriggers) }
 
-    /// What is aimed at all tables at once.
+    /// Statements aimed at all tables at once.
     static let ofTheGuards = [
         "DROP SCHEMA public CASCADE",
         "ALTER SCHEMA public RENAME TO other",
@@ -79,24 +79,24 @@ struct Attack {
         """,
     ].map { Attack(sql: $0, owner: .eventTriggers) }
 
-    /// Rights that an owner may give; to anybody else, GRANT is a warning and gives nothing.
+    /// Rights that an owner may grant; for other logins, GRANT is a warning and has no effect.
     static let grants = [
         "GRANT TRUNCATE ON <t> TO PUBLIC", "GRANT TRIGGER ON <t> TO PUBLIC",
     ].map { Attack(sql: $0, owner: .eventTriggers) }
 
-    /// Hands a table to a role that did nothing for it, and can be made for the purpose.
+    /// Makes a new role without other rights the owner of a table.
     static let gift = """
         CREATE ROLE "<role>"; GRANT "<role>" TO CURRENT_USER;
         GRANT CREATE ON SCHEMA public TO "<role>"; ALTER TABLE <t> OWNER TO "<role>"
         """
 
-    /// Rights to change what an erasure alone may destroy, or nothing at all.
+    /// Rights to change data that only an erasure may destroy, or that is never destroyed.
     static let grantsOfChanges = [
         "GRANT UPDATE ON <t> TO PUBLIC", "GRANT DELETE ON <t> TO PUBLIC",
         "GRANT UPDATE (tenant_id) ON <t> TO PUBLIC",
     ].map { Attack(sql: $0, owner: .eventTriggers) }
 
-    /// Everything that a login other than the owner is refused with an error, on a table.
+    /// Returns all statements that are refused to a login other than the owner, for a table.
     static func all(on table: LogTable) -> [Attack] {
         var attacks = truncations + ofEveryTable + ofTheGuards
         if table.kind == .appendOnly { attacks += changes + ofLogTables }
@@ -104,7 +104,7 @@ struct Attack {
     }
 }
 
-/// A guarded table, and a row that it takes.
+/// A guarded table, and a valid row of it.
 struct LogTable: CustomTestStringConvertible, Sendable {
     enum Kind {
         case appendOnly

@@ -5,13 +5,13 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// What the group of auditors is for: reading, without personal data and without keys.
+/// The auditors' group reads without personal data and without keys.
 @Suite struct AuditorRoleTests {
     @Test func `an auditor's login verifies and reads histories`() async throws {
         try await ErasureFixture.with(owner: .plain) { fixture in
             try await SealingFixture.with(fixture.database) { sealing in
                 try await sealing.sealOnce()
-                // A table that came after the grants has them, too.
+                // A table that is newer than the grants has them, too.
                 let rebuild = OnlineRebuild(
                     ownerURL: fixture.database.ownerURL, keyring: SequencerFixture.keyring)
                 for projection in ProjectionName.allCases { _ = try await rebuild.run(projection) }
@@ -31,7 +31,7 @@ import Testing
                     await reads.close()
                     try await findByIDs(url, fixture)
 
-                    // The search for what is wrong reads more, and no more than it may.
+                    // The second pass reads more, but no more than the group may.
                     try await fixture.database.asSuperuser.execute(
                         """
                         UPDATE accounts SET next_seq = next_seq + 1;
@@ -77,7 +77,7 @@ import Testing
 }
 
 extension ScratchDatabase {
-    /// Lends a login of the auditors' group, which is made if it is not there.
+    /// Runs a body with a login of the auditors' group, which is created if needed.
     func withAuditor(_ body: (String) async throws -> Void) async throws {
         let login = "\(name)_reader"
         let group = LedgerRoles(database: name).auditor
@@ -85,7 +85,7 @@ extension ScratchDatabase {
             "SELECT rolname::text FROM pg_roles WHERE rolname = '\(group)'")
         if found.isEmpty {
             try await asSuperuser.execute("CREATE ROLE \"\(group)\" NOLOGIN")
-            // Only who may make roles, or finds them, gives the groups their rights.
+            // Only a login that may create roles, or finds them, grants the groups their rights.
             _ = try await migrate()
         }
         try await asSuperuser.execute(

@@ -4,7 +4,7 @@ import Postgres
 import Testing
 
 @Suite struct `Roles of the ledger` {
-    @Test func `names carry the database's and stay apart when it is long`() {
+    @Test func `names include the database's and are distinct when it is long`() {
         #expect(LedgerRoles(database: "shop").runtime == "shop_ledger_runtime")
         let long = String(repeating: "é", count: 31)
         let other = long.dropLast() + "e"
@@ -51,7 +51,7 @@ import Testing
 
     enum Reader { case auditor, support }
 
-    /// Who reads what: the role, the query, and whether it is let through.
+    /// The role, the query, and whether it is allowed.
     static let reads: [(Reader, String, Bool)] = [
         (.auditor, "SELECT * FROM events", true),
         (.auditor, "SELECT * FROM ledger_head", true),
@@ -84,7 +84,7 @@ import Testing
         (.support, "UPDATE user_providers SET email = ''", false),
     ]
 
-    @Test func `auditors see no personal data, support sees what it is asked about`() async throws {
+    @Test func `auditors see no personal data, support sees what it needs`() async throws {
         try await ScratchDatabase.with { database in
             let roles = LedgerRoles(database: database.name)
             for (reader, query, isAllowed) in Self.reads {
@@ -99,7 +99,7 @@ import Testing
     @Test(arguments: [
         "GRANT CREATE ON SCHEMA public TO PUBLIC", "REVOKE ALL ON SCHEMA public FROM PUBLIC",
     ])
-    func `the serving login can work and not create, whatever everybody could before`(
+    func `the serving login works without CREATE, whatever PUBLIC could before`(
         before: String
     ) async throws {
         try await ScratchDatabase.with(owner: .roleCreator, isMigrated: false) { database in
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `a group that was given a login or more is refused by name`() async throws {
+    @Test func `a group with LOGIN or more is refused by name`() async throws {
         try await ScratchDatabase.with(owner: .roleCreator) { database in
             let runtime = LedgerRoles(database: database.name).runtime
             try await database.asSuperuser.execute("ALTER ROLE \(runtime) LOGIN")

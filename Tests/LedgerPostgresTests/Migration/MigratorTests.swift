@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `a migration that fails leaves nothing of itself, and what came before it stays`()
+    @Test func `a failing migration is rolled back, and earlier ones remain`()
         async throws
     {
         try await ScratchDatabase.with(owner: .plain, isMigrated: false) { database in

@@ -2,7 +2,7 @@ import LedgerPostgres
 import LedgerTestSupport
 import Postgres
 
-/// Types SQL into a database, on a thread of its own.
+/// Executes SQL in a database, on its own thread.
 struct SQLConsole: Sendable {
     private let session: Session
 
@@ -10,7 +10,7 @@ struct SQLConsole: Sendable {
         session = Session(url: url, applicationName: "test console")
     }
 
-    /// The code with which the server refused, or nil when it did what it was told.
+    /// Returns the code with which the server refused, or nil when it succeeded.
     func refusal(of sql: String) async throws -> SQLState? {
         do {
             try await session.run { try $0.execute(sql) }
@@ -31,7 +31,7 @@ struct SQLConsole: Sendable {
         try await session.run { try $0.execute(sql) }
     }
 
-    /// The first column of all rows, which must be text.
+    /// Returns the first column of all rows, which must be text.
     func texts(_ sql: String) async throws -> [String] {
         try await session.run { connection in
             let rows = try connection.query(Statement(sql, sql))
@@ -58,7 +58,7 @@ extension ScratchDatabase {
     var asRuntime: SQLConsole { SQLConsole(runtimeURL) }
     var asSuperuser: SQLConsole { SQLConsole(superuserURL) }
 
-    /// One event of the tenant `default`, in SQL.
+    /// Returns the SQL of one event of the tenant `default`.
     static func insertEvent(_ position: Int) -> String {
         """
         INSERT INTO public.events (tenant_id, position, event_id, type, schema_version, recorded_at,

@@ -6,9 +6,9 @@ import TransparencyLog
 
 @testable import LedgerPostgres
 
-/// An event that somebody writes who has a server's login to the database and no key: nobody hands it on.
+/// An event written with a server's login to the database and without a key: no reader passes it on.
 @Suite struct ForgedMACTests {
-    /// What is forged: well-formed facts that disclose nothing, each of which the pure model takes.
+    /// The forged events: well-formed facts without disclosures, which the pure model accepts.
     enum Kind: String, CaseIterable, Sendable {
         case providerLinked, accountsMerged, legalHoldSet, signedIn
 
@@ -34,7 +34,7 @@ import TransparencyLog
         }
     }
 
-    /// A protected log of Ada and Bob that is folded, sealed and told, and behind it a forged event.
+    /// A protected log of Ada and Bob, folded, sealed and delivered, followed by a forged event.
     private struct Scene {
         let database: ScratchDatabase
         let ledger: SequencerFixture
@@ -58,7 +58,7 @@ import TransparencyLog
                     #expect(try await sealing.sealOnce().refusals.isEmpty)
                     var forger = try await Forger(database)
                     try kind.append(to: &forger, victim: ada, other: bob)
-                    // With a code that is good elsewhere.
+                    // With a MAC that is valid elsewhere.
                     try await database.asRuntime.execute(
                         forger.sql.replacing(
                             "decode(repeat('00', 20), 'hex')",
@@ -87,7 +87,7 @@ import TransparencyLog
     }
 
     @Test(arguments: Kind.allCases)
-    func `webhooks tell of what stands before it, and complain`(kind: Kind) async throws {
+    func `webhooks deliver the events before it and report it`(kind: Kind) async throws {
         try await Self.with(kind) { scene in
             let fixture = WebhookFixture(database: scene.database, sequencer: scene.ledger)
             _ = try await fixture.add()
@@ -96,7 +96,7 @@ import TransparencyLog
                 try await soon("a complaint") {
                     faults.all.contains { $0.contains("\(scene.position): \(Self.fault)") }
                 }
-                try await soon("what stands before it") {
+                try await soon("the events before it") {
                     fixture.receiver.positions.count >= Int(scene.position)
                 }
             }
@@ -111,11 +111,11 @@ import TransparencyLog
         }
     }
 
-    @Test func `what waits to be delivered is looked at again before it is sent`() async throws {
+    @Test func `pending events are checked again before they are sent`() async throws {
         try await Self.with(.signedIn) { scene in
             let fixture = WebhookFixture(database: scene.database, sequencer: scene.ledger)
             _ = try await fixture.add(from: scene.position)
-            // As a thief would who has the events taken in already.
+            // Like a thief when the events are already enqueued.
             try await scene.database.asRuntime.execute(
                 """
                 INSERT INTO webhook_deliveries (tenant_id, endpoint_id, position, event_id, type,
@@ -164,7 +164,7 @@ import TransparencyLog
     }
 
     @Test(arguments: Kind.allCases)
-    func `histories and exports are not whole`(kind: Kind) async throws {
+    func `histories and exports are incomplete`(kind: Kind) async throws {
         try await Self.with(kind) { scene in
             let histories = HistoryReads(
                 url: scene.database.runtimeURL, keyring: SequencerFixture.keyring)
@@ -189,7 +189,7 @@ import TransparencyLog
     }
 
     @Test(arguments: Kind.allCases)
-    func `a sealer refuses it, and goes on with other tenants`(kind: Kind) async throws {
+    func `a sealer refuses it and continues with other tenants`(kind: Kind) async throws {
         try await Self.with(kind) { scene in
             try await scene.ledger.open(tenant("acme"))
             for _ in 0..<2 {
@@ -237,7 +237,7 @@ import TransparencyLog
     }
 
     @Test(arguments: Kind.allCases)
-    func `verify names it, and nothing is decided behind it`(kind: Kind) async throws {
+    func `verify names it, and no command is decided after it`(kind: Kind) async throws {
         try await Self.with(kind) { scene in
             let verifier = Verifier(
                 url: scene.database.runtimeURL, keyring: SequencerFixture.keyring)

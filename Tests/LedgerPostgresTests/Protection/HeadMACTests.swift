@@ -5,7 +5,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-/// The code of a tenant's head: nobody decides on from a head that no server has written.
+/// The MAC of a tenant's head: no command is decided from a head that no server has written.
 @Suite struct HeadMACTests {
     private static let changes = [
         "next_position = next_position + 1", "last_recorded_at = '2099-01-01T00:00:00Z'",
@@ -16,7 +16,7 @@ import Testing
     ]
 
     @Test(arguments: changes)
-    func `a head that somebody changed is decided from no more`(change: String) async throws {
+    func `no command is decided from a changed head`(change: String) async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database, isProtected: true) { fixture in
                 let acme = try #require(TenantID("acme"))
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `a server of a former release can append nothing`() async throws {
+    @Test func `a server of an earlier release can append nothing`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { _ in
                 let refusal = try await database.asRuntime.refusal(
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `a log that says nothing of protection gets its codes from the first batch on`()
+    @Test func `a log that states no protection gets its MACs from the first batch on`()
         async throws
     {
         try await ScratchDatabase.with { database in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// Which code counts where in a log.
+/// The MACs that are valid at each position of a log.
 @Suite struct LogMarksTests {
     private typealias Fixture = SequencerFixture
 
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// The stored codes of a log.
+    /// The stored MACs of a log.
     private static func codes(
         _ database: ScratchDatabase, of tenant: TenantID = .default
     ) async throws -> [[UInt8]] {
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// A code that is made with a key for any place.
+    /// Returns a MAC made with a key for any position.
     private static func code(
         _ key: MACKey, of event: LoggedEvent, in log: [LoggedEvent], tenant: TenantID = .default,
         number: Int64 = 1, at position: LogPosition? = nil
@@ -47,7 +47,7 @@ import Testing
         ).bytes
     }
 
-    @Test func `a code counts at its own place of its own log only`() async throws {
+    @Test func `a MAC is valid only at its own position of its own log`() async throws {
         try await ScratchDatabase.with { database in
             try await Fixture.with(database, isProtected: true) { fixture in
                 let acme = tenant("acme")
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    /// Has a log go on under another key.
+    /// Continues a log under another key.
     private static func rotate(
         _ database: ScratchDatabase, _ fixture: SequencerFixture, root: Digest? = nil
     ) async throws {
@@ -107,7 +107,8 @@ import Testing
         ).get()
     }
 
-    @Test func `each key counts in its own range, and a former one need not be kept`() async throws
+    @Test func `each key is valid in its own range, and a former one need not be kept`()
+        async throws
     {
         try await ScratchDatabase.with { database in
             try await Fixture.with(database, isProtected: true) { fixture in
@@ -142,14 +143,14 @@ import Testing
                     let damage = #expect(throws: LogDamage.self) {
                         try early.check(code, at: place, leaf: event.leaf)
                     }
-                    #expect(damage?.lacksKey == true, "nothing is known to be wrong")
+                    #expect(damage?.lacksKey == true, "no fault is known")
                 }
             }
         }
     }
 
     @Test(arguments: [0, 4])
-    func `behind a mark that nobody with the key has written everything is in doubt`(
+    func `after a marker that no holder of the key has written nothing is trusted`(
         mark: Int64
     ) async throws {
         try await ScratchDatabase.with(owner: .plain) { database in
@@ -181,7 +182,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `verify holds the log against the root that a change of the key states`(
+    func `verify compares the log with the root that a change of the key states`(
         isRight: Bool
     ) async throws {
         try await ScratchDatabase.with { database in

@@ -3,18 +3,18 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// The codes that authenticate rows.
+/// The MACs of rows.
 @Suite struct MACMessageTests {
     private static func key(_ byte: UInt8) throws -> MACKey {
         MACKey(try #require(SymmetricKey(bytes: Array(repeating: byte, count: 32))))
     }
 
-    @Test func `a code is the first 16 bytes of HMAC-SHA-256, behind the key's id`() throws {
+    @Test func `a MAC is the first 16 bytes of HMAC-SHA-256, after the key's id`() throws {
         let key = try Self.key(7)
         let secret = Array(repeating: UInt8(7), count: 32)
         var message = MACMessage(.entry, tenant: "acme")
         message.int8(258)
-        // Each text has its length before it.
+        // Each text is preceded by its length.
         let bytes: [UInt8] =
             [0, 0, 0, 0, 0, 0, 0, 5] + Array("entry".utf8) + [0, 0, 0, 0, 0, 0, 0, 4]
             + Array("acme".utf8) + [0, 0, 0, 0, 0, 0, 1, 2]
@@ -43,7 +43,7 @@ import Testing
         #expect(MACMessage(.head, tenant: "a").bytes != MACMessage(.entry, tenant: "a").bytes)
     }
 
-    @Test func `a code is accepted for its own message and key only`() throws {
+    @Test func `a MAC is accepted for its own message and key only`() throws {
         let (key, other) = (try Self.key(1), try Self.key(2))
         let keys = MACKeys(current: key)
         let message = MACMessage(.session, tenant: "a")
@@ -58,7 +58,7 @@ import Testing
             #expect(!keys.accept(changed, of: message))
         }
         keys.use(MACKeys(current: other, former: [key]))
-        #expect(keys.accept(stored, of: message), "a former key's codes still count")
+        #expect(keys.accept(stored, of: message), "a former key's MACs are still accepted")
     }
 
     @Test(arguments: ["", "0123456", "012345678", "0123456G", "0123456A", "-1234567"])

@@ -7,9 +7,9 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// The codes of decision state: no command goes by a row that no server has written.
+/// The MACs of decision state: no command relies on a row that no server has written.
 @Suite struct RowMACTests {
-    /// A change, and the subject that then signs in.
+    /// A change, and the subject that signs in afterwards.
     private static let identityChanges = [
         ("provider = 'google'", "google", "ada"), ("provider_id = 'thief'", "apple", "thief"),
         ("identity_id = gen_random_uuid()", "apple", "ada"),
@@ -26,7 +26,7 @@ import Testing
     ]
 
     @Test(arguments: identityChanges)
-    func `an identity that somebody changed signs nobody in`(
+    func `a changed identity cannot be signed in with`(
         change: String, provider: String, name: String
     ) async throws {
         try await Self.with { database, fixture, _, _ in
@@ -58,7 +58,7 @@ import Testing
     ]
 
     @Test(arguments: sessionChanges)
-    func `a session that somebody changed does nothing any more`(change: String) async throws {
+    func `a changed session is no longer usable`(change: String) async throws {
         try await Self.with { database, fixture, ada, bob in
             try await database.asRuntime.execute(
                 "UPDATE sessions SET \(change) WHERE session_id = '\(ada.caller.session)'")
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: ["a sign-out", "an unlink"])
-    func `a session that has ended is not brought back`(end: String) async throws {
+    func `an ended session cannot be restored`(end: String) async throws {
         try await Self.with { database, fixture, ada, _ in
             var story = Story(fixture.sequencer, seed: 2)
             if end == "an unlink" {
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `a session that was refreshed has the code of what it is then`() async throws {
+    @Test func `a refreshed session has the MAC of its new state`() async throws {
         try await Self.with { database, fixture, ada, _ in
             var story = Story(fixture.sequencer, seed: 2)
             let current = try await database.asRuntime.texts(
@@ -113,7 +113,7 @@ import Testing
     ]
 
     @Test(arguments: mergeChanges)
-    func `a merge that somebody changed is not taken back`(change: String) async throws {
+    func `a changed merge cannot be undone`(change: String) async throws {
         try await MergeFixture.with(isProtected: true) { fixture in
             let merge = try await fixture.merge()
             try await fixture.check()
@@ -125,9 +125,8 @@ import Testing
     }
 
     @Test(arguments: ["provider_id = 'thief'", "linked_at = linked_at - interval '1 day'"])
-    func `an identity that a merge left behind, and somebody changed, is not given back`(
-        change: String
-    ) async throws {
+    func `a changed identity that a merge left behind is not returned`(change: String) async throws
+    {
         try await MergeFixture.with(isProtected: true) { fixture in
             let merge = try await fixture.merge()
             try await fixture.database.asRuntime.execute(
@@ -137,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `a survivor that somebody changed is found`() async throws {
+    @Test func `a changed survivor is found`() async throws {
         try await MergeFixture.with(isProtected: true) { fixture in
             let merge = try await fixture.merge()
             try await fixture.database.asRuntime.execute(
@@ -147,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `who hands an account to a subject of his is not signed in, and his neighbours are`()
+    @Test func `a subject given a foreign account is not signed in, and its neighbours are`()
         async throws
     {
         try await Self.with { database, fixture, ada, _ in
@@ -166,7 +165,7 @@ import Testing
                 #expect(results[name] == .some(.none), "\(name) is signed in")
             }
             #expect(fixture.sequencer.statistics.batchesSplit > 0, "they came in one batch")
-            // Somebody who holds a link of the account learns of it, too, rather than going on beside it.
+            // A caller who holds a link of the account also fails, rather than continuing beside it.
             await #expect(throws: LedgerFault.internalFailure) {
                 _ = try await fixture.signIn(subject("apple", "ada"))
             }
@@ -174,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func `a row without a code is right while its log is not protected, a wrong one never`()
+    @Test func `a row without a MAC is valid while its log is not protected, a wrong MAC never`()
         async throws
     {
         try await Self.with(isProtected: false) { database, fixture, ada, _ in
@@ -200,7 +199,7 @@ import Testing
         "protected_from = NULL", "protected_from = NULL, mac = NULL", "mac = NULL",
         "log_number = 2",
     ])
-    func `a head that somebody changed is found`(change: String) async throws {
+    func `a changed head is found`(change: String) async throws {
         try await Self.with { database, _, _, _ in
             try await database.asRuntime.execute("UPDATE ledger_head SET \(change)")
             try await Self.expectFound(.head, database)
@@ -233,7 +232,7 @@ import Testing
                 successor: digest(Array(repeating: 2, count: 32)), sealedSuccessor: [3]))
     }
 
-    /// Signs people in whose commands wait for one lock together; says how each failed.
+    /// Signs people in whose commands wait for one lock together; returns the error of each.
     private static func inOneBatch(
         _ names: [String], _ database: ScratchDatabase, _ fixture: SequencerFixture
     ) async throws -> [String: LedgerFault?] {

@@ -4,7 +4,7 @@ import LedgerTestSupport
 import Testing
 
 @Suite struct `Account reads` {
-    @Test func `identities come in the order of their links, whatever the order of their ids`()
+    @Test func `identities are in the order of their links, whatever the order of their ids`()
         async throws
     {
         try await ScratchDatabase.with { database in
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `reads of several tenants are one query, and each gets its own`() async throws {
+    @Test func `reads of several tenants are one query, and each gets its own rows`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 let other = try #require(TenantID("other"))
@@ -56,7 +56,8 @@ import Testing
         }
     }
 
-    @Test func `a read that is behind does not wait until the projector has rested`() async throws {
+    @Test func `a read of a lagging account does not wait for the projector's pause`() async throws
+    {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 let advances = AdvanceSignal()

@@ -19,7 +19,7 @@ struct EventReadsTests {
         return page.elements.map(\.position.value)
     }
 
-    @Test func `each filter gives what the entries say`() async throws {
+    @Test func `each filter matches the entries`() async throws {
         try await HistoryFixture.with { fixture in
             let reads = reads(fixture.database)
             let all = try await reads.events(
@@ -61,7 +61,7 @@ struct EventReadsTests {
         }
     }
 
-    @Test func `personal data is there when it is asked for`() async throws {
+    @Test func `personal data is included on request`() async throws {
         try await HistoryFixture.with { fixture in
             let reads = reads(fixture.database)
             let page = try await reads.events(
@@ -87,7 +87,7 @@ struct EventReadsTests {
         }
     }
 
-    @Test func `what was changed is shown as it is and said to be damaged`() async throws {
+    @Test func `a changed event is shown as it is and reported as damaged`() async throws {
         try await HistoryFixture.with { fixture in
             let reads = reads(fixture.database)
             try await fixture.damage(
@@ -105,7 +105,7 @@ struct EventReadsTests {
         }
     }
 
-    @Test func `every event is found by its id, by the time that is in it`() async throws {
+    @Test func `every event is found by its id, through the time in it`() async throws {
         try await HistoryFixture.with { fixture in
             let reads = reads(fixture.database)
             let all = try await reads.events(
@@ -120,7 +120,7 @@ struct EventReadsTests {
                 let found = try await reads.event(recorded.id, in: .default, isDisclosing: false)
                 #expect(found == event)
             }
-            // Where the column of times is another one, the id is still found.
+            // Where the column of times differs, the id is still found.
             try await fixture.damage("UPDATE events SET recorded_at = 'epoch'")
             for event in all.elements {
                 let id = try #require(event.recorded?.id)
@@ -169,14 +169,14 @@ struct EventReadsTests {
         return text.first.flatMap { Int($0) } ?? 0
     }
 
-    @Test func `another event under the id that is asked for is said to be another`() async throws {
+    @Test func `another event under the requested id is reported`() async throws {
         try await HistoryFixture.with { fixture in
             let reads = reads(fixture.database)
             let all = try await reads.events(
                 matching: EventQuery(limit: 100), in: .default, isDisclosing: false)
             let (asked, other) = (all.elements[2], all.elements[6])
             let id = try #require(asked.recorded?.id)
-            // Bob's event is called as Ada's is, and then instead of it.
+            // Bob's event has Ada's id, first in addition and then instead.
             try await fixture.damage(
                 "UPDATE events SET event_id = '\(id)', recorded_at = (SELECT recorded_at FROM events"
                     + " WHERE position = 2) WHERE position = 6")
@@ -191,7 +191,7 @@ struct EventReadsTests {
         }
     }
 
-    @Test func `of one account's events only what is about it is disclosed`() async throws {
+    @Test func `of one account's events only its own data is disclosed`() async throws {
         try await HistoryFixture.with { fixture in
             let reads = reads(fixture.database)
             var query = EventQuery(limit: 100)
@@ -213,7 +213,7 @@ struct EventReadsTests {
         }
     }
 
-    @Test func `a reader that goes on misses no event of two processes`() async throws {
+    @Test func `a continuing reader misses no event of two processes`() async throws {
         let lanes = 8
         let perLane = 25
         try await ScratchDatabase.with { database in
@@ -252,7 +252,7 @@ struct EventReadsTests {
         }
     }
 
-    /// Reads page after page while events are appended, until there was no more after the last.
+    /// Reads page after page while events are appended, until none follow the last one.
     private func follow(
         _ reads: EventReads, until isOver: Flag, _ change: (inout EventQuery) -> Void
     ) async throws -> [LogPosition] {
@@ -261,7 +261,7 @@ struct EventReadsTests {
         var seen: [LogPosition] = []
         try await eventually("the last event to be seen", within: .seconds(120)) {
             let wasOver = isOver.isRaised
-            // Pages that are full, and pages that end where the log ends by then.
+            // Full pages, and pages that end at the log's current end.
             query.limit = query.limit == 4 ? 100 : 4
             let page = try await reads.events(
                 matching: query, in: .default, isDisclosing: false)
@@ -272,10 +272,10 @@ struct EventReadsTests {
         return seen
     }
 
-    @Test func `a page looks at a bounded part of the log`() async throws {
+    @Test func `a page scans a bounded part of the log`() async throws {
         try await ScratchDatabase.with { database in
             let count = EventReads.windowMax + 10
-            // Not entries, but what bounds the work does not look into them.
+            // Not entries, but the bound does not depend on their content.
             try await database.asSuperuser.execute(
                 """
                 INSERT INTO events (tenant_id, position, event_id, type, schema_version, recorded_at,

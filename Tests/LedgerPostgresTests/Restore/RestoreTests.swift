@@ -6,9 +6,9 @@ import TransparencyLog
 
 @testable import LedgerPostgres
 
-/// What a restore loses and brings back, and how the ledger goes on.
+/// The events lost and data brought back by a restore, and how the ledger continues.
 @Suite struct RestoreTests {
-    @Test func `a whole log is called whole`() async throws {
+    @Test func `a complete log is reported as complete`() async throws {
         try await with { fixture, sealing in
             await #expect(throws: SealerRecordFault.self, "no directory, no answer") {
                 try await check(sealing)
@@ -18,12 +18,12 @@ import TransparencyLog
             #expect(report.isWhole && report.signed?.checkpoint.size == report.size)
             var story = fixture.story
             _ = try await story.signIn("apple", "later")
-            #expect(try await check(sealing).isWhole, "what is not signed yet is no loss")
+            #expect(try await check(sealing).isWhole, "the unsigned end is no loss")
         }
     }
 
     @Test(arguments: [false, true])
-    func `a restore is taken under another name, and erases again who came back`(
+    func `a restore is accepted under another name, and repeats the erasures it undid`(
         hasGrown: Bool
     ) async throws {
         try await with { fixture, sealing in
@@ -57,7 +57,7 @@ import TransparencyLog
             for intent in [.recordRestore(RecordRestore(fact))] + report.erasures {
                 _ = try await story.submit(intent).get()
             }
-            // A crash here is mended by the next run, which states nothing twice.
+            // A crash here is repaired by the next run, which records nothing twice.
             let again = try await check(sealing)
             #expect(again.loss != nil && again.fact == nil && again.returned.isEmpty)
             let origin = try sealing.record.beginNewOrigin(of: .default)
@@ -75,11 +75,11 @@ import TransparencyLog
         }
     }
 
-    @Test func `the directory of another sealer says nothing`() async throws {
+    @Test func `the directory of another sealer is refused`() async throws {
         try await with { _, sealing in
             try await sealing.sealOnce()
             try await SealingFixture.with(sealing.database) { other in
-                // It is there, and empty.
+                // It exists, and is empty.
                 try FileManager.default.createDirectory(
                     atPath: other.path, withIntermediateDirectories: true)
                 await #expect(throws: SealerRecordFault.self) { try await check(other) }
@@ -87,7 +87,7 @@ import TransparencyLog
         }
     }
 
-    /// How the ledger goes on after the first restore, before the second one.
+    /// How the ledger continues between the first restore and the second one.
     @Test(arguments: [false, true])
     func `the same backup restored twice is noticed twice`(hasGrown: Bool) async throws {
         try await with { fixture, sealing in
@@ -115,10 +115,10 @@ import TransparencyLog
         }
     }
 
-    @Test func `a name that the log does not account for is no whole log`() async throws {
+    @Test func `a log name without an event makes the log incomplete`() async throws {
         try await with { fixture, sealing in
             try await sealing.sealOnce()
-            // The database came back whole after the loss had been taken.
+            // The database returned complete after the loss had been accepted.
             _ = try sealing.record.beginNewOrigin(of: .default)
             let report = try await check(sealing)
             #expect(report.loss == .statement && !report.isWhole)
@@ -129,9 +129,9 @@ import TransparencyLog
         }
     }
 
-    /// Rows that the serving login adds: above everything, below it, and where the next one would be.
+    /// Rows that the serving login adds: above everything, below it, and at the next size.
     @Test(arguments: [1_000, 1, 0])
-    func `checkpoints that nobody signed end a name, and the log goes on under another`(
+    func `checkpoints without a valid signature end a name, and the log continues under another`(
         size: Int
     ) async throws {
         try await with { fixture, sealing in
@@ -139,7 +139,7 @@ import TransparencyLog
             try await sealing.sealOnce()
             _ = try await story.signIn("apple", "later")
             let end = try await check(sealing).size
-            // Under the next name as well, which anybody can guess.
+            // Also under the next name, which can be guessed.
             for origin in [SealingFixture.origin, SealingFixture.origin + "/2"] {
                 try await fixture.database.asRuntime.execute(
                     """
@@ -169,7 +169,9 @@ import TransparencyLog
         }
     }
 
-    @Test func `who came back and is held since is not erased again`() async throws {
+    @Test func `a person who was brought back and is under a hold is not erased again`()
+        async throws
+    {
         try await with { fixture, sealing in
             var story = fixture.story
             try await fixture.database.backUp()
@@ -204,7 +206,7 @@ import TransparencyLog
 }
 
 extension ScratchDatabase {
-    /// Keeps every table as it is, as a backup would.
+    /// Copies every table, as a backup would.
     func backUp() async throws {
         try await asSuperuser.execute(
             """
@@ -217,7 +219,7 @@ extension ScratchDatabase {
             """)
     }
 
-    /// Puts every table back to what it was, as a restore does, and drops the backup.
+    /// Restores every table from the copies, and drops the backup.
     func restore(keepsBackup: Bool = false) async throws {
         try await asSuperuser.execute(
             """

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// Rows that statements are given as arrays.
+/// Rows that are passed to statements as arrays.
 @Suite struct ArrayRowsTests {
     @Test func `arrays are rows in their order, with nulls where one is shorter`() async throws {
         let rows = ArrayRows.sql(["word": "text", "number": "bigint"], from: 2, ordinal: "n")

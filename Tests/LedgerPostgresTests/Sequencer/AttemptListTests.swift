@@ -27,7 +27,7 @@ import Testing
         ]
     }
 
-    @Test func `are read as they were written`() throws {
+    @Test func `are decoded as they were encoded`() throws {
         let attempts = try Self.attempts()
         let bytes = try #require(AttemptList.encode(attempts))
         #expect(AttemptList.decode(bytes) == attempts)
@@ -38,14 +38,14 @@ import Testing
         let bytes = try #require(AttemptList.encode(try Self.attempts()))
         let whole = try Self.attempts()
         for count in 0..<bytes.count {
-            // One that ends where an attempt ends is a shorter list, never this one.
+            // A prefix that ends between attempts is a shorter list, never this one.
             #expect(AttemptList.decode(Array(bytes.prefix(count))) != whole)
         }
         #expect(AttemptList.decode([2] + bytes.dropFirst()) == nil)
         #expect(AttemptList.decode(bytes + [0]) == nil)
     }
 
-    @Test func `come over from the table that held them before`() async throws {
+    @Test func `are migrated from the table that held them before`() async throws {
         let attempts = try Self.attempts().filter { $0.key.action != .merge }
         try await ScratchDatabase.with(isMigrated: false) { database in
             let session = Session(url: database.superuserURL, applicationName: "a test")

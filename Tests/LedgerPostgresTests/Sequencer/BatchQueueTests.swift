@@ -15,14 +15,14 @@ import Testing
         return (batch: sifted.batch.map(\.element), late: sifted.late.map(\.element))
     }
 
-    @Test func `what waits comes out in its order, as much as is asked for`() {
+    @Test func `elements are returned in order, up to the requested number`() {
         for number in 1...5 { #expect(queue.add(number)) }
         #expect(take(max: 3) == (batch: [1, 2, 3], late: []))
         #expect(take(max: 3) == (batch: [4, 5], late: []))
         #expect(take(max: 3) == (batch: [], late: []))
     }
 
-    @Test func `all that has waited too long comes out at once, however little is asked for`() {
+    @Test func `all late elements are returned at once, however few are requested`() {
         for number in 1...6 { #expect(queue.add(number)) }
         clock.advance(by: .seconds(4))
         for number in 7...8 { #expect(queue.add(number)) }
@@ -31,12 +31,12 @@ import Testing
         #expect(take(max: 1) == (batch: [1], late: []))
         clock.advance(by: .milliseconds(1))
         #expect(take(max: 1) == (batch: [7], late: [2, 3, 4, 5, 6]))
-        // Their places are free.
+        // Their slots are free.
         for number in 9...15 { #expect(queue.add(number)) }
         #expect(!queue.add(16))
     }
 
-    @Test func `what comes again has waited since it came first`() {
+    @Test func `a returned element has waited since it was first added`() {
         let first = clock.now
         clock.advance(by: .seconds(3))
         #expect(queue.add(1))
@@ -45,7 +45,7 @@ import Testing
         #expect(take(max: 1) == (batch: [1], late: [2]))
     }
 
-    @Test func `what was taken may become late as well`() {
+    @Test func `an element that was removed may also become late`() {
         for number in 1...2 { #expect(queue.add(number)) }
         let taken = queue.take(max: 2).batch
         #expect(queue.sift(taken).batch.map(\.element) == [1, 2])

@@ -4,9 +4,9 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-/// Rows that no version of this program wrote: they harm nobody but their own account, and are found.
+/// Rows that no version of this program wrote: they affect only their own account, and are found.
 @Suite struct DamageTests {
-    @Test func `subjects that Unicode calls equivalent stay apart in one batch`() async throws {
+    @Test func `canonically equivalent subjects are distinct in one batch`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 let subjects = ["jos\u{E9}", "jose\u{301}"].map { subject("google", $0) }
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `an identity that is moved by hand is found, even with its disclosures gone`()
+    @Test func `an identity that is moved by hand is found, even without its disclosures`()
         async throws
     {
         try await ScratchDatabase.with { database in
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: ["-7", "0", "9223372036854775807"])
-    func `a sequence that cannot be is refused by the table`(value: String) async throws {
+    func `an invalid sequence is refused by the table`(value: String) async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 _ = try await fixture.signIn(subject("apple", "ada"))
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: ["-7", "9223372036854775807"])
-    func `a sequence that cannot be harms its own account only`(value: String) async throws {
+    func `an invalid sequence affects its own account only`(value: String) async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 _ = try await fixture.signIn(subject("apple", "ada"))
@@ -122,7 +122,7 @@ import Testing
 }
 
 extension ScratchDatabase {
-    /// Does what only a superuser can do.
+    /// Executes SQL that only a superuser can.
     fileprivate func attack(_ script: String) async throws {
         let session = Postgres.Session(url: superuserURL, applicationName: "attacker")
         try await session.run { try $0.execute(script) }

@@ -4,9 +4,9 @@ import LedgerTestSupport
 import Synchronization
 import Testing
 
-/// Answers leave on another thread than batches are carried out on.
+/// Answers are delivered on another thread than batches are executed on.
 @Suite struct DeliveryOrderTests {
-    /// What was told of commits, and whether the first large one is being held back.
+    /// The reported commits, and whether the first large one is held back.
     private final class Told: Sendable {
         let positions = Mutex<[Int64]>([])
         let sequencer = Mutex<Sequencer?>(nil)
@@ -34,7 +34,7 @@ import Testing
                 configuration: SequencerConfiguration(url: database.runtimeURL),
                 policy: { _ in SequencerFixture.roomyPolicy }, keyring: SequencerFixture.keyring,
                 onCommit: told.take, onFault: { Issue.record("\($0)") })
-            // Three sign-ins wait before the loop begins, so they are one batch of nine events.
+            // Three sign-ins wait before the loop starts, so they are one batch of nine events.
             var commands = RandomCommands(seed: 1, subjectsPerProvider: 50)
             let fact = LedgerOpened(mode: .development, encryptionKey: "test", tokenKey: "test")
             let open = Command(

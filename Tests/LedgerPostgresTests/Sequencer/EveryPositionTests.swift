@@ -3,7 +3,7 @@ import LedgerPostgres
 import LedgerTestSupport
 import Testing
 
-/// After every single command of a random history, everything that is derived from the log agrees with it.
+/// After every command of a random history, everything derived from the log agrees with it.
 @Suite struct EveryPositionTests {
     @Test(arguments: [UInt64(21), 22])
     func `replay equals decision state and read models at every position`(

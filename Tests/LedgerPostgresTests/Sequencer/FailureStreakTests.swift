@@ -5,7 +5,7 @@ import Testing
 @Suite struct FailureStreakTests {
     private let start = ContinuousClock.now
 
-    @Test func `one failure is no streak, and neither are several at once`() {
+    @Test func `neither one failure nor several at once are a streak`() {
         var streak = FailureStreak()
         #expect(!streak.isLasting(at: start))
         streak.add(at: start)
@@ -14,7 +14,7 @@ import Testing
         #expect(!streak.isLasting(at: start + .seconds(3)))
     }
 
-    @Test func `failures for a while are one until a batch is committed`() {
+    @Test func `failures over a time are a streak until a batch is committed`() {
         var streak = FailureStreak()
         streak.add(at: start)
         streak.add(at: start + .seconds(1))
@@ -25,7 +25,7 @@ import Testing
         #expect(!streak.isLasting(at: start + .seconds(2)))
     }
 
-    @Test func `a streak is forgotten when nobody comes, and known again with the next failure`() {
+    @Test func `a streak ends without commands, and resumes with the next failure`() {
         var streak = FailureStreak()
         streak.add(at: start)
         streak.add(at: start + .seconds(2))

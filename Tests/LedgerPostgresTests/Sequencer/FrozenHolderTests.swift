@@ -7,14 +7,13 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// Processes that stand still while they hold what others wait for, as one does that is stopped or whose
-/// machine is paused.
+/// Processes that freeze while they hold locks, like a process that is stopped or whose machine is paused.
 @Suite struct FrozenHolderTests {
-    /// What a process was about when it stopped.
+    /// The activity during which a process froze.
     enum Moment: CaseIterable {
         case sendingPipeline, readingAnswer, sendingCopy, betweenTrips
 
-        /// Which of its connections Postgres waits for then.
+        /// The connections that Postgres then waits for.
         var condition: String {
             switch self {
             case .sendingPipeline, .sendingCopy:
@@ -26,12 +25,12 @@ import Testing
         }
     }
 
-    // More than the sockets on both sides hold.
+    // More than the socket buffers on both sides hold.
     private static let longAnswer = Statement(
         "long_answer", "SELECT repeat('x', 1000) FROM generate_series(1, 50000)")
 
     @Test(arguments: [Moment.sendingPipeline, .readingAnswer])
-    func `a batch that stands still does not hold the tenant`(_ moment: Moment) async throws {
+    func `a frozen batch does not block the tenant`(_ moment: Moment) async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 let thaw = DispatchSemaphore(value: 0)
@@ -56,7 +55,7 @@ import Testing
                     for _ in 0..<3 where !isServed {
                         isServed = (try? await story.signIn("apple", "ada")) != nil
                     }
-                    #expect(isServed, "three batches waited for one that stood still")
+                    #expect(isServed, "three batches waited for a frozen one")
                 }
                 thaw.signal()
                 await #expect(throws: PostgresError.self) { try await batch.value }
@@ -65,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: [Moment.sendingCopy, .betweenTrips])
-    func `a projector that stands still does not keep reads waiting`(
+    func `a frozen projector does not delay reads`(
         _ moment: Moment
     ) async throws {
         try await ScratchDatabase.with { database in
@@ -92,7 +91,7 @@ import Testing
                     for _ in 0..<3 where seen == nil {
                         seen = try? await reads.identities(of: ada.caller, in: .default).get().count
                     }
-                    #expect(seen == 2, "three reads waited for a projector that stood still")
+                    #expect(seen == 2, "three reads waited for a frozen projector")
                 }
                 reads.close()
                 projecting.cancel()
@@ -102,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func `who stands still and holds nothing is left alone`() async throws {
+    @Test func `a frozen client without locks is left alone`() async throws {
         try await ScratchDatabase.with { database in
             let thaw = DispatchSemaphore(value: 0)
             defer { thaw.signal() }
@@ -118,7 +117,7 @@ import Testing
                     }
                 }
             }
-            try await eventually("a reader stands still") {
+            try await eventually("a reader is frozen") {
                 try await count(
                     of: .access, in: database,
                     where: "state = 'active' AND wait_event = 'ClientRead'") == 1
@@ -129,8 +128,8 @@ import Testing
             defer { frozen.end() }
             try await expectHeld(.sendingCopy, by: .projector, in: database)
             try await watched(database) {
-                // The reader stands for longer than the one that is ended.
-                try await eventually("the holder is ended") {
+                // The reader is frozen for longer than the holder that is terminated.
+                try await eventually("the holder is terminated") {
                     try await count(of: .projector, in: database, where: "true") == 0
                 }
             }
@@ -139,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `Postgres is told to notice within seconds that a machine has vanished`()
+    @Test func `Postgres is configured to notice within seconds that a machine has vanished`()
         async throws
     {
         try await ScratchDatabase.with { database in
@@ -156,7 +155,7 @@ import Testing
         }
     }
 
-    // What holds for the socket; over one of the same machine nothing does.
+    // The settings of the socket, which have no effect on a local one.
     private static let vanishing = Statement(
         "vanishing",
         """
@@ -169,12 +168,12 @@ import Testing
     private func expectHeld(
         _ moment: Moment, by holder: HolderName, in database: ScratchDatabase
     ) async throws {
-        try await eventually("\(holder) stands still: \(moment)") {
+        try await eventually("\(holder) is frozen: \(moment)") {
             try await count(of: holder, in: database, where: moment.condition) == 1
         }
     }
 
-    /// How many connections of a name there are for which something holds.
+    /// Returns the number of connections with a name for which a condition holds.
     private func count(
         of holder: HolderName, in database: ScratchDatabase, where condition: String
     ) async throws -> Int {
@@ -203,7 +202,7 @@ import Testing
     }
 }
 
-/// A client of Postgres that says what it is told and then nothing, with its connection open.
+/// A client of Postgres that sends its script and then nothing, with its connection open.
 private final class SilentClient {
     private let process: ChildProcess
     private let input = Pipe()

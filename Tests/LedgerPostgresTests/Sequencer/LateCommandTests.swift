@@ -5,15 +5,15 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// Nobody waits for longer than the limit and one transaction, however many wait.
+/// No command waits for longer than the limit and one transaction, however many wait.
 @Suite(.timeLimit(.minutes(10))) struct LateCommandTests {
     private let clock = ManualClock()
 
-    @Test func `after a transaction that stalls, what waited too long is refused and never begun`()
+    @Test func `after a stalled transaction, late commands are refused and never started`()
         async throws
     {
         let store = StallingStore(stalls: 1)
-        // One batch under way, and behind it ten that might each wait as long again.
+        // One batch in progress, followed by ten that might each wait as long again.
         let answers = try await answers(of: store, waiting: 40) {
             clock.advance(by: AnswerTime.waitMax + .seconds(1))
             store.end(.success(()))
@@ -23,7 +23,7 @@ import Testing
         #expect(store.count == 1)
     }
 
-    @Test func `what became late over a batch that was refused is not begun again in halves`()
+    @Test func `commands that became late during a refused batch are not retried in halves`()
         async throws
     {
         let store = StallingStore(stalls: 2)
@@ -37,7 +37,7 @@ import Testing
         #expect(store.count == 2)
     }
 
-    /// Begins a batch of one command, lets others wait for its end, and gives all answers.
+    /// Starts a batch of one command, lets others wait for its end, and returns all answers.
     private func answers(
         of store: StallingStore, waiting: Int, _ body: () async throws -> Void
     ) async throws -> [Sequencer.Answer] {
@@ -70,7 +70,7 @@ import Testing
     }
 }
 
-/// A store whose first transactions end when the test says so, and how; later ones end at once.
+/// A store whose first transactions end when and how the test says; later ones end at once.
 private final class StallingStore: BatchStore {
     typealias End = Result<Void, BatchFault>
 
@@ -86,13 +86,13 @@ private final class StallingStore: BatchStore {
         self.stalls = stalls
     }
 
-    /// Transactions that were begun.
+    /// The number of transactions that were started.
     var count: Int { state.withLock(\.count) }
 
     var taskExecutor: (any TaskExecutor)? { nil }
     var deliveryExecutor: (any TaskExecutor)? { nil }
 
-    /// Ends the transaction that is under way.
+    /// Ends the transaction in progress.
     func end(_ end: End) {
         state.withLock { $0.stalled.take() }?.resume(returning: end)
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock that stands still until it is told to move.
+/// A clock that moves only when it is advanced.
 final class ManualClock: Sendable {
     private let time = Mutex(ContinuousClock.now)
 

@@ -4,12 +4,12 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-/// A process that was left running while a newer one has migrated.
+/// A process that keeps running after a newer one has migrated.
 @Suite struct NewerSchemaTests {
     private static let newer =
         "INSERT INTO ledger_migrations VALUES (999, 'V999_later.sql', '\\x00')"
 
-    /// Keeps the position up to which the log was appended before it was committed.
+    /// Records the position up to which the log was appended before the migration's commit.
     private static let later = Migration(
         version: Migration.embedded.count + 1, name: "V00X_later.sql",
         sql: Array("CREATE TABLE appended_before AS SELECT next_position FROM ledger_head".utf8))
@@ -23,7 +23,7 @@ import Testing
         _ = try await database.asSuperuser.run(migrator)
     }
 
-    @Test func `under a newer schema nothing is appended, and the reason is told once`()
+    @Test func `under a newer schema nothing is appended, and the reason is reported once`()
         async throws
     {
         try await ScratchDatabase.with { database in
@@ -56,7 +56,8 @@ import Testing
         }
     }
 
-    @Test func `under a newer schema no account is read, and no API key is good`() async throws {
+    @Test func `under a newer schema no account is read, and no API key is accepted`() async throws
+    {
         try await ScratchDatabase.with { database in
             let gate = AccessGate(url: database.runtimeURL) { _ in }
             let gating = Task { await gate.run() }
@@ -98,13 +99,13 @@ import Testing
         }
     }
 
-    @Test func `a migration waits for the append under way, and the next one meets its schema`()
+    @Test func `a migration waits for the append in progress, and the next append sees its schema`()
         async throws
     {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 let before = try await fixture.log().count
-                // Stands for an append that has locked the head.
+                // Represents an append that has locked the head.
                 let append = Session(url: database.superuserURL, applicationName: "append")
                 try await append.step {
                     try $0.execute("BEGIN; SELECT 1 FROM ledger_head FOR UPDATE")
@@ -122,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `beside a migration no event is appended behind it`() async throws {
+    @Test func `no event is appended after a concurrent migration`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database, batchLimit: 4) { fixture in
                 let hasBegun = AdvanceSignal()
@@ -133,7 +134,7 @@ import Testing
                         for lane in 0..<8 {
                             group.addTask {
                                 var number = 0
-                                // One more after the migration, for those who are not refused.
+                                // One more after the migration, for commands that are not refused.
                                 while true {
                                     let isLast = isMigrated.isRaised
                                     number += 1
@@ -162,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func `a migration that finds no moment without appends says so and changes nothing`()
+    @Test func `a migration that finds no pause between appends says so and changes nothing`()
         async throws
     {
         try await ScratchDatabase.with { database in
@@ -178,7 +179,7 @@ import Testing
         }
     }
 
-    /// Waits until somebody waits for the heads.
+    /// Waits until a session waits for the heads.
     private func waiters(_ mode: String, in database: ScratchDatabase) async throws {
         let console = database.asSuperuser
         try await eventually("\(mode) to be waited for") {

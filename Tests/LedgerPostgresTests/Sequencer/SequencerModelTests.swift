@@ -3,7 +3,7 @@ import LedgerPostgres
 import LedgerTestSupport
 import Testing
 
-/// The sequencer against the pure model: the same commands must leave the same log.
+/// The sequencer compared with the pure model: the same commands must give the same log.
 @Suite struct SequencerModelTests {
     @Test(arguments: [UInt64(11), 12, 13])
     func `commands one by one leave the log of the pure model`(seed: UInt64) async throws {
@@ -28,8 +28,7 @@ import Testing
         }
     }
 
-    @Test func `commands all at once through two sequencers leave one log that folds`() async throws
-    {
+    @Test func `concurrent commands through two sequencers give one log that folds`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { first in
                 try await SequencerFixture.with(database) { second in
@@ -81,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `a command to a tenant that does not exist is refused and leaves nothing`()
+    @Test func `a command to an unknown tenant is refused and leaves nothing`()
         async throws
     {
         try await ScratchDatabase.with { database in

@@ -4,7 +4,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-/// What the sequencer survives: lost connections, frozen neighbours, rows that cannot be read.
+/// Failures that the sequencer survives: lost connections, frozen neighbours, unreadable rows.
 @Suite struct SequencerSurvivalTests {
     @Test func `a lost connection fails what was in flight and nothing after it`() async throws {
         try await ScratchDatabase.with { database in
@@ -18,7 +18,7 @@ import Testing
                     }
                     acknowledged += await replies
                 }
-                // The last word: with nobody ending connections, everything is answered again.
+                // The final check: once connections stay, every command is answered again.
                 let deadline = ContinuousClock.now + .seconds(120)
                 var healthy = 0
                 while healthy == 0, ContinuousClock.now < deadline {
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `faults are thrown to as many tasks as ask`() async throws {
+    @Test func `a fault is thrown to every waiting task`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 var commands = RandomCommands(seed: 1, subjectsPerProvider: 1)
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `a process that freezes inside its turn does not hold the tenant`() async throws {
+    @Test func `a process that freezes with the lock does not block the tenant`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 let frozen = Postgres.Session(url: database.runtimeURL, applicationName: "frozen")
@@ -92,7 +92,7 @@ import Testing
                     try connection.execute("BEGIN")
                     _ = try connection.query(
                         Statement("hold", "SELECT 1 FROM ledger_head FOR UPDATE"))
-                    // Holds the lock, as a stopped process would, until somebody else gets through.
+                    // Holds the lock, as a stopped process would, until another command succeeds.
                     let start = ContinuousClock.now
                     while connection.isAlive() {
                         #expect(ContinuousClock.now - start < .seconds(120), "the lock is given up")
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `a database that refuses the head's move appends nothing`() async throws {
+    @Test func `a database that refuses to move the head appends nothing`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 let admin = Postgres.Session(url: database.superuserURL, applicationName: "admin")

@@ -3,9 +3,9 @@ import LedgerPostgres
 import LedgerTestSupport
 import Testing
 
-/// What a session was opened by stays with it in the log and in the database.
+/// A session's methods remain with it in the log and in the database.
 @Suite struct SessionMethodsTests {
-    @Test func `a refresh answers the words that the session was opened with`() async throws {
+    @Test func `a refresh returns the methods that the session was opened with`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 try await fixture.open(.default)

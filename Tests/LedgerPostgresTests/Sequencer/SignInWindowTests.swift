@@ -3,7 +3,7 @@ import LedgerPostgres
 import LedgerTestSupport
 import Testing
 
-/// What a sign-in budget counts when several tenants share a batch.
+/// The counts of a sign-in budget when several tenants share a batch.
 @Suite struct SignInWindowTests {
     @Test func `tenants of one batch count sign-ins in their own windows`() async throws {
         let narrow = tenant("narrow")
@@ -18,7 +18,7 @@ import Testing
                     configuration: SequencerConfiguration(url: database.runtimeURL),
                     policy: { tenant in
                         var policy = SequencerFixture.roomyPolicy
-                        // A window of no length never holds a sign-in.
+                        // A window of length 0 never counts a sign-in.
                         policy.signInBudget = Budget(
                             limit: 1, windowSeconds: tenant == narrow ? 0 : 3600)
                         return policy

@@ -6,13 +6,13 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// What sequencers remember of ID tokens that are to be used once.
+/// The single-use ID tokens that sequencers remember.
 struct SpentIDTokenTests {
     private static let acme = tenant("acme")
     private static let expiry = Timestamp(
         seconds: Int64(Date().timeIntervalSince1970) + 600)
 
-    /// Signs somebody in with a token that a number stands for; false when that is refused as spent.
+    /// Signs in with a numbered token; returns false when it is refused as spent.
     private func opens(
         _ fixture: SequencerFixture, token: UInt8, in tenant: TenantID = .default,
         until expiry: Timestamp = expiry
@@ -37,7 +37,7 @@ struct SpentIDTokenTests {
         }
     }
 
-    /// Lets the time of what is remembered pass.
+    /// Lets the remembered tokens expire.
     private func pass(seconds: Int, _ database: ScratchDatabase) async throws {
         let session = Postgres.Session(url: database.superuserURL, applicationName: "time")
         try await session.run { connection in
@@ -60,14 +60,14 @@ struct SpentIDTokenTests {
         return count
     }
 
-    @Test func `two sequencers remember a token together, and so does the next process`()
+    @Test func `two sequencers share spent tokens, and so does the next process`()
         async throws
     {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { first in
                 try await first.open(Self.acme)
                 try await SequencerFixture.with(database) { second in
-                    // At once and within a minute: whoever asks again has lost an answer.
+                    // At once and within a minute: a repeated request has lost its answer.
                     async let here = opens(first, token: 1)
                     async let there = opens(second, token: 1)
                     let both = try await [here, there]
@@ -91,7 +91,7 @@ struct SpentIDTokenTests {
         }
     }
 
-    @Test func `what one batch decides counts for its later commands`() async throws {
+    @Test func `a batch's decisions count for its later commands`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 let results = try await withThrowingTaskGroup { group in
@@ -104,7 +104,7 @@ struct SpentIDTokenTests {
         }
     }
 
-    @Test func `a token is forgotten when no clock can take it for good any more`() async throws {
+    @Test func `a token is forgotten when no clock can accept it any more`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 _ = try await opens(fixture, token: 1)
