@@ -1,19 +1,19 @@
 import Testing
 
 @Suite struct PlantedBugTests {
-    /// Seeds that finding a planted bug may take.
+    /// The maximum number of seeds needed to find a planted bug.
     private static let seedsMax: UInt64 = 60
 
     @Test(arguments: PlantedBug.allCases)
     func `a planted bug is found`(_ bug: PlantedBug) async throws {
         let report = try #require(
             await find(bug), "\(bug) was not found in \(Self.seedsMax) seeds")
-        // The bug is what was found, and not the seed.
+        // The failure is due to the bug, not to the seed.
         let sound = await SimulationThread.shared.run { Simulation.run(report.parameters) }
         #expect(sound.contradictions == [])
     }
 
-    @Test func `a failure is told with its seed and made smaller`() async {
+    @Test func `a failure is reported with its seed and shrunk`() async {
         let story = await SimulationThread.shared.run {
             Shrinking.story(
                 of: Simulation.run(Parameters(seed: 1), bug: .ackBeforeCommit),

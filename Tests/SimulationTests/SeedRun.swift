@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import LedgerPostgres
 
-/// The seeds that are still to be run.
+/// The seeds that have not been run yet.
 private final class WaitingSeeds: Sendable {
     private let seeds: Mutex<[UInt64]>
 
@@ -16,7 +16,7 @@ private final class WaitingSeeds: Sendable {
     }
 }
 
-/// Many simulations, several at a time, and what they came to together.
+/// The combined results of many simulations, several at a time.
 struct SeedRun: Sendable {
     private(set) var seeds = 0
     private(set) var failures: [SimulationReport] = []
@@ -28,7 +28,7 @@ struct SeedRun: Sendable {
     private(set) var answers: [String: Int] = [:]
     private(set) var faults: [Fault: Int] = [:]
 
-    /// Runs the simulations of seeds on these threads; stops at some failures.
+    /// Runs the simulations of seeds on these threads; stops after a number of failures.
     static func run(
         _ seeds: some Sequence<UInt64>, on threads: [SimulationThread] = [.shared],
         failuresMax: Int = 3
@@ -74,7 +74,7 @@ struct SeedRun: Sendable {
         faults.merge(other.faults, uniquingKeysWith: +)
     }
 
-    /// Counts in the order of their names, in one line.
+    /// Returns counts in the order of their names, in one line.
     static func line<Name>(_ counts: [Name: Int], name: (Name) -> String) -> String {
         counts.map { "\(name($0.key)) \($0.value)" }.sorted().joined(separator: ", ")
     }

@@ -2,13 +2,13 @@ import Foundation
 import Ledger
 import Testing
 
-/// What `tools/simulate` runs: as many seeds as it asks for, or one seed with its trace.
+/// The tests of `tools/simulate`: a number of seeds, or one seed with its trace.
 @Suite struct SeedsOnDemandTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let first = environment["SIMULATE_SEED"].flatMap { UInt64($0) }
     private static let count = environment["SIMULATE_SEEDS"].flatMap { UInt64($0) }
 
-    @Test(.enabled(if: count != nil)) func `the seeds that are asked for hold`() async throws {
+    @Test(.enabled(if: count != nil)) func `the requested seeds hold`() async throws {
         let count = try #require(Self.count)
         let first = Self.first ?? .random(in: 0..<1 << 48)
         let start = ContinuousClock.now
@@ -34,7 +34,7 @@ import Testing
         #expect(run.failures.map(\.parameters.seed) == [])
     }
 
-    @Test(.enabled(if: first != nil && count == nil)) func `the seed that is asked for holds`()
+    @Test(.enabled(if: first != nil && count == nil)) func `the requested seed holds`()
         throws
     {
         let report = Simulation.run(

@@ -1,23 +1,23 @@
 @testable import LedgerPostgres
 
-/// Makes a failing simulation smaller while it still fails, and tells about it.
+/// Makes a failing simulation smaller while it still fails, and reports it.
 struct Shrinking {
-    /// Simulations that shrinking may cost.
+    /// The maximum number of simulations that shrinking runs.
     private static let triesMax = 120
-    /// The last lines of a trace that are told.
+    /// The number of last lines of a trace that are reported.
     private static let linesMax = 60
 
     private let bug: PlantedBug?
     private(set) var report: SimulationReport
     private var tries = 0
 
-    /// Takes a failing report on.
+    /// Starts with a failing report.
     init(_ report: SimulationReport, bug: PlantedBug? = nil) {
         self.report = report
         self.bug = bug
     }
 
-    /// What failed, the command that does it again, and the end of the smallest trace.
+    /// Returns the failure, the command that reproduces it, and the end of the smallest trace.
     static func story(of report: SimulationReport, bug: PlantedBug? = nil) -> String {
         var shrinking = Shrinking(report, bug: bug)
         shrinking.shrink()
@@ -32,7 +32,7 @@ struct Shrinking {
             """
     }
 
-    /// The lines up to the answer that is wrong, without the projectors' where these have no part.
+    /// The lines up to the wrong answer, without the projectors' when these are not involved.
     private static func relevantLines(of report: SimulationReport) -> [String] {
         let first = report.contradictions.first ?? ""
         let isAboutReadModels = ProjectionName.allCases.contains { first.contains("\($0)_") }

@@ -3,29 +3,29 @@ import Synchronization
 
 @testable import LedgerPostgres
 
-/// What came of one simulation.
+/// The result of one simulation.
 struct SimulationReport: Sendable {
     let parameters: Parameters
     let contradictions: [String]
     let steps: Int
     let commands: Int
     let events: [Event.Name: Int]
-    /// How often each kind of answer was given.
+    /// The number of answers of each kind.
     let answers: [String: Int]
     let faults: [Fault: Int]
-    /// The commits that hit two commands or more.
+    /// The number of commits with two commands or more.
     let sharedBatches: Int
-    /// Of the logs and of the number of steps: the same in every process.
+    /// A hash of the logs and the number of steps: the same in every process.
     let fingerprint: UInt64
-    /// What happened, when it was asked for.
+    /// The trace, when requested.
     let lines: [String]
 }
 
-/// One simulation from its first step to its judgement.
+/// One simulation from its first step to its verdict.
 final class Simulation: Sendable {
-    /// Steps until bad luck ends, whatever clients still want.
+    /// The number of steps after which faults end, whatever clients still do.
     private static let faultStepsMax = 150_000
-    /// Steps after the end of bad luck in which everything has to be answered and folded.
+    /// The number of steps after the last fault in which everything has to be answered and folded.
     private static let calmStepsMax = 150_000
 
     private enum Phase {
@@ -65,7 +65,7 @@ final class Simulation: Sendable {
         return report
     }
 
-    /// How many commands found room and were refused all the same, for having waited too long.
+    /// Returns the number of queued commands that were refused because they waited too long.
     private static func lateCount(_ world: World) -> Int {
         let deliveries = world.history.all
         return world.processes.flatMap(\.arrivals).count {
@@ -73,7 +73,7 @@ final class Simulation: Sendable {
         }
     }
 
-    /// Runs until everything is answered and folded; what never is, is returned.
+    /// Runs until everything is answered and folded; returns what remains.
     private func run() -> [String] {
         for place in 0..<world.parameters.processes {
             world.start(at: place)
@@ -81,7 +81,7 @@ final class Simulation: Sendable {
         Task(executorPreference: world.scheduler.makeLane()) { [self] in await drive() }
         var calmSince: Int?
         while phase.withLock(\.self) != .over {
-            guard world.scheduler.step() else { return ["nothing can go on, and somebody waits"] }
+            guard world.scheduler.step() else { return ["nothing can run, but a task waits"] }
             let steps = world.scheduler.steps
             if steps == Self.faultStepsMax { world.stopFaults() }
             if calmSince == nil, phase.withLock(\.self) != .faults || steps > Self.faultStepsMax {
@@ -132,7 +132,7 @@ final class Simulation: Sendable {
         phase.withLock { $0 = next }
     }
 
-    /// Opens the tenants' ledgers before anything can go wrong.
+    /// Opens the tenants' ledgers before any fault can happen.
     private func open() async {
         for tenant in world.tenants {
             let call = await world.call(.open, tenant: tenant, place: 0)
@@ -170,13 +170,13 @@ func fingerprint(_ bytes: some Sequence<UInt8>) -> UInt64 {
     bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
 }
 
-/// How often each element comes.
+/// Counts equal elements.
 func counts<Element: Hashable>(_ elements: [Element]) -> [Element: Int] {
     elements.reduce(into: [:]) { $0[$1, default: 0] += 1 }
 }
 
 extension Sequencer.Answer {
-    /// The answer's kind, without what it says in detail.
+    /// The kind of the answer, without its details.
     var kind: String {
         switch self {
         case .failure(let fault): "\(fault)"

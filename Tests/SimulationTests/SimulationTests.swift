@@ -26,7 +26,7 @@ import Testing
             "relinked", "relinkRefused", "waited too long",
         ]
         for answer in answers {
-            #expect(run.answers[answer, default: 0] > 0, "nobody was answered \(answer)")
+            #expect(run.answers[answer, default: 0] > 0, "no answer was \(answer)")
         }
         #expect(run.sharedBatches > 100)
     }

@@ -1,13 +1,13 @@
 import Dispatch
 
-/// A thread for simulations: they compute for seconds, which the pool's few threads must not.
+/// A thread for simulations: they compute for seconds, which must not block the pool's few threads.
 struct SimulationThread: Sendable {
-    /// The one that tests share, so that other tests keep most of the machine.
+    /// The thread shared by tests, which leaves most of the machine to other tests.
     static let shared = SimulationThread()
 
     private let queue = DispatchQueue(label: "simulations")
 
-    /// Does something there, after what was asked for before.
+    /// Runs a body on the thread, after earlier ones.
     func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
             queue.async { continuation.resume(returning: body()) }

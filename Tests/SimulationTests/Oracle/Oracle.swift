@@ -2,11 +2,11 @@ import Ledger
 
 @testable import LedgerPostgres
 
-/// Judges a simulation from outside: what was asked and answered, against the log as the serial order.
+/// Checks a simulation from outside: compares requests and answers with the log as the serial order.
 ///
-/// The batches, in the order of their commits, are replayed through the pure model, which says what
-/// each command must have appended and answered. Who knows an answer must find it there: between the
-/// moment of asking and that of the answer, once, with the same content.
+/// The batches, in the order of their commits, are replayed through the pure model, which gives the events
+/// and the answer of each command. A client that got an answer must find it there: between the request and
+/// the answer, once, with the same content.
 struct Oracle {
     private let world: World
     private let deliveries: [Delivery]
@@ -24,7 +24,7 @@ struct Oracle {
         }
     }
 
-    /// Everything that cannot be, the first of it when one thing follows from another.
+    /// Returns all contradictions; of those that follow from one another only the first.
     mutating func contradictions() -> [String] {
         let journal = world.database.journal
         do throws(Contradiction) {
@@ -38,7 +38,7 @@ struct Oracle {
                 let end = Int(replay.state.ledger.nextPosition.value)
                 guard replay.log.count == end else {
                     throw Contradiction(
-                        "\(replay.tenant) has \(replay.log.count) events, \(end) were decided")
+                        "\(replay.tenant) has \(replay.log.count) events, but \(end) were decided")
                 }
             }
         } catch {
@@ -54,7 +54,7 @@ struct Oracle {
     private mutating func place(_ batch: CommittedBatch, number: Int) throws(Contradiction) {
         let arrivals = world.processes[batch.process].arrivals
         guard batch.arrivals.upperBound <= arrivals.count else {
-            throw Contradiction("batch \(number) holds commands that nobody asked for")
+            throw Contradiction("batch \(number) holds commands without a request")
         }
         for delivery in arrivals[batch.arrivals] {
             places[delivery, default: []].append(number)
@@ -81,7 +81,7 @@ struct Oracle {
         }
     }
 
-    /// Whether each answer is the one of the command's place in the order.
+    /// Compares each answer with that of the command's position in the order.
     private func answerContradictions() -> [String] {
         deliveries.indices.compactMap { index in
             let delivery = deliveries[index]
@@ -94,19 +94,21 @@ struct Oracle {
             switch answer {
             case .success(let result):
                 guard let place = places.first else {
-                    return "\(what) was answered (\(answer.summary)) and not committed"
+                    return "\(what) was answered (\(answer.summary)) but not committed"
                 }
                 guard delivery.askedAt <= place, place < answeredAt else {
-                    return "\(what) was committed as batch \(place), asked after "
+                    return "\(what) was committed as batch \(place), requested after "
                         + "\(delivery.askedAt) and answered after \(answeredAt)"
                 }
                 guard let decision = decided[index] else { return nil }
                 return decision.result == result
                     ? nil
-                    : "\(what) was answered (\(answer.summary)), and has to be "
+                    : "\(what) was answered (\(answer.summary)), but must be "
                         + Sequencer.Answer.success(decision.result).summary
             case .failure(.overloaded), .failure(.internalFailure):
-                guard places.isEmpty else { return "\(what) was refused room, and committed" }
+                guard places.isEmpty else {
+                    return "\(what) was refused for lack of capacity but committed"
+                }
                 let isExcused = answer.isOverload || delivery.wasRefused
                 return isExcused ? nil : "\(what) met an internal failure"
             case .failure(.unavailable):
@@ -115,14 +117,14 @@ struct Oracle {
         }
     }
 
-    /// Whether the account of a delivery's key was erased in the end.
+    /// Whether the account of a delivery's key was erased at the end.
     private func isErased(_ delivery: Delivery) -> Bool {
         guard let account = delivery.command.idempotencyKey?.scope.account else { return false }
         let ledger = replays[delivery.command.tenant]?.state.ledger
         return ledger?.accounts[account]?.erasedPosition != nil
     }
 
-    /// Whether each idempotency key appended once and answered the same until its account was erased.
+    /// Checks that each idempotency key appended once and gave the same answer until its account was erased.
     private func keyContradictions() -> [String] {
         var byKey: [IdempotencyKey: [Int]] = [:]
         for (index, delivery) in deliveries.enumerated() {
@@ -158,14 +160,14 @@ struct Oracle {
 }
 
 extension Sequencer.Answer {
-    /// Whether it says that nothing was done for want of room or time.
+    /// Whether the answer says that nothing was done for lack of capacity or time.
     var isOverload: Bool {
         if case .failure(.overloaded) = self { true } else { false }
     }
 }
 
 extension Result<Reply, Refusal> {
-    /// Whether it is what is said about an account that was erased.
+    /// Whether the answer is one about an erased account.
     fileprivate var isOfErased: Bool {
         [.sessionEnded, .accountErased, .unknownMerge, .mergeSuperseded(.notActive)].contains {
             self == .failure($0)

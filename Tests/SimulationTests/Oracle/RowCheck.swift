@@ -2,7 +2,7 @@ import Ledger
 
 @testable import LedgerPostgres
 
-/// Compares what the tables hold in the end with what the replay of the log comes to.
+/// Compares the final contents of the tables with the replay of the log.
 struct RowCheck {
     private let replay: TenantReplay
     private let rows: TenantRows
@@ -69,7 +69,7 @@ struct RowCheck {
             let place = "\(table) of \(replay.tenant)"
             if let failure = shelf.failure { return "\(place) has stopped: \(failure)" }
             guard shelf.position == replay.state.ledger.nextPosition else {
-                return "\(place) stands at \(shelf.position)"
+                return "\(place) is at \(shelf.position)"
             }
             switch table.projection {
             case .userProviders:

@@ -3,7 +3,7 @@ import TransparencyLog
 
 @testable import LedgerPostgres
 
-/// Holds everything that was ever signed, published or not, against the log as it is in the end.
+/// Compares everything that was ever signed, published or not, with the final log.
 struct SealCheck {
     private let world: World
 
@@ -11,7 +11,7 @@ struct SealCheck {
         self.world = world
     }
 
-    /// No two signed checkpoints contradict, and none is ahead of what was durable when it was signed.
+    /// The contradictions between signed checkpoints, or with the durable log at the time of signing.
     var contradictions: [String] {
         if let refusal = world.seals.refusals.first { return [refusal] }
         return world.tenants.flatMap { tenant in
@@ -39,7 +39,7 @@ struct SealCheck {
         }
     }
 
-    /// The root of each size of a tenant's log, from 0 on.
+    /// Returns the root of each size of a tenant's log, from 0 on.
     private func roots(of tenant: TenantID) -> [TreeHash] {
         var tree = CompactRange()
         return [tree.root]

@@ -3,9 +3,9 @@ import LedgerTestSupport
 
 @testable import LedgerPostgres
 
-/// One tenant's log, replayed through the pure model: what must have been answered and written.
+/// One tenant's log, replayed through the pure model: the expected answers and rows.
 struct TenantReplay {
-    /// What an account's row of `account_audit` has to say.
+    /// The expected content of an account's row of `account_audit`.
     struct AuditLine: Hashable {
         let position: LogPosition
         let event: EventID
@@ -19,10 +19,10 @@ struct TenantReplay {
     let policy: TenantPolicy
     let log: [Recording]
     private(set) var state: DecisionState
-    /// The answers of idempotency keys, those that have lapsed included.
+    /// The answers of idempotency keys, including lapsed ones.
     private(set) var answers: [IdempotencyScope: TenantRows.AnswerRow] = [:]
     private(set) var userProviders: [UserProvidersFold.Key: UserProvidersFold.Row] = [:]
-    /// What each link disclosed when it was made.
+    /// The disclosures of each link when it was made.
     private var linkRows: [LogPosition: UserProvidersFold.Row] = [:]
     private var lastCommand: CommandID?
     private(set) var audit: [AccountID: [AuditLine]] = [:]
@@ -35,7 +35,7 @@ struct TenantReplay {
         state = DecisionState(ledger: LedgerState(tenant: tenant))
     }
 
-    /// Leaves to the state what a batch that begins now loads of budgets and keys.
+    /// Reduces budgets and keys to those that a batch beginning now loads.
     mutating func begin(at now: Timestamp) {
         for (identity, times) in signInTimes {
             let start = now.adding(seconds: -policy.signInBudget.windowSeconds)
@@ -44,14 +44,14 @@ struct TenantReplay {
                 DecisionState.SignInCount(count: recent.count, earliest: $0)
             }
         }
-        // A clock that is set back brings an answer back that had lapsed.
+        // A clock that is set back makes a lapsed answer valid again.
         let start = now.adding(seconds: -86_400)
         state.idempotency = answers.filter { $0.value.answeredAt > start }.mapValues(\.record)
     }
 
-    /// Decides a command where the log says that it was decided, and takes in what it appended.
+    /// Decides a command at its position in the log, and applies its events.
     ///
-    /// - Throws: `Contradiction` when the log does not hold what the command must have appended.
+    /// - Throws: `Contradiction` when the log lacks the events that the command must have appended.
     mutating func replay(
         _ command: Command, at now: Timestamp
     ) throws(Contradiction) -> Decision {
@@ -103,7 +103,7 @@ struct TenantReplay {
             recorded.command == command.id, recorded.request == command.origin.request
         else {
             throw Contradiction(
-                "\(place) is \(recorded.event) of command \(short(recorded.command)), and has to be "
+                "\(place) is \(recorded.event) of command \(short(recorded.command)), but must be "
                     + "\(draft.event) of command \(short(command.id))")
         }
         guard recorded.recordedAt == max(now, state.ledger.lastRecordedAt) else {
@@ -195,7 +195,7 @@ struct TenantReplay {
     }
 }
 
-/// What cannot be, as a line for whoever reads the failure.
+/// A contradiction, as a line for the reader of the failure.
 struct Contradiction: Error {
     let line: String
 

@@ -2,7 +2,7 @@ import Ledger
 import LedgerTestSupport
 import Synchronization
 
-/// Every choice of a simulation that is not the scheduler's.
+/// The random choices of a simulation other than the scheduler's.
 final class Dice: Sendable {
     private let generator: Mutex<SeededGenerator>
 

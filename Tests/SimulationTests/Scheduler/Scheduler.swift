@@ -1,11 +1,10 @@
 import LedgerTestSupport
 import Synchronization
 
-/// Runs every task of a simulation on one thread, one job at a time, in an order that a seed decides.
+/// Runs every task of a simulation on one thread, one job at a time, in an order determined by a seed.
 ///
-/// A job is what runs between two awaits, so every interleaving of awaits can happen, and the same seed
-/// gives the same one. Time is a number that moves with each job; when nothing can run, it jumps to the
-/// next timer.
+/// A job runs between two awaits, so every interleaving of awaits can happen, and the same seed gives the
+/// same one. Time is a number that advances with each job; when nothing can run, it jumps to the next timer.
 final class Scheduler: Sendable {
     private struct Timer {
         let due: Int64
@@ -20,11 +19,11 @@ final class Scheduler: Sendable {
         }
     }
 
-    /// The jobs of one simulated process that can run.
+    /// The runnable jobs of one simulated process.
     private struct LaneState {
         let executor: Lane
         var ready: [UnownedJob] = []
-        /// No job runs before this time; nil for a lane that runs.
+        /// The time before which no job runs; nil for a lane that runs.
         var pausedUntil: Int64?
         var isDead = false
 
@@ -34,7 +33,7 @@ final class Scheduler: Sendable {
     private struct State {
         var generator: SeededGenerator
         var lanes: [LaneState] = []
-        /// The next one last.
+        /// Sorted so that the next one is last.
         var timers: [Timer] = []
         var now: Int64 = 0
         var steps = 0
@@ -52,13 +51,13 @@ final class Scheduler: Sendable {
         state = Mutex(State(generator: SeededGenerator(seed: seed)))
     }
 
-    /// Microseconds since the simulation began.
+    /// The microseconds since the simulation began.
     var now: Int64 { state.withLock(\.now) }
 
-    /// Jobs and timers that have run.
+    /// The number of jobs and timers that have run.
     var steps: Int { state.withLock(\.steps) }
 
-    /// Makes an executor whose jobs can be paused and lost together.
+    /// Creates an executor whose jobs can be paused and lost together.
     func makeLane() -> Lane {
         state.withLock { state in
             let lane = Lane(number: state.lanes.count, scheduler: self)
@@ -67,7 +66,7 @@ final class Scheduler: Sendable {
         }
     }
 
-    /// Runs no job of a lane for a time: the process is stopped, everything outside it goes on.
+    /// Runs no job of a lane for a time: the process is paused, everything outside it continues.
     func pause(_ lane: Lane, microseconds: Int64) {
         let until = state.withLock { state in
             let until = state.now + microseconds
@@ -82,14 +81,14 @@ final class Scheduler: Sendable {
         }
     }
 
-    /// Runs no job of a lane any more: the process is gone.
+    /// Runs no job of a lane any more: the process has died.
     func kill(_ lane: Lane) {
         state.withLock { $0.lanes[lane.number].isDead = true }
     }
 
-    /// Lets the jobs of killed and paused lanes run to their end, once nothing counts any more.
+    /// Lets the jobs of killed and paused lanes finish after the simulation.
     ///
-    /// A task that is never finished would keep its memory for ever.
+    /// The memory of an unfinished task would never be freed.
     func unearth() {
         state.withLock { state in
             for index in state.lanes.indices {
@@ -99,12 +98,12 @@ final class Scheduler: Sendable {
         }
     }
 
-    /// Calls an action when a time has passed.
+    /// Calls an action after a time.
     func after(microseconds: Int64, _ action: @escaping @Sendable () -> Void) {
         let action = TimerAction(action)
         state.withLock { state in
             let due = state.now + max(0, microseconds)
-            // Behind the timers that are due at the same time already.
+            // After the timers that are due at the same time.
             let index = state.timers.lastIndex { $0.due > due } ?? -1
             state.timers.insert(Timer(due: due, action: action), at: index + 1)
         }
@@ -117,7 +116,7 @@ final class Scheduler: Sendable {
         }
     }
 
-    /// Runs one job or one timer; false when nothing is left that could run.
+    /// Runs one job or one timer; returns false when nothing can run any more.
     func step() -> Bool {
         switch state.withLock({ Self.next(&$0) }) {
         case .job(let job, let lane): unsafe job.runSynchronously(on: lane.asUnownedTaskExecutor())
@@ -155,7 +154,7 @@ final class Scheduler: Sendable {
     }
 }
 
-/// Where the tasks of one simulated process run.
+/// The executor of the tasks of one simulated process.
 final class Lane: TaskExecutor {
     let number: Int
     private let scheduler: Scheduler

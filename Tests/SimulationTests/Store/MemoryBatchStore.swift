@@ -2,7 +2,7 @@ import Ledger
 
 @testable import LedgerPostgres
 
-/// One process's connection to the simulated database, with everything that can happen on the way.
+/// One process's connection to the simulated database, with all faults on the way.
 final class MemoryBatchStore: BatchStore {
     private let process: SimulatedProcess
     private let world: World
@@ -14,7 +14,7 @@ final class MemoryBatchStore: BatchStore {
 
     private var database: MemoryDatabase { world.database }
 
-    // Everything of a process runs where its sequencer runs, in the scheduler's order.
+    // Everything in a process runs on its sequencer's lane, in the scheduler's order.
     var taskExecutor: (any TaskExecutor)? { nil }
     var deliveryExecutor: (any TaskExecutor)? { nil }
 

@@ -3,30 +3,30 @@ import Synchronization
 
 @testable import LedgerPostgres
 
-/// A batch that went in: what the oracle replays, in the order of the commits.
+/// A committed batch: the oracle replays these in the order of the commits.
 struct CommittedBatch: Sendable {
-    /// Which process decided it.
+    /// The process that decided it.
     let process: Int
-    /// The commands, as places in that process's order of arrival.
+    /// The commands, as indexes in that process's order of arrival.
     let arrivals: Range<Int>
-    /// The clock that it was decided by.
+    /// The time by which it was decided.
     let now: Timestamp
-    /// Where the log of each tenant that was locked stood before.
+    /// The previous head position of each locked tenant.
     let firstPositions: [TenantID: LogPosition]
 }
 
-/// What a transaction of a batch has locked and read.
+/// The rows that a batch's transaction has locked and read.
 struct LockedRows: Sendable {
     let transaction: Int
     let now: Timestamp
     let tenants: [TenantID: TenantRows]
 }
 
-/// The simulated Postgres: rows in memory, one lock a tenant, transactions that can expire.
+/// The simulated Postgres: rows in memory, one lock for each tenant, transactions that can expire.
 ///
-/// What a statement does happens here at once; what takes time is the way to it and back, which is the
-/// store's business. A lock is granted in the order of asking, and what the transaction reads is read
-/// when the lock is granted, even if the process that asked is stopped at that moment.
+/// A statement takes effect immediately; the time is taken by the way to it and back, which the store
+/// simulates. Locks are granted in the order of requests, and a transaction reads when the lock is granted,
+/// even if the requesting process is paused at that moment.
 final class MemoryDatabase: Sendable {
     static let idleMicroseconds: Int64 = 2_000_000
     static let lockMicroseconds: Int64 = 5_000_000
@@ -36,7 +36,7 @@ final class MemoryDatabase: Sendable {
     fileprivate struct Transaction {
         let process: Int
         let tenants: [TenantID]
-        /// What a snapshot from before the lock would show.
+        /// The rows of a snapshot from before the lock.
         let early: [TenantID: TenantRows]
         var lockedCount = 0
         var waiter: Waiter?
@@ -100,13 +100,13 @@ final class MemoryDatabase: Sendable {
         state.withLock { $0.logs[tenant]?.count ?? 0 }
     }
 
-    /// Refuses everything from now on, and lets whoever waits go.
+    /// Refuses everything from now on, and releases all waiters.
     func close() {
         state.withLock { $0.isClosed = true }
         restart()
     }
 
-    /// Loses what is not committed.
+    /// Loses uncommitted transactions.
     func restart() {
         for id in state.withLock({ $0.transactions.keys.sorted() }) {
             rollBack(id)
@@ -115,7 +115,7 @@ final class MemoryDatabase: Sendable {
 
     // MARK: - Transactions
 
-    /// Begins a transaction, locks the tenants' heads in their order, and then reads.
+    /// Begins a transaction, locks the tenants' heads in order, and then reads.
     func lock(
         _ tenants: [TenantID], for process: Int
     ) async -> Result<LockedRows, BatchFault> {
@@ -146,7 +146,7 @@ final class MemoryDatabase: Sendable {
         give(up: id, if: { _ in true }, because: .connectionLost)
     }
 
-    /// Rolls back what a process has left open: its connection is gone.
+    /// Rolls back the open transactions of a process whose connection is lost.
     func disconnect(_ process: Int) {
         let open = state.withLock { state in
             state.transactions.filter { $0.value.process == process }.keys.sorted()
@@ -156,10 +156,10 @@ final class MemoryDatabase: Sendable {
         }
     }
 
-    /// Writes a batch and commits: all of it or nothing.
+    /// Writes a batch and commits: all or nothing.
     ///
-    /// A failure hits it after the rows were written and before they count.
-    /// - Throws: why nothing was committed.
+    /// A failure happens after the rows were written and before they take effect.
+    /// - Throws: the reason why nothing was committed.
     func commit(
         _ id: Int, _ writes: [TenantWrites], as batch: CommittedBatch, failure: BatchFault? = nil
     ) throws(BatchFault) {
@@ -186,14 +186,14 @@ final class MemoryDatabase: Sendable {
             state.journal.append(batch)
             return .success(())
         }
-        // Committed or not, the transaction is over and its locks go to whoever waits for them.
+        // Committed or not, the transaction is over and its locks pass to the waiters.
         rollBack(id)
         try result.get()
     }
 
     // MARK: - Locks
 
-    /// Takes the locks of a transaction one after the other, as far as they are free.
+    /// Acquires the locks of a transaction one after the other, as long as they are free.
     private func advance(_ id: Int, in state: inout State) -> [Answer] {
         guard var transaction = state.transactions[id] else { return [] }
         while transaction.lockedCount < transaction.tenants.count {
@@ -215,7 +215,7 @@ final class MemoryDatabase: Sendable {
             guard let rows = state.tenants[tenant] else { continue }
             seen[tenant] = rows
             if bug == .lockFoldedIntoRead, var early = transaction.early[tenant] {
-                // The locked row itself is read again after the wait, the others are not.
+                // After the wait the locked row itself is read again, but not the others.
                 early.nextPosition = rows.nextPosition
                 early.lastRecordedAt = rows.lastRecordedAt
                 seen[tenant] = early

@@ -112,7 +112,7 @@ final class MemoryProjectionStore: ProjectionStore {
 }
 
 extension MemoryProjections.Shelf {
-    /// Where the accounts of `account_audit` stand.
+    /// Returns the states of the accounts of `account_audit`.
     fileprivate func standings(
         in log: [Recording]
     ) -> [AccountID: AccountAuditFold.Standing] {
@@ -140,7 +140,7 @@ extension MemoryProjections.Shelf {
 }
 
 extension MemoryProjections.Shelf {
-    /// What a merge or its undoing leaves an account; nil for any other event.
+    /// Returns the links that a merge or its reversal leaves an account; nil for any other event.
     private static func links(_ recording: Recording, of account: AccountID) -> [Account.Link]? {
         switch recording.recorded.event {
         case .accountsMerged(let fact): account == fact.survivor ? fact.links : []
@@ -151,7 +151,7 @@ extension MemoryProjections.Shelf {
 }
 
 extension DisclosedValues {
-    /// What encoded disclosures say.
+    /// Decodes disclosures.
     init(_ encoded: [[UInt8]]) {
         self.init()
         for bytes in encoded {

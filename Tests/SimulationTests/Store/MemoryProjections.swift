@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import LedgerPostgres
 
-/// The simulated read models: tables, checkpoints and the locks on these.
+/// The simulated read models: tables, checkpoints and their locks.
 final class MemoryProjections: Sendable {
     static let idleMicroseconds: Int64 = 10_000_000
 
@@ -18,7 +18,7 @@ final class MemoryProjections: Sendable {
         var holder: Int?
         var userProviders: [UserProvidersFold.Key: UserProvidersFold.Row] = [:]
         var audit: [AccountID: [AuditRow]] = [:]
-        /// By the positions of their first attempts.
+        /// The conflicts by the positions of their first attempts.
         var conflicts: [LogPosition: Conflict] = [:]
     }
 
@@ -29,7 +29,7 @@ final class MemoryProjections: Sendable {
 
     private struct State {
         var shelves: [Place: Shelf] = [:]
-        /// What the last commits found, the last one last: a restart may lose them.
+        /// The states before the last commits, latest last: a restart may lose the commits.
         var before: [[Place: Shelf]] = []
         var transactionCount = 0
         /// The process of each open transaction.
@@ -61,7 +61,7 @@ final class MemoryProjections: Sendable {
         state.withLock { $0.isClosed = true }
     }
 
-    /// Begins a transaction that holds what nobody else holds.
+    /// Begins a transaction that locks the free checkpoints.
     func hold(
         _ tables: [ProjectionTable], of tenant: TenantID, for process: Int, ignoringLocks: Bool
     ) -> (transaction: Int, held: [(table: ProjectionTable, shelf: Shelf)]) {
@@ -85,7 +85,7 @@ final class MemoryProjections: Sendable {
         return result
     }
 
-    /// Ends a transaction; what it has not committed is gone.
+    /// Ends a transaction; uncommitted changes are lost.
     func end(_ transaction: Int) {
         state.withLock { state in
             state.transactions[transaction] = nil
@@ -95,7 +95,7 @@ final class MemoryProjections: Sendable {
         }
     }
 
-    /// Loses what is not committed, and the last commits: projectors do not wait for the disk.
+    /// Loses uncommitted changes and the last commits: projectors do not wait for the disk.
     func restart(losing count: Int) {
         for id in state.withLock({ $0.transactions.keys.sorted() }) {
             end(id)
@@ -112,7 +112,7 @@ final class MemoryProjections: Sendable {
         }
     }
 
-    /// Ends what a process has left open.
+    /// Ends the open transactions of a process.
     func disconnect(_ process: Int) {
         let open = state.withLock { state in
             state.transactions.filter { $0.value == process }.map(\.key)
@@ -122,7 +122,7 @@ final class MemoryProjections: Sendable {
         }
     }
 
-    /// Writes rows or moves checkpoints or both, all of it or nothing.
+    /// Writes rows or moves checkpoints or both: all or nothing.
     func write(
         _ steps: [ProjectionStep], of tenant: TenantID, in transaction: Int, rows: Bool,
         checkpoints: Bool
@@ -146,7 +146,7 @@ final class MemoryProjections: Sendable {
 }
 
 extension MemoryProjections.Shelf {
-    /// Writes rows, with the checks that the tables make.
+    /// Writes rows, with the constraints of the tables.
     fileprivate mutating func write(_ rows: ProjectionRows) throws(ProjectionRefusal) {
         switch rows {
         case .userProviders(let steps):
@@ -161,17 +161,17 @@ extension MemoryProjections.Shelf {
             }
             for row in added {
                 guard audit[row.account, default: []].count == Int(row.sequence) else {
-                    throw ProjectionRefusal(reason: "an audit row is there already")
+                    throw ProjectionRefusal(reason: "an added audit row already exists")
                 }
                 audit[row.account, default: []].append(row)
             }
         case .conflicts(let changes):
             for place in changes.replaced where conflicts.removeValue(forKey: place) == nil {
-                throw ProjectionRefusal(reason: "a conflict that changes is not there")
+                throw ProjectionRefusal(reason: "a changed conflict is missing")
             }
             for row in changes.rows {
                 guard conflicts.updateValue(row, forKey: row.first.position) == nil else {
-                    throw ProjectionRefusal(reason: "a conflict that comes is there already")
+                    throw ProjectionRefusal(reason: "an added conflict already exists")
                 }
             }
         }
@@ -199,7 +199,7 @@ extension MemoryProjections.Shelf {
             }
             for (key, row) in given {
                 guard userProviders.updateValue(row, forKey: key) == nil else {
-                    throw ProjectionRefusal(reason: "a row that comes is there already")
+                    throw ProjectionRefusal(reason: "an added row already exists")
                 }
             }
         }
@@ -210,7 +210,7 @@ extension MemoryProjections.Shelf {
     ) throws(ProjectionRefusal) -> UserProvidersFold.Row {
         let key = UserProvidersFold.Key(account: account, identity: link.identity)
         guard let row = userProviders.removeValue(forKey: key) else {
-            throw ProjectionRefusal(reason: "a row that moves is not there")
+            throw ProjectionRefusal(reason: "a moved row is missing")
         }
         return row
     }
@@ -219,16 +219,16 @@ extension MemoryProjections.Shelf {
         _ change: UserProvidersFold.Change, at key: UserProvidersFold.Key
     ) throws(ProjectionRefusal) {
         if change.deletes, userProviders.removeValue(forKey: key) == nil {
-            throw ProjectionRefusal(reason: "a row that goes is not there")
+            throw ProjectionRefusal(reason: "a deleted row is missing")
         }
         if let row = change.insert {
             guard userProviders.updateValue(row, forKey: key) == nil else {
-                throw ProjectionRefusal(reason: "a row that comes is there already")
+                throw ProjectionRefusal(reason: "an added row already exists")
             }
         }
         if let email = change.email {
             guard userProviders[key] != nil else {
-                throw ProjectionRefusal(reason: "a row that changes is not there")
+                throw ProjectionRefusal(reason: "a changed row is missing")
             }
             userProviders[key]?.email = email
         }

@@ -100,7 +100,7 @@ struct MemorySealerStore: SealerStore {
         world.database.log(of: tenant).map(\.entry) + seals.uncommitted(tenant)
     }
 
-    /// A transaction that holds the lease's row.
+    /// Runs a body in a transaction that holds the lease's row.
     private func write(
         _ name: String, _ tenant: TenantID, _ body: (inout MemorySeals.Shelf) -> Bool
     ) async throws {

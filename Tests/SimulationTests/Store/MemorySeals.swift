@@ -5,27 +5,27 @@ import TransparencyLog
 
 @testable import LedgerPostgres
 
-/// What the simulated sealers have stored: hashes, checkpoints and leases in the database, and the record
-/// outside of it that all of them share.
+/// The stored state of the simulated sealers: hashes, checkpoints and leases in the database, and their
+/// shared record outside it.
 final class MemorySeals: Sendable {
     static let leaseMicroseconds = Int64(SealerLease.seconds) * 1_000_000
 
-    /// One tenant's part.
+    /// The state of one tenant.
     struct Shelf: Sendable {
         var hashes: [TreeHash] = []
         var checkpoints: [SignedCheckpoint] = []
         var holder: Int?
         var expiresAt = Timestamp(microseconds: 0)
-        // Outside of the database.
+        // Outside the database.
         var signer: NoteSigner?
         var last: LastSigned?
     }
 
-    /// Something that was signed, whether or not anybody saw it.
+    /// A signature, whether or not it was seen.
     struct Signature: Sendable {
         let tenant: TenantID
         let checkpoint: Checkpoint
-        /// How many events the log had then.
+        /// The number of events in the log at that time.
         let events: Int
     }
 
@@ -33,7 +33,7 @@ final class MemorySeals: Sendable {
         var shelves: [TenantID: Shelf] = [:]
         var signatures: [Signature] = []
         var refusals: [String] = []
-        /// Entries that a batch has written and not committed, for a planted bug.
+        /// The entries of uncommitted batches, for a planted bug.
         var uncommitted: [TenantID: [[UInt8]]] = [:]
         var isClosed = false
     }

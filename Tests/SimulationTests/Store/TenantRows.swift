@@ -3,7 +3,7 @@ import LedgerTestSupport
 
 @testable import LedgerPostgres
 
-/// What the decision tables hold for one tenant.
+/// The rows of the decision tables for one tenant.
 struct TenantRows: Sendable {
     struct SessionRow: Sendable {
         var session: Ledger.Session
@@ -17,20 +17,20 @@ struct TenantRows: Sendable {
 
     var nextPosition = LogPosition(0)
     var lastRecordedAt = Timestamp(microseconds: 0)
-    /// What the head says of the log's codes; nil before the first event.
+    /// The log's MACs according to the head; nil before the first event.
     var macs: LogMACs?
-    /// Without their links, which are rows of ``identities``.
+    /// The accounts without their links, which are rows of ``identities``.
     var accounts: [AccountID: Account] = [:]
     var identities: [ProviderIdentity: Identity] = [:]
     var sessions: [SessionID: SessionRow] = [:]
     var attempts: [AccountID: [DecisionState.Attempt: Timestamp]] = [:]
     var answers: [IdempotencyScope: AnswerRow] = [:]
-    /// Where accounts were erased; these have no row in ``accounts``.
+    /// The positions of the erasures of accounts, which have no row in ``accounts``.
     var erased: [AccountID: LogPosition] = [:]
-    /// The merges that were not taken back.
+    /// The merges that were not undone.
     var merges: [EventID: Merge] = [:]
 
-    /// The accounts that are one with some accounts, themselves included.
+    /// Returns the accounts merged with some accounts, including themselves.
     func family(of accounts: some Sequence<AccountID>) -> Set<AccountID> {
         var family = Set(accounts)
         var size = 0
@@ -52,15 +52,15 @@ struct TenantRows: Sendable {
     }
 }
 
-/// What the load statements of a batch find.
+/// The results of a batch's load statements.
 struct BatchLoading {
     let keys: BatchKeys
     let now: Timestamp
     let signInWindowSeconds: (TenantID) -> Int64
-    /// Leaves the answers of idempotency keys out.
+    /// Whether the answers of idempotency keys are omitted.
     let forgetsAnswers: Bool
 
-    /// Never used to encrypt anything: what is disclosed stays in memory.
+    /// A key that never encrypts anything: disclosures remain in memory.
     private static let key = AccountKey(bytes: Array(repeating: 7, count: 32))
 
     func load(_ tenants: [TenantID: TenantRows]) -> LoadedBatch {

@@ -2,7 +2,7 @@ import Ledger
 
 @testable import LedgerPostgres
 
-/// What one tenant's batch writes, row by row, as the write statements of Postgres do.
+/// The writes of one tenant's batch, row by row, as in the statements of Postgres.
 struct TenantWrites: Sendable {
     struct TouchedAccount: Sendable {
         let account: Account
@@ -106,13 +106,13 @@ struct TenantWrites: Sendable {
     }
 }
 
-/// A row count that is not the expected one, or a key that is there already.
+/// A row count that is not the expected one, or a duplicate key.
 struct BrokenExpectation: Error {
     let table: String
 }
 
 extension TenantRows {
-    /// Writes a batch, with the checks that the statements make.
+    /// Writes a batch, with the checks of the statements.
     mutating func write(
         _ writes: TenantWrites, at now: Timestamp, comparesHead: Bool
     ) throws(BrokenExpectation) {
@@ -139,7 +139,7 @@ extension TenantRows {
         try writeIdentities(writes.identities.filter(\.isNew))
     }
 
-    /// What the function of the schema does, and the worker after it.
+    /// Erases as the schema's function and the worker do.
     private mutating func erase(
         _ account: AccountID, at position: LogPosition
     ) throws(BrokenExpectation) {
@@ -233,7 +233,7 @@ extension Ledger.Session {
 }
 
 extension RefreshTokenState {
-    /// Without any secret.
+    /// The state without any secret.
     var forgotten: RefreshTokenState {
         RefreshTokenState(
             current: .zero, preceding: nil, generation: generation, expiresAt: expiresAt)

@@ -3,14 +3,14 @@ import LedgerTestSupport
 
 @testable import LedgerPostgres
 
-/// An app on somebody's device: signs in, links, unlinks and repeats what was not answered.
+/// An app on a device: signs in, links, unlinks and repeats unanswered requests.
 ///
-/// A request with an idempotency key is repeated until it has an answer; of others some are.
+/// A request with an idempotency key is repeated until it is answered; others sometimes.
 struct Client {
     private struct Device {
         let caller: Caller
         let tenant: TenantID
-        /// The refresh tokens that it has had, the current one last.
+        /// All its refresh tokens, the current one last.
         var tokens: [Digest]
     }
 
@@ -24,7 +24,7 @@ struct Client {
     private var lastKeyed: Sent?
     /// The legal holds that it has set.
     private var holds: [(account: AccountID, hold: HoldID, tenant: TenantID)] = []
-    /// What it was told that a merge would do, and agrees to next.
+    /// The previewed plan of a merge, which the client confirms next.
     private var planned: Sent?
     private var merges: [(event: EventID, plan: MergePlan, tenant: TenantID)] = []
 
@@ -34,7 +34,7 @@ struct Client {
 
     private var dice: Dice { world.dice }
 
-    /// Does as many things as the simulation wants of a client, one after the other.
+    /// Performs the number of operations that the simulation asks of a client.
     mutating func run() async {
         for _ in 0..<world.parameters.operations where !world.isOver {
             await world.scheduler.sleep(microseconds: dice.microseconds(0...30_000))
@@ -42,7 +42,7 @@ struct Client {
         }
     }
 
-    /// Signs in when everything works again: the last thing that has to be answered.
+    /// Signs in after the last fault: the last request that has to be answered.
     mutating func probe() async {
         await ask(signIn(in: randomTenant()), untilAnswered: true)
     }
@@ -64,7 +64,7 @@ struct Client {
     }
 
     private mutating func next() -> Sent {
-        // Now and then a proxy sends again what was answered long ago.
+        // Sometimes a proxy repeats a request that was answered long ago.
         if let lastKeyed, dice.chance(0.08) { return lastKeyed }
         if let agreed = planned.take() {
             if agreed.request.hasKey { lastKeyed = agreed }
@@ -109,7 +109,7 @@ struct Client {
         if let earlier = lastKeyed?.request.key, earlier.scope.account == device.caller.account,
             dice.chance(0.05)
         {
-            // The same key for something else.
+            // The same key for another request.
             key = IdempotencyKey(scope: earlier.scope, fingerprint: dice.digest())
         }
         return Sent(
@@ -126,7 +126,7 @@ struct Client {
             tenant: device.tenant)
     }
 
-    /// What an administrator does about the device's account, or about one that it has held.
+    /// Returns an administrator's request about the device's account, or one of its former accounts.
     private mutating func administer(_ device: Device) -> Sent {
         let account = device.caller.account
         if dice.chance(0.05) { return Sent(request: .recordRestore, tenant: device.tenant) }
@@ -137,7 +137,7 @@ struct Client {
         return Sent(request: .lift(held.account, held.hold), tenant: held.tenant)
     }
 
-    /// Asks what a merge into the device's account would do, or takes one back.
+    /// Previews a merge into the device's account, or undoes one.
     private mutating func merge(_ device: Device) -> Sent {
         if dice.chance(0.6), let merge = merges.popLast() {
             return Sent(
@@ -164,7 +164,7 @@ struct Client {
                     digest: LedgerTestSupport.sha256)), tenant: device.tenant)
     }
 
-    /// Takes an unlink back, mostly one that there was.
+    /// Reverses an unlink, usually one that happened.
     private func relink(_ device: Device) -> Sent {
         let known = (world.database.tenants[device.tenant]?.identities ?? [:]).values
             .sorted { $0.id < $1.id }
@@ -209,7 +209,7 @@ struct Client {
         case (.success(.merged(let plan, let event?)), _):
             merges.append((event: event, plan: plan, tenant: command.tenant))
         case (.failure(.sessionEnded), _):
-            // Mostly it goes away; sometimes it keeps trying.
+            // Usually it gives up; sometimes it keeps trying.
             guard let caller = command.caller, dice.chance(0.7) else { return }
             devices.removeAll { $0.caller == caller }
         default: break
@@ -242,7 +242,7 @@ struct Client {
 }
 
 extension Command {
-    /// The session that the command comes through.
+    /// The session of the command.
     fileprivate var caller: Caller? {
         switch intent {
         case .linkProvider(let intent): intent.caller
@@ -257,7 +257,7 @@ extension Command {
 }
 
 extension MergeAccounts {
-    /// The account that is to stay.
+    /// The surviving account.
     fileprivate var survivor: AccountID {
         switch authority {
         case .accountHolder(let caller, _): caller.account
@@ -281,7 +281,7 @@ extension Request {
 }
 
 extension RandomAccessCollection where Index == Int {
-    /// One of the elements; there must be one.
+    /// Returns one of the elements; there must be one.
     func randomElement(_ dice: Dice) -> Element {
         self[dice.number(startIndex...endIndex - 1)]
     }

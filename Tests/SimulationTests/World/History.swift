@@ -3,20 +3,20 @@ import Synchronization
 
 @testable import LedgerPostgres
 
-/// One arrival of a request at a process, and what the process answered.
+/// One arrival of a request at a process, and the process's answer.
 struct Delivery: Sendable {
     let command: Command
     let process: Int
-    /// How many batches had been committed when it was asked.
+    /// The number of committed batches at the time of the request.
     let askedAt: Int
-    /// How many had been when it was answered.
+    /// The number of committed batches at the time of the answer.
     var answeredAt: Int?
     var answer: Sequencer.Answer?
     /// Whether the store refused a batch with this command on purpose.
     var wasRefused = false
 }
 
-/// What was asked and answered, as somebody outside would have seen it.
+/// The requests and answers as an outside observer sees them.
 final class History: Sendable {
     private let deliveries = Mutex<[Delivery]>([])
 

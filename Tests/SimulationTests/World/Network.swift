@@ -3,7 +3,7 @@ import LedgerTestSupport
 
 @testable import LedgerPostgres
 
-/// What a client asks for; every arrival of it becomes a command of its own, as behind the API.
+/// A client's request; every arrival of it becomes its own command, as behind the API.
 enum Request: Sendable {
     case open
     case rotateKey
@@ -26,7 +26,7 @@ extension World {
     /// How long a client waits for an answer.
     static let patience: Int64 = 12_000_000
 
-    /// Sends a request to a place and waits for what comes of it.
+    /// Sends a request to a process slot and waits for the outcome.
     func call(_ request: Request, tenant: TenantID, place: Int) async -> Call.Outcome {
         let call = Call()
         send(request, tenant: tenant, place: place, for: call)
@@ -39,7 +39,7 @@ extension World {
         return await call.wait()
     }
 
-    /// The time that something is on its way.
+    /// The time of a transmission.
     private var transit: Int64 {
         strikes(.slowNetwork)
             ? dice.microseconds(10_000...4_000_000) : dice.microseconds(100...2000)
@@ -130,7 +130,7 @@ extension World {
             .recordRestore(RecordRestore(LedgerRestored(origin: 2, root: dice.digest(), size: 1)))
         case .merge(let merge): .mergeAccounts(merge)
         case .relink(let account, let identity):
-            // What the link disclosed is read first, and the command is decided later.
+            // The link's disclosures are read first, and the command is decided later.
             .relinkProvider(
                 RelinkProvider(
                     account: account, identity: identity,
@@ -147,7 +147,7 @@ extension World {
     }
 
     private func refresh(_ session: SessionID, presented: Digest) -> Command.Intent {
-        // The seal is left away, so that a client can read the successor.
+        // Not sealed, so that a client can read the successor.
         let successor = dice.digest()
         return .refreshSession(
             RefreshSession(
@@ -157,7 +157,7 @@ extension World {
 }
 
 extension Command {
-    /// The command in a few words of a trace.
+    /// The command in short, for a trace.
     var summary: String {
         let start = "\(tenant) "
         switch intent {
@@ -199,7 +199,7 @@ func short<Kind>(_ id: EntityID<Kind>) -> Substring {
 }
 
 extension Sequencer.Answer {
-    /// The answer in a few words of a trace.
+    /// The answer in short, for a trace.
     var summary: String {
         switch self {
         case .failure(let fault): "fault \(fault)"

@@ -5,9 +5,9 @@ import LedgerTestSupport
 enum Fault: String, CaseIterable, Sendable {
     /// The connection breaks before a batch is committed.
     case connectionLost
-    /// The store has no room, or no time, when a batch commits.
+    /// The store lacks space or time when a batch commits.
     case commitFails
-    /// The store refuses a statement, as it does for what one command may be to blame for.
+    /// The store refuses a statement, as it does for a fault of a single command.
     case statementRefused
     /// The store refuses every batch that holds a certain command.
     case poison
@@ -15,24 +15,24 @@ enum Fault: String, CaseIterable, Sendable {
     case ackLost
     /// The process has answered, and the answer does not arrive.
     case replyLost
-    /// A process disappears and another one takes its place later.
+    /// A process dies and another one replaces it later.
     case crash
-    /// A process is stopped for a while and goes on where it was.
+    /// A process is paused for a while and continues where it was.
     case pause
     /// The database's clock is set back, or forward.
     case clockStep
-    /// The database restarts: what is not committed is gone, and maybe the projector's last commits.
+    /// The database restarts: uncommitted transactions are lost, and maybe the projector's last commits.
     case databaseRestart
     /// A request arrives twice, possibly at two processes.
     case duplicate
-    /// Requests and answers are long on their way, and overtake each other.
+    /// Requests and answers are slow and overtake each other.
     case slowNetwork
     /// The projector's connection breaks before or after its commit.
     case projectionFails
     /// The sealer's connection breaks before or after its commit.
     case sealingFails
 
-    /// How likely it is each time that it could happen.
+    /// The probability each time that it could happen.
     var probability: Double {
         switch self {
         case .connectionLost, .commitFails, .ackLost, .projectionFails, .sealingFails: 0.05
@@ -47,7 +47,7 @@ enum Fault: String, CaseIterable, Sendable {
     }
 }
 
-/// The size of a simulation and what is allowed to go wrong in it.
+/// The size of a simulation and its possible faults.
 struct Parameters: Sendable {
     let seed: UInt64
     var clients: Int
@@ -57,14 +57,16 @@ struct Parameters: Sendable {
     var subjectsPerProvider: Int
     var batchLimit: Int
     var queueLimit: Int
-    /// Events in a page of the projector.
+    /// The number of events in a page of the projector.
     var pageLimit: Int
     var faults: Set<Fault>
-    /// How much likelier than usual each fault is.
+    /// The factor on the usual probability of each fault.
     var severity: Double
 
-    /// What a seed stands for: seeds differ in size, rules and faults, so that together they go
-    /// further than a mixture of everything would.
+    /// Derives the parameters of a seed.
+    ///
+    /// Seeds differ in size, policies and faults, so that together they cover more than a mixture of
+    /// everything would.
     init(seed: UInt64) {
         self.seed = seed
         var generator = SeededGenerator(seed: seed ^ 0x5EED)
@@ -80,7 +82,7 @@ struct Parameters: Sendable {
         severity = [0.5, 1, 3][Int.random(in: 0..<3, using: &generator)]
     }
 
-    /// The tenants' names and rules.
+    /// The tenants' names and policies.
     var policies: [TenantID: TenantPolicy] {
         var generator = SeededGenerator(seed: seed ^ 0x9011)
         var policies: [TenantID: TenantPolicy] = [:]

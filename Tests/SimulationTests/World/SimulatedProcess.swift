@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import LedgerPostgres
 
-/// One server process: the real sequencer, on a lane of its own that can be stopped or killed.
+/// One server process: the real sequencer, on its own lane that can be paused or killed.
 final class SimulatedProcess: Sendable {
     private struct State {
         var sequencer: Sequencer?
@@ -13,12 +13,12 @@ final class SimulatedProcess: Sendable {
         var pending: [Call] = []
     }
 
-    /// Counts every process that was ever started.
+    /// The number of the process among all that were ever started.
     let number: Int
-    /// The place that it runs at, of those that the simulation has.
+    /// The slot that it runs in.
     let place: Int
     let lane: Lane
-    /// What its sequencer appended last; few, so that they often do not reach.
+    /// The last events of its sequencer; few, so that they are often insufficient.
     let recent = RecentEvents(countMax: 8)
     private let state = Mutex(State())
 
@@ -33,7 +33,7 @@ final class SimulatedProcess: Sendable {
     /// The deliveries in the order in which their commands were queued.
     var arrivals: [Int] { state.withLock(\.arrivals) }
 
-    /// How many of the queued commands have been answered: the next batch begins there.
+    /// The number of queued commands that have been answered: the next batch begins there.
     var decidedCount: Int {
         guard let statistics = sequencer?.statistics else { return 0 }
         return statistics.commands + statistics.failedCommands
@@ -45,14 +45,14 @@ final class SimulatedProcess: Sendable {
         state.withLock { $0.sequencer = sequencer }
     }
 
-    /// Whether the sequencer has worked off its queue and ended.
+    /// Whether the sequencer has emptied its queue and ended.
     var hasStopped: Bool { state.withLock(\.hasStopped) }
 
     func stop() {
         state.withLock { $0.hasStopped = true }
     }
 
-    /// Lets go of the sequencer, which holds its store, which holds this process.
+    /// Breaks the reference cycle of sequencer, store and process.
     func release() {
         state.withLock { $0.sequencer = nil }
     }
@@ -61,12 +61,12 @@ final class SimulatedProcess: Sendable {
         state.withLock { $0.pending.append(call) }
     }
 
-    /// Notes that a delivery's command is queued next.
+    /// Records that a delivery's command is queued next.
     func queue(_ delivery: Int) {
         state.withLock { $0.arrivals.append(delivery) }
     }
 
-    /// Marks the process as gone; those who wait for it are told.
+    /// Marks the process as dead; returns the calls that wait for it.
     func die() -> [Call] {
         state.withLock { state in
             state.isAlive = false
@@ -77,12 +77,12 @@ final class SimulatedProcess: Sendable {
     }
 }
 
-/// A client's request on its way: the first thing that the client hears about it counts.
+/// A client's pending request: the first outcome that reaches the client counts.
 final class Call: Sendable {
-    /// What a client hears.
+    /// The outcome that reaches a client.
     enum Outcome: Sendable {
         case answered(Sequencer.Answer, command: Command)
-        /// Nothing; whether it was done is unknown.
+        /// No answer; whether it was done is unknown.
         case lost
     }
 

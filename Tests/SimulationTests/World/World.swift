@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import LedgerPostgres
 
-/// Everything of one simulation: the database, the processes on it, the network and the bad luck.
+/// The whole of a simulation: the database, the processes, the network and the faults.
 final class World: Sendable {
     private struct State {
         var places: [SimulatedProcess?]
@@ -26,7 +26,7 @@ final class World: Sendable {
     let seals = MemorySeals()
     let history = History()
     let decider: BatchDecider
-    /// What the processes measure their own times with.
+    /// The clock with which processes measure durations.
     let clock: @Sendable () -> ContinuousClock.Instant
     private let keepsTrace: Bool
     private let state: Mutex<State>
@@ -54,18 +54,18 @@ final class World: Sendable {
     var tenants: [TenantID] { policies.keys.sorted() }
     var processes: [SimulatedProcess] { state.withLock(\.processes) }
     var faultCounts: [Fault: Int] { state.withLock(\.faultCounts) }
-    /// What sequencers and projectors reported as failed.
+    /// The failures that sequencers and projectors reported.
     var reports: [String] { state.withLock(\.reports) }
     var lines: [String] { state.withLock(\.lines) }
 
     // MARK: - Processes
 
-    /// The process at a place; nil while there is none.
+    /// Returns the process in a slot; nil while there is none.
     func process(at place: Int) -> SimulatedProcess? {
         state.withLock { $0.places[place] }
     }
 
-    /// Starts a process at a place.
+    /// Starts a process in a slot.
     func start(at place: Int) {
         guard !isOver else { return }
         let process = state.withLock { state in
@@ -79,14 +79,14 @@ final class World: Sendable {
         trace("starts", in: process)
     }
 
-    /// Takes a process away, in the middle of what it does.
+    /// Kills a process in the middle of its work.
     func crash(_ process: SimulatedProcess) {
         guard process.isAlive else { return }
         trace("crashes", in: process)
         scheduler.kill(process.lane)
         let pending = process.die()
         state.withLock { $0.places[process.place] = nil }
-        // The database notices at once or a little later, and holds the locks so long.
+        // The database notices at once or a little later, and holds the locks until then.
         scheduler.after(microseconds: dice.microseconds(0...200_000)) { [self] in
             database.disconnect(process.number)
             projections.disconnect(process.number)
@@ -102,7 +102,7 @@ final class World: Sendable {
     /// Whether the loops of all processes have to end.
     var isOver: Bool { state.withLock(\.isOver) }
 
-    /// Ends everything that still runs, so that nothing is kept in memory.
+    /// Ends everything that still runs, so that its memory is freed.
     func end() {
         state.withLock { state in
             state.isOver = true
@@ -121,7 +121,7 @@ final class World: Sendable {
         }
     }
 
-    // MARK: - Bad luck
+    // MARK: - Faults
 
     func startFaults() {
         state.withLock { $0.faultsAreOn = true }
@@ -140,7 +140,7 @@ final class World: Sendable {
         return true
     }
 
-    /// A place where a process waits for somebody else: it may be stopped or disappear here.
+    /// A point where a process waits for the store: it may be paused or killed here.
     func passage(_ name: String, in process: SimulatedProcess) async {
         trace(name, in: process)
         if strikes(.crash) {
@@ -152,8 +152,7 @@ final class World: Sendable {
         await scheduler.sleep(microseconds: dice.microseconds(100...3000))
     }
 
-    /// Now and then something happens to a process wherever it is, not only where it waits for the
-    /// store.
+    /// Sometimes pauses or kills a process at any point, not only where it waits for the store.
     func awaitLightning() {
         scheduler.after(microseconds: dice.microseconds(0...100_000)) { [self] in
             guard !isOver else { return }
@@ -173,7 +172,7 @@ final class World: Sendable {
         }
     }
 
-    /// By seconds mostly; by an hour back, or so far forward that answers lapse, now and then.
+    /// Usually by seconds; sometimes by an hour back, or so far forward that answers lapse.
     private func stepClock() {
         let seconds =
             switch dice.number(0...9) {
@@ -189,7 +188,7 @@ final class World: Sendable {
         _ = state.withLock { $0.poisoned.insert(command) }
     }
 
-    /// What hits a batch when it is about to commit.
+    /// Returns the failure of a batch that is about to commit, if any.
     func commitFailure(_ writes: [TenantWrites], in batch: CommittedBatch) -> BatchFault? {
         let poisoned = state.withLock(\.poisoned)
         let isPoisoned = writes.contains { write in
@@ -202,7 +201,7 @@ final class World: Sendable {
         return strikes(.commitFails) ? .diskFull : nil
     }
 
-    // MARK: - Telling
+    // MARK: - Trace
 
     func report(_ line: String) {
         trace("report: \(line)")
@@ -219,7 +218,7 @@ final class World: Sendable {
 }
 
 extension SimulatedProcess {
-    /// Runs a sequencer, a projector and a sealer here.
+    /// Starts a sequencer, a projector and a sealer.
     fileprivate func start(_ world: World) {
         let store = MemoryBatchStore(process: self, world: world)
         let sequencer = Sequencer(
@@ -227,7 +226,7 @@ extension SimulatedProcess {
             now: world.clock,
             store: store, decider: world.decider,
             onCommit: { [recent] appended in
-                // In the order of their names: how much is kept must not depend on a hash.
+                // In the order of their names: how many are kept must not depend on a hash.
                 for events in appended.sorted(by: { $0.tenant < $1.tenant }) {
                     recent.add(events.events, of: events.tenant)
                 }
@@ -242,7 +241,7 @@ extension SimulatedProcess {
         Task(executorPreference: lane) { [self] in await seal(world) }
     }
 
-    /// Seals until the simulation is over; rests, and looks again.
+    /// Seals, with pauses, until the simulation is over.
     private func seal(_ world: World) async {
         var limits = SealingLimits()
         limits.pageMax = world.parameters.pageLimit
@@ -267,7 +266,7 @@ extension SimulatedProcess {
         }
     }
 
-    /// Folds until the simulation is over, as a projector does: rests, and looks again.
+    /// Folds, with pauses as in a projector, until the simulation is over.
     private func project(_ world: World) async {
         let folder = ProjectionFolder(
             store: MemoryProjectionStore(process: self, world: world),
