@@ -280,7 +280,7 @@ struct FormerEmails: Sendable {
             at: Set(positions.joined()), in: tenant, with: disclosures, on: connection)
         return left.indices.map { index in
             // Two facts that no later merge or unmerge changes: the account that linked the identity, and the
-            // last one. E-mails disclosed while accounts were merged are not attributed to one that left.
+            // last one. E-mails disclosed to another account while they were merged are not used.
             let own = [left[index].account, linked.accounts[left[index].linkedPosition]]
             return digest(
                 at: positions[index].filter { own.contains(linked.accounts[$0]) }, of: linked,
