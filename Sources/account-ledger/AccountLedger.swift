@@ -4,9 +4,9 @@ import Foundation
 @main
 enum AccountLedger {
     static func main() async {
-        // Whatever this process writes, above all keys, is nobody else's business.
+        // Files that this process writes, above all keys, are readable by their owner only.
         umask(0o077)
-        // A reader that went away is an error of the write, not the end of the process.
+        // A closed reader fails the write instead of ending the process.
         signal(SIGPIPE, SIG_IGN)
         await run(Array(CommandLine.arguments.dropFirst())).endProcess()
     }

@@ -1,15 +1,15 @@
 import Foundation
 import Synchronization
 
-/// Standard output for long results: written in large pieces.
+/// Buffered standard output for long results.
 final class BufferedOutput: Sendable {
     private static let pieceBytes = 1 << 16
 
     private let pending = Mutex<[UInt8]>([])
 
-    /// Adds text, and writes what has gathered when it is enough for a piece.
+    /// Adds text, and writes the buffer when it is full.
     ///
-    /// - Throws: `Fault` when nobody takes it, as when a pager was closed.
+    /// - Throws: `Fault` when the write fails, for example because a pager was closed.
     func add(_ text: String) throws(Fault) {
         let piece = pending.withLock { pending -> [UInt8] in
             pending.append(contentsOf: text.utf8)
@@ -20,9 +20,9 @@ final class BufferedOutput: Sendable {
         try write(piece)
     }
 
-    /// Writes what is left.
+    /// Writes the rest of the buffer.
     ///
-    /// - Throws: `Fault` when nobody takes it.
+    /// - Throws: `Fault` when the write fails.
     func finish() throws(Fault) {
         try write(
             pending.withLock { pending in
@@ -36,7 +36,7 @@ final class BufferedOutput: Sendable {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data(bytes))
         } catch {
-            throw Fault("standard output can't be written")
+            throw Fault("can't write to standard output")
         }
     }
 }

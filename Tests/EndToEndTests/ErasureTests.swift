@@ -25,10 +25,10 @@ import Testing
             #expect(lifted.status == 0, "\(lifted.errors)")
             let erased = try await tool.run(["erase", ada.userID] + why)
             #expect(erased.status == 0, "\(erased.errors)")
-            #expect(erased.output.contains("is erased, at position"), "\(erased.output)")
+            #expect(erased.output.contains("was erased, at position"), "\(erased.output)")
             #expect(try await ada.account().status == 401)
             let again = try await tool.run(["erase", ada.userID] + why)
-            #expect(again.status == 0 && again.output.contains("was erased before"))
+            #expect(again.status == 0 && again.output.contains("had already been erased"))
             let old = ada.userID
             try await ada.signIn(deployment.apple, as: "ada-s", email: "ada@private.example")
             #expect(ada.userID != old)
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `nothing is said to be gone that somebody else is still at`() async throws {
+    @Test func `data that another process still deletes is not reported as deleted`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
             var ada = Device(server.client)
@@ -89,16 +89,17 @@ import Testing
             }
             let command = ["erase", ada.userID, "--reason", "case 4711"]
             let begun = try await deployment.tool.run(command)
-            #expect(begun.status == 0 && begun.output.contains("is erased, at position"))
-            #expect(!begun.output.contains("nothing of it is left"), "\(begun.output)")
+            #expect(begun.status == 0 && begun.output.contains("was erased, at position"))
+            #expect(!begun.output.contains("all of its data is deleted"), "\(begun.output)")
             try await blocker.step { connection in
                 try connection.execute("ROLLBACK; BEGIN; SELECT FROM erasures FOR UPDATE")
             }
             let leased = try await deployment.tool.run(command)
-            #expect(leased.status == 0 && !leased.output.contains("nothing of it is left"))
+            #expect(leased.status == 0 && !leased.output.contains("all of its data is deleted"))
             try await blocker.step { $0.rollBack() }
             let done = try await deployment.tool.run(command)
-            #expect(done.output.contains("nothing of it is left"), "\(done.output)\(done.errors)")
+            #expect(
+                done.output.contains("all of its data is deleted"), "\(done.output)\(done.errors)")
             let left = try await Self.number(
                 "SELECT count(*) FROM disclosures WHERE account_id = '\(ada.userID)'", on: blocker)
             #expect(left == 0)
@@ -106,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `what was recorded while a merge stood is said to be the survivor's`() async throws {
+    @Test func `data recorded during a merge is reported as the survivor's`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
             var (ada, bob, again) = (
@@ -124,14 +125,14 @@ import Testing
             #expect(undone.status == 0, "\(undone.errors)")
 
             for (account, what) in [
-                (bob.userID, "goes with the erasure of \(ada.userID)\n"),
-                (ada.userID, "nothing of it is left\n"),
+                (bob.userID, "is deleted with the erasure of \(ada.userID)\n"),
+                (ada.userID, "all of its data is deleted\n"),
             ] {
                 let said = try await eventually("what is left of \(account) to go") {
                     let erased = try await deployment.tool.run(
                         ["erase", account, "--reason", "case 4711"])
                     #expect(erased.status == 0, "\(erased.errors)")
-                    return erased.output.contains("what is left of it") ? nil : erased.output
+                    return erased.output.contains("the remaining data") ? nil : erased.output
                 }
                 #expect(said.hasSuffix(what), "\(said)")
             }

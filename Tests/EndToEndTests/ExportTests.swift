@@ -17,7 +17,7 @@ import Testing
                 #expect(export.status == 0, "\(export.errors)")
                 #expect(export.output.contains("up to the checkpoint of \(sealed.size) entries"))
                 #expect(
-                    export.output.contains("looked through to its end")
+                    export.output.contains("scanned to its end")
                         == scope.contains("--account"))
                 let offline = try await CommandLineTool(environment: [:])
                     .run(["verify", "--offline", path, "--vkey", sealed.vkey])
@@ -77,7 +77,7 @@ import Testing
                 #expect(rights[.posixPermissions] as? Int == 0o600)
                 let again = try await deployment.tool.run(arguments)
                 #expect(again.status == 1)
-                #expect(again.errors.contains("exists already"))
+                #expect(again.errors.contains("already exists"))
                 #expect(try contents(path) == text)
             }
         }
@@ -158,7 +158,7 @@ import Testing
             let offline = try await deployment.tool.run(
                 ["verify", "--offline", deployment.path("ben.bundle"), "--vkey", sealed.vkey])
             #expect(offline.status == 0, "\(offline.output)")
-            #expect(offline.output.contains(" left out: they are about other accounts\n"))
+            #expect(offline.output.contains(" left out: they belong to other accounts\n"))
             let conclusion = try #require(offline.output.split(separator: "\n").last)
             #expect(
                 try python(deployment.path("ben.bundle"), sealed.vkey).hasSuffix(conclusion + "\n"))
@@ -240,7 +240,7 @@ import Testing
             let export = try await deployment.tool.run(
                 ["export", "--all", "--output", path, "--disclose", "--reason", "r"])
             #expect(export.status == 0, "\(export.errors)")
-            #expect(export.output.contains("a verifier will call them WITHHELD"))
+            #expect(export.output.contains("a verifier will report them as WITHHELD"))
             let offline = try await deployment.tool.run(
                 ["verify", "--offline", path, "--vkey", sealed.vkey])
             #expect(offline.status == 1)
@@ -258,7 +258,7 @@ import Testing
             let path = deployment.path("bundle.tar")
             let export = try await deployment.tool.run(["export", "--all", "--output", path])
             #expect(export.status == 0, "\(export.errors)")
-            #expect(export.errors.contains("1 checkpoints that nobody signed are left out"))
+            #expect(export.errors.contains("left out 1 checkpoints without a signature"))
             let offline = try await deployment.tool.run(
                 ["verify", "--offline", path, "--vkey", sealed.vkey])
             #expect(offline.status == 0, "\(offline.output)\(offline.errors)")

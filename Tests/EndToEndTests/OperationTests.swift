@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `a database that takes no writes makes it not ready`() async throws {
+    @Test func `a read-only database makes it not ready`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
             let token = deployment.apple.token(subject: "a")
@@ -55,7 +55,7 @@ import Testing
                 try await eventually("readiness to be \(status), and to say why") {
                     let detail = try await server.admin.call("GET", "/readyz")
                     let text = String(decoding: detail.body, as: UTF8.self)
-                    let isSaid = text.contains("takes no writes") == (status == 503)
+                    let isSaid = text.contains("is read-only") == (status == 503)
                     return detail.status == status && isSaid ? true : nil
                 }
                 if status == 503 {

@@ -21,7 +21,7 @@ import Testing
             let protected = try await deployment.tool.run(["protect"])
             end.tell()
             #expect(protected.status == 0, "\(protected.output)\(protected.errors)")
-            #expect(protected.output.contains("its log is protected from position"))
+            #expect(protected.output.contains("its log is now protected from position"))
             #expect(try await traffic.value == [], "nobody was refused")
             #expect(try await Self.codes(database, "mac IS NULL") == ["0", "0", "0", "0"])
             let again = try await deployment.tool.run(["protect"])
@@ -188,7 +188,7 @@ import Testing
             let old = try #require(try Self.names("mac-", ".key", deployment).first)
             let removal = ["keys", "remove", "mac", old]
             let inUse = try await deployment.tool.run(removal)
-            #expect(inUse.status == 1 && inUse.errors.contains("authenticates what is appended"))
+            #expect(inUse.status == 1 && inUse.errors.contains("authenticates new events"))
             let rotated = try await deployment.tool.run(["keys", "rotate", "mac"])
             #expect(rotated.status == 0, "\(rotated.errors)")
             let early = try await deployment.tool.run(removal)

@@ -3,7 +3,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-/// One log that is not signed any more, because somebody has made up a checkpoint of it.
+/// A log that is no longer signed, because it has a forged checkpoint.
 @Suite struct SealingRefusalTests {
     private static let origin = ["LEDGER_ORIGIN": "ledger.example.com/accounts"]
 
@@ -37,7 +37,7 @@ import Testing
         return try await eventually("readiness to name it, \(note)") {
             let answer = try await server.admin.call("GET", "/readyz")
             let text = String(decoding: answer.body, as: UTF8.self)
-            return text.contains("\(tenant) is not signed any more") ? text : nil
+            return text.contains("\(tenant) is no longer signed") ? text : nil
         }
     }
 

@@ -203,7 +203,7 @@ import TransparencyLog
             }
             sealing.send(signal)
             #expect(try await sealing.exitStatus(within: .seconds(60)) == 1)
-            #expect(sealing.errors.text.contains("stopped before everything was signed"))
+            #expect(sealing.errors.text.contains("stopped before all events were signed"))
             #expect(sealing.output.text.isEmpty)
             await lock.close()
         }

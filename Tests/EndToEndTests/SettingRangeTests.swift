@@ -41,7 +41,7 @@ import Testing
                 let outcome = try await tool.run(["serve"])
                 #expect(outcome.status == 1)
                 #expect(
-                    outcome.errors.contains("\(name) wants a whole number from \(words)"),
+                    outcome.errors.contains("\(name) must be a whole number from \(words)"),
                     "\(outcome.errors)")
             }
         }

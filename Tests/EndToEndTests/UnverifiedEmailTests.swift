@@ -124,8 +124,8 @@ import Testing
                 "merge", owner.userID, attacker.userID, "--dry-run",
             ])
             #expect(
-                plan.output.contains(#/  stays +google  identity [0-9a-f-]+, e-mail verified\n/#)
-                    && plan.output.contains(#/  moves +apple  identity [0-9a-f-]+\n/#)
+                plan.output.contains(#/  kept +google  identity [0-9a-f-]+, e-mail verified\n/#)
+                    && plan.output.contains(#/  moved +apple  identity [0-9a-f-]+\n/#)
                     && plan.output.contains(
                         #/  left behind   google  identity [0-9a-f-]+, e-mail NOT verified\n/#),
                 "\(plan.output)\(plan.errors)")

@@ -39,7 +39,7 @@ import Testing
                 let outcome = try await deployment.tool.run(["verify"] + arguments)
                 #expect(
                     outcome.status == status, "\(arguments): \(outcome.output)\(outcome.errors)")
-                let isNamed = outcome.errors.contains("none of those to verify")
+                let isNamed = outcome.errors.contains("not among the logs to verify")
                 #expect(isNamed == (status == 64), "\(outcome.errors)")
             }
         }

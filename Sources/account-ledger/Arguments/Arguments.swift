@@ -1,6 +1,6 @@
-/// The rest of a command line, sorted by a subcommand's syntax.
+/// The arguments of a subcommand, parsed by its syntax.
 struct Arguments: Sendable {
-    /// Longest command line word that a message repeats, in characters.
+    /// Longest command line word that a message quotes, in characters.
     private static let quotedCharactersMax = 60
 
     private let command: [String]
@@ -10,9 +10,9 @@ struct Arguments: Sendable {
     private(set) var operands: [String] = []
     private(set) var asksForHelp = false
 
-    /// Sorts the words that follow the subcommand's name.
+    /// Parses the words that follow the subcommand's name.
     ///
-    /// - Throws: `UsageError` that names the word which does not fit.
+    /// - Throws: `UsageError` that names the unexpected word.
     init(_ words: some Sequence<String>, syntax: Syntax) throws(UsageError) {
         command = syntax.words
         var rest = Array(words)[...]
@@ -23,7 +23,7 @@ struct Arguments: Sendable {
                 takesOptions = false
             case "--help" where takesOptions, "-h" where takesOptions:
                 asksForHelp = true
-            // What begins with one dash and is longer than a slip may be the name of a key.
+            // A longer word that begins with a single dash may be the name of a key.
             case _
             where takesOptions && (word.hasPrefix("--") || word.hasPrefix("-") && word.count == 2):
                 try takeOption(word, rest: &rest, syntax: syntax)
@@ -35,24 +35,24 @@ struct Arguments: Sendable {
         try checkOperands(syntax)
     }
 
-    /// The value of an option that was given.
+    /// The value of an option; nil when it is absent.
     subscript(_ option: String) -> String? { values[option] }
 
     /// Whether a flag was given.
     func has(_ flag: String) -> Bool { flags.contains(flag) }
 
-    /// The value of an option, read as something.
+    /// Parses the value of an option.
     ///
-    /// - Throws: `UsageError` that says what would have been right.
+    /// - Throws: `UsageError` that states the expected form.
     func value<Value>(
         of option: String, as wanted: String, _ read: (String) -> Value?
     ) throws(UsageError) -> Value? {
         try value(values[option], of: option, as: wanted, read)
     }
 
-    /// The second value of an option that takes two, read as something.
+    /// Parses the second value of an option that takes two.
     ///
-    /// - Throws: `UsageError` that says what would have been right.
+    /// - Throws: `UsageError` that states the expected form.
     func secondValue<Value>(
         of option: String, as wanted: String, _ read: (String) -> Value?
     ) throws(UsageError) -> Value? {
@@ -64,17 +64,17 @@ struct Arguments: Sendable {
     ) throws(UsageError) -> Value? {
         guard let text else { return nil }
         guard let value = read(text) else {
-            throw misuse("--\(option) wants \(wanted), not '\(Self.quoted(text))'")
+            throw misuse("--\(option) must be \(wanted), not '\(Self.quoted(text))'")
         }
         return value
     }
 
-    /// An error about this command line.
+    /// Makes a usage error about this command line.
     func misuse(_ problem: String) -> UsageError {
         UsageError(problem: problem, command: command)
     }
 
-    /// A word as a message may repeat it: short, and without control characters.
+    /// A word in the form in which messages quote it: short and without control characters.
     static func quoted(_ word: String) -> String {
         String(
             String.UnicodeScalarView(
@@ -92,33 +92,33 @@ struct Arguments: Sendable {
             throw misuse("unknown option \(Self.quoted(spelled))")
         }
         guard values[option.name] == nil, !flags.contains(option.name) else {
-            throw misuse("--\(option.name) is given twice")
+            throw misuse("duplicate option --\(option.name)")
         }
         guard option.placeholder != nil else {
             guard parts.count == 1 else { throw misuse("--\(option.name) takes no value") }
             flags.insert(option.name)
             return
         }
-        // A value that looks like an option is a forgotten value; `--name=--value` says it is none.
+        // A next word that looks like an option means a forgotten value; `--name=--value` passes it.
         let next = parts.count == 2 ? String(parts[1]) : rest.first
         guard let value = next, !value.isEmpty, parts.count == 2 || !value.hasPrefix("--") else {
-            throw misuse("--\(option.name) needs a value")
+            throw misuse("--\(option.name) requires a value")
         }
         if parts.count == 1 { rest.removeFirst() }
         values[option.name] = value
         guard option.secondPlaceholder != nil else { return }
         guard let second = rest.popFirst(), !second.isEmpty, !second.hasPrefix("--") else {
-            throw misuse("--\(option.name) needs two values")
+            throw misuse("--\(option.name) requires two values")
         }
         secondValues[option.name] = second
     }
 
     private func checkOperands(_ syntax: Syntax) throws(UsageError) {
         if operands.count < syntax.operands.count {
-            throw misuse("\(syntax.operands[operands.count].placeholder) is missing")
+            throw misuse("missing argument \(syntax.operands[operands.count].placeholder)")
         }
         if operands.count > syntax.operands.count {
-            throw misuse("surplus argument '\(Self.quoted(operands[syntax.operands.count]))'")
+            throw misuse("unexpected argument '\(Self.quoted(operands[syntax.operands.count]))'")
         }
     }
 }

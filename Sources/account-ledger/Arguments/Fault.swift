@@ -1,4 +1,4 @@
-/// Why a command could not be carried out: one line for the operator, without secrets.
+/// The reason why a command failed: one line for the operator, without secrets.
 struct Fault: Error, CustomStringConvertible {
     let description: String
 
@@ -7,7 +7,7 @@ struct Fault: Error, CustomStringConvertible {
     }
 }
 
-/// What is wrong with a command line, and which command's help explains it.
+/// A mistake on the command line, and the command whose help explains it.
 struct UsageError: Error, CustomStringConvertible {
     let problem: String
     let command: [String]

@@ -1,11 +1,11 @@
-/// What `--help` prints, on every level.
+/// The texts that `--help` prints, at every level.
 enum HelpText {
     private static let columnWidth = 26
 
     /// The help of the whole program.
     static func program(_ all: [Syntax]) -> String {
         var text = """
-            Decides which sign-in identities belong to which account, and keeps the proof.
+            Records which sign-in identities belong to which account, in a log that can be verified.
 
             Usage: \(Syntax.program) SUBCOMMAND [OPTIONS]
 
@@ -15,7 +15,7 @@ enum HelpText {
         text += all.map { row($0.name, $0.summary) }.joined()
         text += """
 
-            \(Syntax.program) SUBCOMMAND --help explains one of them.
+            \(Syntax.program) SUBCOMMAND --help describes a subcommand.
             \(Syntax.program) --version prints the version.
 
             """
@@ -41,7 +41,7 @@ enum HelpText {
         }
         text += "\nOptions:\n"
         text += syntax.options.map { row($0.spelling, $0.meaning) }.joined()
-        text += row("--help", "print this")
+        text += row("--help", "print this help")
         if !syntax.settings.isEmpty {
             text += "\nEnvironment:\n" + syntax.settings.map(setting).joined()
         }

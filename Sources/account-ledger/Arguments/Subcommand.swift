@@ -1,12 +1,12 @@
-/// What the program can do: a syntax and what carries it out.
+/// A subcommand of the program: its syntax and its implementation.
 struct Subcommand: Sendable {
-    /// Does the work; a thrown error is one line for the operator.
+    /// Runs the subcommand; a thrown error is one line for the operator.
     typealias Body = @Sendable (Arguments, Environment) async throws -> ExitCode
 
     let syntax: Syntax
     let body: Body
 
-    /// All of them, in the order in which the help names them.
+    /// All subcommands, in the order in which the help lists them.
     static let all = [
         Subcommand(syntax: ServeCommand.syntax, body: ServeCommand.run),
         Subcommand(syntax: MigrateCommand.syntax, body: MigrateCommand.run),
@@ -51,10 +51,10 @@ struct Subcommand: Sendable {
         Subcommand(syntax: TenantListCommand.syntax, body: TenantListCommand.run),
     ]
 
-    /// Finds what the words ask for and does it, help included.
+    /// Finds the subcommand that the words name and runs it, or prints the requested help.
     static func carryOut(_ words: [String], environment: Environment) async throws -> ExitCode {
         guard let first = words.first else {
-            throw UsageError(problem: "a subcommand is missing", command: [])
+            throw UsageError(problem: "missing subcommand", command: [])
         }
         switch first {
         case "--version":
@@ -92,7 +92,7 @@ struct Subcommand: Sendable {
         return .success
     }
 
-    /// A group without its last word, or with a wrong one, or no subcommand at all.
+    /// Handles a group without a subcommand, a group with an unknown one, and an unknown word.
     private static func incomplete(_ words: [String]) throws(UsageError) -> ExitCode {
         var group: [String] = []
         for word in words {
@@ -102,7 +102,7 @@ struct Subcommand: Sendable {
         guard !group.isEmpty else { throw unknown(words[0], in: []) }
         guard words.count > group.count else {
             throw UsageError(
-                problem: "\(group.joined(separator: " ")) needs a subcommand", command: group)
+                problem: "\(group.joined(separator: " ")) requires a subcommand", command: group)
         }
         let next = words[group.count]
         guard next != "--help", next != "-h" else { return try help(about: group) }

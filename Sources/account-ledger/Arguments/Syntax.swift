@@ -1,8 +1,8 @@
-/// What a subcommand takes, and what its help says.
+/// The arguments that a subcommand accepts, and its help.
 struct Syntax: Sendable {
     static let program = "account-ledger"
 
-    /// A word that stands for itself by its place.
+    /// A positional argument.
     struct Operand: Sendable {
         let placeholder: String
         let meaning: String
@@ -12,7 +12,7 @@ struct Syntax: Sendable {
     struct Option: Sendable {
         let name: String
         var placeholder: String?
-        /// Of an option `--name value value`.
+        /// Set for an option `--name value value`.
         var secondPlaceholder: String?
         let meaning: String
 
@@ -27,7 +27,7 @@ struct Syntax: Sendable {
     let summary: String
     var operands: [Operand] = []
     var options: [Option] = []
-    /// Environment variables that it reads.
+    /// Environment variables that the subcommand reads.
     var settings: [Setting] = []
     /// Further paragraphs of the help.
     var details = ""

@@ -4,12 +4,12 @@ import Ledger
 import LedgerAPI
 import LedgerPostgres
 
-/// What the commands about API keys have in common.
+/// Shared parts of the commands for API keys.
 enum APIKeyCommands {
     static let tenantOption = Syntax.Option(
-        name: "tenant", placeholder: "NAME", meaning: "the tenant; default: default")
+        name: "tenant", placeholder: "NAME", meaning: "tenant; default: default")
 
-    /// Lends the keys of a tenant that exists, as the owner of the schema.
+    /// Passes the API key store of an existing tenant to the body, with the schema owner's login.
     static func withStore<Value>(
         _ arguments: Arguments, _ environment: Environment,
         _ body: (APIKeyStore, TenantID) throws -> Value
@@ -22,19 +22,19 @@ enum APIKeyCommands {
     }
 }
 
-/// `keys api create`: makes an API key and shows it this once.
+/// `keys api create`: creates an API key and prints it once.
 enum APIKeyCreateCommand {
     /// The longest label, in bytes.
     private static let labelBytesMax = 255
 
     static let syntax = Syntax(
         words: ["keys", "api", "create"],
-        summary: "make an API key for an auditor, for support or for an administrator",
+        summary: "create an API key for an auditor, for support or for an administrator",
         options: [
             .init(
                 name: "role", placeholder: "ROLE", meaning: "auditor, support or admin; required"),
             .init(
-                name: "label", placeholder: "TEXT", meaning: "whose it is or what for; required"),
+                name: "label", placeholder: "TEXT", meaning: "owner or purpose; required"),
             APIKeyCommands.tenantOption,
             .init(
                 name: "expires", placeholder: "TIME",
@@ -42,26 +42,28 @@ enum APIKeyCreateCommand {
         ],
         settings: [.databaseURL, .migrateURL, .keys],
         details: """
-            Prints the key on standard output, once: only its digest is stored. Its id, which lists and the
-            access log name it by, is printed on standard error. The key is good for this tenant alone. Runs
-            with the login of LEDGER_MIGRATE_URL, since the serving login may only read keys; a MAC key of
-            LEDGER_KEYS authenticates what is stored. The access log says that it was made.
+            Prints the key on standard output once: only its digest is stored. Prints on standard error the
+            key's id, which lists and the access log use. The key is valid for this tenant only. Uses the
+            login of LEDGER_MIGRATE_URL, because the serving login may only read keys. A MAC key of
+            LEDGER_KEYS authenticates the stored row. The access log records the creation.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         let role = try arguments.value(
             of: "role", as: "auditor, support or admin", Role.init(rawValue:))
-        guard let role else { throw arguments.misuse("--role is missing") }
+        guard let role else { throw arguments.misuse("missing option --role") }
         let label = try arguments.value(of: "label", as: "1 to 255 printable bytes", label)
-        guard let label else { throw arguments.misuse("--label is missing") }
+        guard let label else { throw arguments.misuse("missing option --label") }
         let now = Timestamp.now
-        let expiresAt = try arguments.value(of: "expires", as: "an RFC 3339 time to come") {
+        let expiresAt = try arguments.value(of: "expires", as: "an RFC 3339 time in the future") {
             Timestamp(rfc3339: $0).flatMap { $0 > now ? $0 : nil }
         }
         let key = APIKey(id: APIKeyID(at: now, random: SecureRandom.uint128()))
         guard let digest = key.secretDigest else { throw Fault("the key has no digest") }
         guard let macKey = try LedgerReading.macKeys(environment)?.current else {
-            throw Fault("\(Setting.keys.name) is not set: a key of it authenticates what is stored")
+            throw Fault(
+                "\(Setting.keys.name) is not set: it must hold the MAC key that authenticates the row"
+            )
         }
         try APIKeyCommands.withStore(arguments, environment) { store, tenant in
             try store.add(
@@ -70,7 +72,7 @@ enum APIKeyCreateCommand {
                     expiresAt: expiresAt, revokedAt: nil), to: tenant, code: macKey)
         }
         Terminal.print("\(key.text)\n")
-        Terminal.complain("the id of the key is \(key.id)")
+        Terminal.complain("key id: \(key.id)")
         return .success
     }
 
@@ -85,14 +87,14 @@ enum APIKeyCreateCommand {
     }
 }
 
-/// `keys api list`: which API keys a tenant has.
+/// `keys api list`: prints a tenant's API keys.
 enum APIKeyListCommand {
     static let syntax = Syntax(
         words: ["keys", "api", "list"], summary: "print the API keys of a tenant",
         options: [APIKeyCommands.tenantOption], settings: [.databaseURL, .migrateURL],
         details: """
-            A line a key: its id, role, state (good, expired or revoked), when it was made, when it
-            expires, and its label. The keys themselves are stored nowhere.
+            One line per key: id, role, state (good, expired or revoked), creation time, expiry time and
+            label. The keys themselves are not stored.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -114,31 +116,31 @@ enum APIKeyListCommand {
     }
 }
 
-/// `keys api revoke`: ends an API key.
+/// `keys api revoke`: revokes an API key.
 enum APIKeyRevokeCommand {
     static let syntax = Syntax(
-        words: ["keys", "api", "revoke"], summary: "end an API key for good",
+        words: ["keys", "api", "revoke"], summary: "revoke an API key permanently",
         operands: [
             .init(
                 placeholder: "ID",
-                meaning: "as keys api list prints it, or how the key begins, alk_ and what follows")
+                meaning: "id as printed by keys api list, or the beginning of the key: alk_...")
         ],
         options: [APIKeyCommands.tenantOption], settings: [.databaseURL, .migrateURL],
         details: """
-            Every server refuses the key from its next request on. A whole key is taken, too, and is
-            printed and logged nowhere; the shell's history has it then.
+            Every server refuses the key from its next request on. A whole key is accepted as ID too and is
+            neither printed nor logged, but stays in the shell's history.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         guard let id = arguments.operands.first.flatMap(APIKey.id(named:)) else {
-            throw arguments.misuse("ID is the id of a key, or how the key begins")
+            throw arguments.misuse("ID must be the id of an API key or the beginning of the key")
         }
         let revocation = try APIKeyCommands.withStore(arguments, environment) { store, tenant in
             try store.revoke(id, of: tenant)
         }
         switch revocation {
         case .revoked: Terminal.print("API key \(id) is revoked\n")
-        case .revokedBefore: Terminal.print("API key \(id) was revoked before\n")
+        case .revokedBefore: Terminal.print("API key \(id) was already revoked\n")
         case .unknown: throw Fault("the tenant has no API key \(id)")
         }
         return .success

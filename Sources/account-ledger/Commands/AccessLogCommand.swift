@@ -1,25 +1,25 @@
 import Ledger
 import LedgerPostgres
 
-/// `access-log`: who looked at what.
+/// `access-log`: prints the access log.
 enum AccessLogCommand {
     private static let pageLimit = 1_000
 
     static let syntax = Syntax(
-        words: ["access-log"], summary: "print who looked at what, over HTTP and as the operator",
+        words: ["access-log"], summary: "print the access log: reads over HTTP and by operators",
         options: [
             APIKeyCommands.tenantOption,
             .init(name: "from", placeholder: "MOMENT", meaning: "position or RFC 3339 time"),
             .init(name: "to", placeholder: "MOMENT", meaning: "position or RFC 3339 time"),
             .init(
-                name: "principal", placeholder: "NAME", meaning: "api_key:ID or operator alone"),
+                name: "principal", placeholder: "NAME",
+                meaning: "only this principal: api_key:ID or operator"),
         ],
         settings: [.databaseURL],
         details: """
-            A line an access, tab-separated: position, time, principal, role, action, outcome, account,
-            event, whether personal data was shown, reason, details (JSON), request. Reports gaps on
-            standard error, and the exit code is then 1: positions are gapless unless a line was taken
-            out.
+            One tab-separated line per access: position, time, principal, role, action, outcome, account,
+            event, whether personal data was disclosed, reason, details (JSON), request id. Positions have no
+            gaps unless lines were deleted: gaps are reported on standard error and the exit code is then 1.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -31,7 +31,7 @@ enum AccessLogCommand {
         let url = try environment.databaseURL
         let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
         let output = BufferedOutput()
-        // Nil while it is not known, where a time says where to begin.
+        // Nil until the first line was read, when the range begins at a time.
         var expected: Int64?
         switch query.from {
         case .position(let position)?: expected = position.value
@@ -44,7 +44,7 @@ enum AccessLogCommand {
         try await PostgresAccessLog.pages(matching: query, in: tenant, url: url) { page in
             for access in page.elements {
                 if !isFiltered, let wanted = expected, access.position != wanted {
-                    Terminal.complain("the lines \(wanted)..<\(access.position) are missing")
+                    Terminal.complain("lines \(wanted)..<\(access.position) are missing")
                     isWhole = false
                 }
                 expected = access.position + 1
@@ -53,7 +53,7 @@ enum AccessLogCommand {
             last = page.cursor
         }
         if !isFiltered, let expected, let last, expected <= last {
-            Terminal.complain("the lines \(expected)..<\(last + 1) are missing")
+            Terminal.complain("lines \(expected)..<\(last + 1) are missing")
             isWhole = false
         }
         try output.finish()

@@ -2,26 +2,27 @@ import Ledger
 import LedgerAPI
 import LedgerPostgres
 
-/// `account`: prints an account as of a moment, or what changed between two.
+/// `account`: prints the state of an account at a moment, or the changes between two moments.
 enum AccountCommand {
     static let syntax = Syntax(
-        words: ["account"], summary: "print an account as of any moment, replayed from the log",
+        words: ["account"],
+        summary: "print an account's state at any moment, replayed from the log",
         operands: [HistoryReading.account],
         options: [
             HistoryReading.tenantOption, HistoryReading.asOfOption,
             .init(
                 name: "diff", placeholder: "MOMENT", secondPlaceholder: "MOMENT",
-                meaning: "what changed between two moments instead"),
+                meaning: "print the changes between two moments instead"),
             HistoryReading.formatOption,
         ],
         settings: [.databaseURL],
         details: """
-            Replays the account's events in one snapshot and checks each: its seq is the next one, its prev
-            is the leaf hash of the one before, and nothing lies between the last one and the moment. Where
-            that does not hold there is no answer, and the exit code is 1. Shows no personal data.
+            Replays the account's events in one snapshot and checks each: its seq is the next one, its prev is
+            the leaf hash of the previous event, and no later event up to the moment is missing. If a check
+            fails, nothing is printed but the fault and the exit code is 1. Prints no personal data.
             """)
 
-    /// The events that a difference lists; `history` has them all.
+    /// The most events that a difference lists; `history` prints all of them.
     private static let eventsMax = 1_000
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -31,7 +32,7 @@ enum AccountCommand {
         let from = try HistoryReading.moment("diff", arguments)
         let to = try HistoryReading.secondMoment("diff", arguments)
         guard asOf == nil || from == nil else {
-            throw arguments.misuse("--as-of goes without --diff")
+            throw arguments.misuse("--as-of and --diff exclude each other")
         }
         let url = try environment.databaseURL
         let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
@@ -62,7 +63,7 @@ enum AccountCommand {
             let survivor = answer.found.account.id
             let merged =
                 survivor == account
-                ? "" : "account \(account) was merged: account \(survivor) stands for it\n"
+                ? "" : "account \(account) was merged into account \(survivor)\n"
             return merged + answer.found.text
         } catch let fault as HistoryFault {
             throw HistoryReading.fault(fault, faults)

@@ -2,17 +2,17 @@ import Cryptography
 import Ledger
 import LedgerPostgres
 
-/// What the commands have in common that change the ledger in the operator's name, each with a reason.
+/// Shared parts of the commands that change the ledger in the operator's name, each with a reason.
 ///
-/// The reason goes to the access log before anything is done; no entry of the log has a place for it.
+/// The reason goes to the access log before the command runs; entries of the log have no field for it.
 struct AdministeredCommand: Sendable {
     static let reasonOption = Syntax.Option(
         name: "reason", placeholder: "TEXT",
-        meaning: "why, such as a case number; goes to the access log; required")
+        meaning: "reason such as a case number, for the access log; required")
 
     let url: String
     let tenant: TenantID
-    /// Authenticates what is appended; nil where LEDGER_KEYS is not set.
+    /// The keys that authenticate appended events; nil when LEDGER_KEYS is not set.
     private let macs: MACKeys?
 
     init(url: String, tenant: TenantID, macs: MACKeys? = nil) {
@@ -21,41 +21,45 @@ struct AdministeredCommand: Sendable {
         self.macs = macs
     }
 
-    /// - Throws: `Fault` when the database is away or has no such tenant.
+    /// - Throws: `Fault` when the database can't be reached or has no such tenant.
     init(_ arguments: Arguments, _ environment: Environment) throws {
         url = try environment.databaseURL
         tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
         macs = try LedgerReading.macKeys(environment)
     }
 
-    /// - Throws: `UsageError` unless there is one.
+    /// Returns the reason.
+    ///
+    /// - Throws: `UsageError` when it is missing or malformed.
     static func reason(_ arguments: Arguments) throws(UsageError) -> String {
         guard let reason = try optionalReason(arguments) else {
-            throw arguments.misuse("--reason is missing")
+            throw arguments.misuse("missing option --reason")
         }
         return reason
     }
 
-    /// The reason, where there may be none.
+    /// Returns the reason, or nil when it is absent.
     ///
-    /// - Throws: `UsageError` for a text that can be none.
+    /// - Throws: `UsageError` when it is malformed.
     static func optionalReason(_ arguments: Arguments) throws(UsageError) -> String? {
         try arguments.value(of: "reason", as: AccessReason.form) {
             AccessReason.allows($0) ? $0 : nil
         }
     }
 
-    /// - Throws: `UsageError` when it can be none.
+    /// Returns the id in the operand ACCOUNT.
+    ///
+    /// - Throws: `UsageError` when it is malformed.
     static func account(_ arguments: Arguments) throws(UsageError) -> AccountID {
         guard let account = arguments.operands.first.flatMap({ AccountID($0) }) else {
-            throw arguments.misuse("ACCOUNT is the id of an account: a UUID")
+            throw arguments.misuse("ACCOUNT must be an account id: a UUID")
         }
         return account
     }
 
-    /// Writes down what is about to be done.
+    /// Records a command in the access log before it runs.
     ///
-    /// - Throws: `Fault` when it cannot be written down.
+    /// - Throws: `Fault` when the access log can't be written.
     func record(_ access: AccessRecord) async throws(Fault) {
         let faults = FaultNote()
         let gate = AccessGate(url: url) { faults.note($0) }
@@ -70,20 +74,20 @@ struct AdministeredCommand: Sendable {
         gate.close()
         await finished
         guard case .success = result else {
-            throw Fault("the access log can't be written: \(faults.last ?? "no reason known")")
+            throw Fault("can't write the access log: \(faults.last ?? "unknown cause")")
         }
     }
 
-    /// Writes down what is about to be done and carries commands out, one after the other; ends at the
-    /// first that is refused, which has a second line in the access log.
+    /// Records commands in the access log and runs them one after the other; stops at the first refusal,
+    /// which gets a second line in the access log.
     ///
     /// - Parameters:
-    ///   - intents: what is to be done.
-    ///   - access: what the access log is told; nil for what changes nothing.
-    ///   - keyring: for commands that disclose something, which is kept under an account's key.
+    ///   - intents: the commands.
+    ///   - access: the access log's record; nil for commands that change nothing.
+    ///   - keyring: for commands whose disclosures are encrypted with an account's key.
     ///   - policy: for commands that depend on the tenant's rules.
-    /// - Returns: what each gave back.
-    /// - Throws: `Fault` with the refusal, or when what became of it is not known.
+    /// - Returns: the reply of each command.
+    /// - Throws: `Fault` with the refusal, or when the outcome is unknown.
     func carryOut(
         _ intents: [Command.Intent], as access: AccessRecord?, keyring: WrappingKeyring? = nil,
         policy: TenantPolicy = TenantPolicy(providers: [])
@@ -91,11 +95,12 @@ struct AdministeredCommand: Sendable {
         do {
             if let access { try await record(access) }
         } catch {
-            throw Fault("nothing was done: \(error)")
+            throw Fault("nothing was changed: \(error)")
         }
         guard let keyring = keyring ?? macs.map(Self.keyring) else {
             throw Fault(
-                "\(Setting.keys.name) is not set: a key of it authenticates what is appended")
+                "\(Setting.keys.name) is not set: it must hold the MAC key that authenticates events"
+            )
         }
         let faults = FaultNote()
         let sequencer = Sequencer(
@@ -113,15 +118,15 @@ struct AdministeredCommand: Sendable {
                 isRefused = true
                 fault = Fault(Self.text(of: refusal))
             case .failure:
-                // Each run sets another hold; everything else is done once, however often.
+                // Each run sets another hold; all other commands are idempotent.
                 let advice =
                     if case .setLegalHold = intent {
-                        "look at \(Syntax.program) hold list before you repeat the command"
+                        "check \(Syntax.program) hold list before repeating the command"
                     } else {
                         "repeat the command"
                     }
                 fault = Fault(
-                    "what became of it is not known: \(faults.last ?? "no reason known"); \(advice)"
+                    "the outcome is unknown: \(faults.last ?? "unknown cause"); \(advice)"
                 )
             }
         }
@@ -133,7 +138,7 @@ struct AdministeredCommand: Sendable {
         do {
             try await record(refused)
         } catch {
-            throw Fault("\(fault); the access log says nothing of that: \(error)")
+            throw Fault("\(fault); the access log does not record the refusal: \(error)")
         }
         throw fault
     }
@@ -151,8 +156,10 @@ struct AdministeredCommand: Sendable {
         }
     }
 
-    /// Most of an operator's commands disclose nothing, so that they need no encryption key; an erasure must
-    /// be possible when those are lost, too.
+    /// Returns a keyring without encryption keys.
+    ///
+    /// Most of an operator's commands disclose nothing and need none; an erasure must be possible even
+    /// when the keys are lost.
     static func keyring(_ macs: MACKeys) -> WrappingKeyring {
         WrappingKeyring(currentID: "none", current: .generate(), macs: macs)
     }
@@ -162,20 +169,20 @@ struct AdministeredCommand: Sendable {
         case .unknownAccount: "the tenant has no such account"
         case .accountErased: "the account has been erased"
         case .erasurePlanChanged:
-            "other accounts would be erased than was agreed to: see --dry-run, and --plan agrees to it"
-        case .legalHold: "the account is under a legal hold: see \(Syntax.program) hold list"
-        case .tooManyHolds: "the account has \(SetLegalHold.holdsMax) holds: more it can't have"
-        case .unknownHold: "the account has no such hold: see \(Syntax.program) hold list"
+            "the accounts to erase differ from the plan: run --dry-run and pass its plan with --plan"
+        case .legalHold: "the account is under a legal hold; see \(Syntax.program) hold list"
+        case .tooManyHolds: "the account already has \(SetLegalHold.holdsMax) holds, the maximum"
+        case .unknownHold: "the account has no such hold; see \(Syntax.program) hold list"
         case .accountMerged(let survivor):
-            "another account stands for it: it was merged into \(survivor)"
-        case .sameAccount: "these are one account"
-        case .tooMuchToMerge: "the accounts are too large for one merge"
+            "the account was merged into account \(survivor)"
+        case .sameAccount: "the two accounts are the same account"
+        case .tooMuchToMerge: "the accounts have too many identities or sessions for one merge"
         case .nothingToChoose(let provider):
-            "--keep-absorbed names \(provider), of which not both accounts have an identity"
-        case .mergePlanChanged: "the accounts have changed since the plan was made"
-        case .onlyProvider: "an account would have no way to sign in"
+            "--keep-absorbed names \(provider), but not both accounts have an identity of it"
+        case .mergePlanChanged: "the accounts have changed since the dry run"
+        case .onlyProvider: "the command would leave an account without a way to sign in"
         case .mergeSuperseded(let obstacle):
-            "the merge can't be taken back any more: \(obstacle.rawValue)"
+            "the merge can no longer be undone: \(obstacle.rawValue)"
         case .relinkRefused(let obstacle):
             "the identity can't be linked again: \(obstacle.rawValue)"
         default: "refused: \(refusal)"

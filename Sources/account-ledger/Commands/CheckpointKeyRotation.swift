@@ -1,17 +1,17 @@
 import Ledger
 import LedgerPostgres
 
-/// `keys rotate checkpoint`: has another key sign each log that is sealed from a directory.
+/// `keys rotate checkpoint`: adds a new signing key for each log that is sealed from a directory.
 ///
-/// Both keys sign until the former one is retired, so that who trusts one of them can come to trust the
-/// other. Sealers read the directory before each signature and need no restart.
+/// Both keys sign until the former one is retired, so that auditors can switch from one to the other.
+/// Sealers read the directory before each signature and need no restart.
 struct CheckpointKeyRotation {
     let url: String
     let directory: SealerDirectory
-    /// Authenticates what is appended.
+    /// The keys that authenticate appended events.
     let macs: MACKeys
 
-    /// Adds a key to each log, and writes into the log that it did.
+    /// Adds a key for each log and records it in the log.
     func begin() async throws -> ExitCode {
         let book = try OpenedTenants.read(url: url)
         var facts: [TenantID: KeyRotated] = [:]
@@ -20,17 +20,17 @@ struct CheckpointKeyRotation {
             facts[tenant] = unsaid(rotation, in: book.rotations[tenant])
         }
         guard !facts.isEmpty else {
-            throw Fault("both keys of every log sign already: --retire ends the former ones")
+            throw Fault("every log already has two signing keys; --retire ends the former ones")
         }
         try await append(facts)
         for (tenant, fact) in facts.sorted(by: { $0.key < $1.key }) {
             Terminal.print(
-                "tenant \(tenant): checkpoint key \(fact.key) signs beside \(fact.former) now\n")
+                "tenant \(tenant): checkpoint key \(fact.key) now signs beside \(fact.former)\n")
         }
         return .success
     }
 
-    /// Has the newer key of each log sign alone.
+    /// Retires the former key of each log.
     func end() async throws -> ExitCode {
         let book = try OpenedTenants.read(url: url)
         var facts: [TenantID: KeyRotated] = [:]
@@ -39,24 +39,24 @@ struct CheckpointKeyRotation {
             guard let rotation = try directory.rotation(of: tenant) else { continue }
             facts[tenant] = unsaid(rotation, in: book.rotations[tenant])
         }
-        // What a rotation that was broken off has left unsaid.
+        // Records that an interrupted rotation did not append.
         if !facts.isEmpty { try await append(facts) }
         for tenant in try tenants(book) {
             for former in try directory.retireFormerKeys(of: tenant) {
                 ended += 1
-                Terminal.print("tenant \(tenant): checkpoint key \(former) signs no more\n")
+                Terminal.print("tenant \(tenant): checkpoint key \(former) no longer signs\n")
             }
         }
-        guard ended > 0 else { throw Fault("no log has two keys that sign") }
+        guard ended > 0 else { throw Fault("no log has two signing keys") }
         return .success
     }
 
-    /// The tenants that are sealed from the directory.
+    /// Returns the tenants that are sealed from the directory.
     private func tenants(_ book: OpenedTenants) throws -> [TenantID] {
         try book.facts.keys.sorted().filter { try directory.hasKeys(of: $0) }
     }
 
-    /// What the log has to say; nil when it does.
+    /// Returns the fact that the log still lacks; nil when it has it.
     private func unsaid(
         _ rotation: SealerDirectory.Rotation, in said: [KeyRotated]?
     ) -> KeyRotated? {

@@ -1,11 +1,11 @@
-/// Text that fits a terminal of so many columns.
+/// Wraps text to the width of a terminal.
 enum Columns {
     static let max = 100
 
-    /// Puts pieces beside each other, with two blanks between them, on as few lines as they need.
+    /// Joins parts with two spaces, on as few lines as they need.
     ///
-    /// A piece that is longer than a line is cut where the line ends; every line but the first is indented,
-    /// and ends with a line feed.
+    /// A part that is longer than a line is broken at the end of the line. Every line but the first is
+    /// indented, and each ends with a line feed.
     static func lines(_ pieces: [String], indent: Int = 4, separator: String = "  ") -> String {
         let margin = String(repeating: " ", count: indent)
         var lines: [String] = []
@@ -32,7 +32,7 @@ enum Columns {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    /// Puts the words of a sentence on as few lines as they need.
+    /// Wraps the words of a sentence on as few lines as they need.
     static func lines(words sentence: String, indent: Int = 4) -> String {
         lines(
             sentence.split(separator: " ").map { String($0) }, indent: indent, separator: " ")

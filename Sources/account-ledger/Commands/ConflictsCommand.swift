@@ -2,22 +2,22 @@ import Ledger
 import LedgerAPI
 import LedgerPostgres
 
-/// `conflicts`: prints refused claims to identities, with both parties and what ended them.
+/// `conflicts`: prints refused claims to identities, with both accounts and the event that ended them.
 enum ConflictsCommand {
     static let syntax = Syntax(
-        words: ["conflicts"], summary: "print who was refused whose identity, and what ended it",
+        words: ["conflicts"], summary: "print refused claims to identities and how they ended",
         options: [
             HistoryReading.tenantOption,
             .init(name: "state", placeholder: "STATE", meaning: "open or resolved; default: both"),
             .init(
                 name: "account", placeholder: "ACCOUNT",
-                meaning: "only those of this account, as the caller or as the holder"),
+                meaning: "only conflicts with this account as caller or holder"),
             HistoryReading.formatOption,
         ],
         settings: [.databaseURL],
         details: """
-            In the order of the last attempts. As text, at most 100 columns wide, or as a line of JSON for
-            each. Shows ids only.
+            Ordered by the last attempt. As text, at most 100 columns wide, or as one line of JSON per
+            conflict. Prints ids only.
             """)
 
     private static let pageRows = 1_000
@@ -26,7 +26,7 @@ enum ConflictsCommand {
         var query = ConflictQuery(limit: pageRows)
         query.state = try arguments.value(
             of: "state", as: "open or resolved", Conflict.State.init(rawValue:))
-        query.account = try arguments.value(of: "account", as: "an account's id") { AccountID($0) }
+        query.account = try arguments.value(of: "account", as: "an account id") { AccountID($0) }
         let format = try HistoryReading.format(arguments)
         let url = try environment.databaseURL
         let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
@@ -39,7 +39,7 @@ enum ConflictsCommand {
             do throws(LedgerFault) {
                 page = try await reads.conflicts(matching: query, in: tenant)
             } catch {
-                throw Fault(faults.last ?? "no reason known")
+                throw Fault(faults.last ?? "unknown cause")
             }
             for conflict in page.page.elements {
                 try output.add(
@@ -61,11 +61,11 @@ enum ConflictsCommand {
 }
 
 extension Conflict {
-    /// What people read.
+    /// The text format.
     fileprivate var text: String {
         var text = Columns.lines([
             state.rawValue, reason.rawValue, provider.description,
-            identity.map { "identity \($0)" } ?? "an identity that nobody ever had",
+            identity.map { "identity \($0)" } ?? "an identity that no account ever had",
         ])
         text += Columns.lines(["    caller \(caller)", Self.now(caller, callerNow)])
         if let holder = holder ?? holderNow {
@@ -84,8 +84,8 @@ extension Conflict {
     }
 
     private static func now(_ then: AccountID, _ now: AccountID?) -> String {
-        guard let now else { return "now nobody" }
-        return now == then ? "still" : "now \(now)"
+        guard let now else { return "now none" }
+        return now == then ? "unchanged" : "now \(now)"
     }
 }
 

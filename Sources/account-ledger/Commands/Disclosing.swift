@@ -1,16 +1,16 @@
 import Ledger
 import LedgerPostgres
 
-/// What the commands have in common that show personal data: never without a reason, and never before
-/// the access log has it.
+/// Shared parts of the commands that print personal data: they require a reason, and record it in the
+/// access log first.
 struct Disclosing: Sendable {
     static let option = Syntax.Option(
-        name: "disclose", meaning: "with personal data; needs LEDGER_KEYS and --reason")
+        name: "disclose", meaning: "include personal data; requires LEDGER_KEYS and --reason")
 
     static let reasonOption = Syntax.Option(
-        name: "reason", placeholder: "TEXT", meaning: "why; kept in the access log")
+        name: "reason", placeholder: "TEXT", meaning: "reason, for the access log")
 
-    /// Decrypts what is shown.
+    /// The keys that decrypt the disclosures.
     let keyring: WrappingKeyring
     private let reason: String
 
@@ -20,19 +20,19 @@ struct Disclosing: Sendable {
     init?(_ arguments: Arguments, _ environment: Environment) throws {
         let reason = try AdministeredCommand.optionalReason(arguments)
         guard arguments.has("disclose") == (reason != nil) else {
-            throw arguments.misuse("--disclose and --reason go together")
+            throw arguments.misuse("--disclose and --reason require each other")
         }
         guard let reason else { return nil }
         guard let keyring = try LedgerReading.keyring(environment) else {
-            throw Fault("\(Setting.keys.name) is not set: --disclose has to decrypt")
+            throw Fault("\(Setting.keys.name) is not set: --disclose requires it to decrypt")
         }
         self.reason = reason
         self.keyring = keyring
     }
 
-    /// Writes down what is about to be shown.
+    /// Records a disclosure in the access log before it is printed.
     ///
-    /// - Throws: `Fault` when it cannot be written down; nothing may be shown then.
+    /// - Throws: `Fault` when the access log can't be written; then nothing may be printed.
     func record(
         _ action: AccessAction, account: AccountID? = nil, details: [String: String?],
         in tenant: TenantID, url: String
@@ -45,7 +45,7 @@ struct Disclosing: Sendable {
         do {
             try await AdministeredCommand(url: url, tenant: tenant).record(access)
         } catch {
-            throw Fault("nothing is shown: \(error)")
+            throw Fault("nothing was disclosed: \(error)")
         }
     }
 }

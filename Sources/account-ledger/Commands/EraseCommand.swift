@@ -3,33 +3,33 @@ import Ledger
 import LedgerAPI
 import LedgerPostgres
 
-/// `erase`: destroys what is kept about the person of an account.
+/// `erase`: destroys the personal data of an account.
 enum EraseCommand {
-    /// How long the command waits for the read models before it leaves the rest to `serve`.
+    /// Time to wait for the read models before the rest is left to `serve`.
     private static let patience = Duration.seconds(5)
 
     static let syntax = Syntax(
         words: ["erase"],
-        summary: "destroy what is kept about the person of an account",
-        operands: [.init(placeholder: "ACCOUNT", meaning: "the account's id")],
+        summary: "destroy the personal data of an account",
+        operands: [.init(placeholder: "ACCOUNT", meaning: "account id")],
         options: [
             AdministeredCommand.reasonOption,
             .init(
                 name: "basis", placeholder: "WORD",
                 meaning: "data_subject_request, retention or operator; default: operator"),
             APIKeyCommands.tenantOption,
-            .init(name: "dry-run", meaning: "say what would be destroyed, and change nothing"),
+            .init(name: "dry-run", meaning: "print what would be destroyed and change nothing"),
             .init(
                 name: "plan", placeholder: "DIGEST",
-                meaning: "what --dry-run said; needed where merges made several accounts one"),
+                meaning: "plan printed by --dry-run; required for merged accounts"),
         ],
         settings: [.databaseURL, .keys],
         details: """
-            Appends AccountErased and, in the same transaction, destroys the account's key, its identities
-            and its row, and ends its sessions. The disclosures, which no key opens any more, and what the
-            read models hold follow at once or when serve comes to them. The log and its proofs stay as they are. Refused while the account
-            is under a legal hold. Where merges made several accounts one, all of them are erased, as
-            --dry-run shows, and --plan agrees to that. Repeating it is harmless.
+            Appends AccountErased and, in the same transaction, destroys the account's key, its identities and
+            its row, and ends its sessions. Disclosures, which no key can decrypt any more, and rows of read
+            models are deleted right away or by serve. The log and its proofs stay unchanged. Refused while
+            the account is under a legal hold. For accounts joined by merges, all are erased, as --dry-run
+            shows, and --plan is required. Repeating the command is harmless.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -42,7 +42,7 @@ enum EraseCommand {
             let command = try AdministeredCommand(arguments, environment)
             return try preview(of: account, command)
         }
-        let agreement = try arguments.value(of: "plan", as: "what --dry-run said") {
+        let agreement = try arguments.value(of: "plan", as: "a plan printed by --dry-run") {
             Base64URL.decode($0).flatMap { Digest($0) }.map {
                 EraseAccount.Agreement.plan($0, planDigest)
             }
@@ -57,14 +57,14 @@ enum EraseCommand {
             account: account, basis: basis, agreement: agreement ?? .named, actor: .system)
         let replies = try await command.carryOut([.eraseAccount(intent)], as: access)
         guard case .erased(let position, let isNew, let covering) = replies.first else {
-            throw Fault("the ledger gave another answer than to an erasure")
+            throw Fault("unexpected reply to an erasure")
         }
-        let before = isNew ? "is erased" : "was erased before"
+        let before = isNew ? "was erased" : "had already been erased"
         Terminal.print("account \(account) \(before), at position \(position)\n")
         let others = covering.filter { $0 != account }
         if !others.isEmpty {
             Terminal.print(
-                "with it, because merges had made them one: "
+                "also erased, because they had been merged: "
                     + others.map(\.description).joined(separator: ", ") + "\n")
         }
         Terminal.print(
@@ -72,7 +72,7 @@ enum EraseCommand {
         return .success
     }
 
-    /// Destroys what the erasures of accounts have left, as `serve` does, and says how far that came.
+    /// Deletes the data that erasures have left, as `serve` does, and returns a line about the result.
     static func destroy(
         _ accounts: [AccountID], of tenant: TenantID, _ url: String
     ) async throws -> String {
@@ -80,8 +80,8 @@ enum EraseCommand {
         let worker = ErasureWorker(url: url) { faults.note($0) }
         let deadline = ContinuousClock.now + patience
         while true {
-            // Another process may be at it, and another account may stand in its way: only what is
-            // noted of these is believed.
+            // Another process may do the same, and another account may block it: only the recorded
+            // state of these accounts counts.
             _ = try? await worker.round()
             let outcome: String? = try SchemaCheck.withConnection(to: url) {
                 guard try ErasurePreview.areDestroyed(accounts, of: tenant, on: $0) else {
@@ -94,23 +94,23 @@ enum EraseCommand {
             guard ContinuousClock.now < deadline else { break }
             try await Task.sleep(for: .milliseconds(100))
         }
-        return "what is left of it, which no key opens any more or the read models have to fold"
-            + " first, goes as soon as serve has come to it"
+        return "the remaining data, which no key can decrypt or the read models still have to fold,"
+            + " is deleted by serve"
     }
 
-    /// What to say of an erasure that is done.
+    /// The line for a completed erasure.
     private static func ended(besides formerSurvivors: [AccountID]) -> String {
-        guard !formerSurvivors.isEmpty else { return "nothing of it is left" }
+        guard !formerSurvivors.isEmpty else { return "all of its data is deleted" }
         return
-            "what was its own is gone; a merge of it was taken back, and what was recorded while that"
-            + " stood goes with the erasure of "
+            "its own data is deleted; one of its merges was undone, and the data recorded while it"
+            + " was in effect is deleted with the erasure of "
             + formerSurvivors.map(\.description).joined(separator: ", ")
     }
 
     private static func covering(_ accounts: [AccountID]) -> String {
         guard !accounts.isEmpty else { return "" }
         let names = accounts.map(\.description).joined(separator: ", ")
-        return ", and with it, because merges have made them one, \(names)"
+        return ", and also, because they were merged, \(names)"
     }
 
     private static func preview(
@@ -120,24 +120,24 @@ enum EraseCommand {
             try ErasurePreview.read(account, in: command.tenant, on: $0)
         }
         switch preview {
-        case .unknown: throw Fault("tenant \(command.tenant) has no account \(account)")
+        case .unknown: throw Fault("no account \(account) in tenant \(command.tenant)")
         case .erased(let position):
-            Terminal.print("account \(account) was erased before, at position \(position)\n")
+            Terminal.print("account \(account) was already erased, at position \(position)\n")
             return .success
         case .living(let rows):
             Terminal.print(
                 """
                 account \(account) would be erased\(Self.covering(rows.covering.filter { $0 != account })):
-                  events with disclosures about it, at most: \(rows.events)
-                  identities that would be forgotten: \(rows.identities)
-                  sessions that would end: \(rows.liveSessions)
-                  key: \(rows.hasKey ? "would be destroyed" : "is not there")
+                  events with disclosures about it (at most): \(rows.events)
+                  identities to delete: \(rows.identities)
+                  sessions to end: \(rows.liveSessions)
+                  key: \(rows.hasKey ? "would be destroyed" : "does not exist")
                   legal holds: \(rows.holds.count)
                   plan: \(planDigest(rows.plan(of: account).bytes))
 
                 """)
             guard rows.holds.isEmpty else {
-                throw Fault("refused while the legal holds stand: nothing would be done")
+                throw Fault("refused because of the legal holds: nothing would be erased")
             }
             return .success
         }

@@ -3,30 +3,32 @@ import LedgerExport
 import LedgerPostgres
 import TransparencyLog
 
-/// `export`: writes an account's events, or all, to a file.
+/// `export`: writes the events of an account, or all events, to a file.
 enum ExportCommand {
     static let syntax = Syntax(
         words: ["export"], summary: "write events to a file that others can verify or read",
         options: [
-            .init(name: "tenant", placeholder: "NAME", meaning: "the tenant; default: default"),
-            .init(name: "account", placeholder: "ID", meaning: "every event that touches it"),
+            .init(name: "tenant", placeholder: "NAME", meaning: "tenant; default: default"),
+            .init(
+                name: "account", placeholder: "ID", meaning: "every event that touches this account"
+            ),
             .init(name: "all", meaning: "every event"),
             .init(
                 name: "format", placeholder: "FORMAT",
                 meaning: "bundle, jsonl or csv; default: bundle"),
-            .init(name: "output", placeholder: "FILE", meaning: "the file, which must not exist"),
+            .init(name: "output", placeholder: "FILE", meaning: "file to create; must not exist"),
             .init(
                 name: "since", placeholder: "SIZE",
-                meaning: "prove that the log continues the checkpoint of this size"),
+                meaning: "also prove consistency with the checkpoint of this size"),
             Disclosing.option, Disclosing.reasonOption,
         ],
         settings: [.databaseURL, .keys],
         details: """
             A bundle is a tar file with the exact entries up to the last signed checkpoint, the proofs, and
-            VERIFY.md that tells how anybody can check it; none is written when an entry or a hash
-            in it is not what was signed. jsonl and csv go to the end of the log, are held against
-            no checkpoint, and csv is not exact. With --account the log is looked through for later events
-            than tables name; --disclose then shows what is about this account alone.
+            VERIFY.md, which explains how to verify it independently. No bundle is written when an entry or a
+            hash in it differs from what was signed. jsonl and csv go to the end of the log and are not
+            verified against a checkpoint; csv is not exact. With --account the log is searched for events
+            after those that the tables name; --disclose then includes personal data of this account only.
             """)
 
     private enum Format: String {
@@ -40,13 +42,15 @@ enum ExportCommand {
         let format =
             try arguments.value(of: "format", as: "bundle, jsonl or csv", Format.init(rawValue:))
             ?? .bundle
-        let since = try arguments.value(of: "since", as: "a checkpoint's size") { text in
+        let since = try arguments.value(of: "since", as: "the size of a checkpoint") { text in
             Int64(text).flatMap { $0 > 0 ? $0 : nil }
         }
         guard since == nil || format == .bundle else {
-            throw arguments.misuse("--since goes with --format bundle")
+            throw arguments.misuse("--since requires --format bundle")
         }
-        guard let path = arguments["output"] else { throw arguments.misuse("--output is missing") }
+        guard let path = arguments["output"] else {
+            throw arguments.misuse("missing option --output")
+        }
         let disclosing = try Disclosing(arguments, environment)
         let url = try environment.databaseURL
         let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
@@ -79,15 +83,15 @@ enum ExportCommand {
         Terminal.print(summary(sink, basis, path: path, isOfAccount: account != nil, later: later))
         if strays > 0 {
             Terminal.complain(
-                "\(strays) checkpoints that nobody signed are left out: verify names them")
+                "left out \(strays) checkpoints without a signature; verify lists them")
         }
         return .success
     }
 
     private static func scope(_ arguments: Arguments) throws(UsageError) -> AccountID? {
-        let account = try arguments.value(of: "account", as: "an account's id") { AccountID($0) }
+        let account = try arguments.value(of: "account", as: "an account id") { AccountID($0) }
         guard (account == nil) == arguments.has("all") else {
-            throw arguments.misuse("either --account or --all has to be given")
+            throw arguments.misuse("exactly one of --account and --all is required")
         }
         return account
     }
@@ -96,21 +100,21 @@ enum ExportCommand {
         _ sink: any ExportSink, _ basis: ExportBasis?, path: String, isOfAccount: Bool,
         later: Int
     ) -> String {
-        var text = "\(sink.events) events written to \(path)\n"
+        var text = "wrote \(sink.events) events to \(path)\n"
         if let basis {
             let checkpoint = basis.checkpoint
             text += "up to the checkpoint of \(checkpoint.size) entries of \(checkpoint.origin)\n"
         }
         if later > 0 {
-            text += "\(later) events of the account came after it and are not in there\n"
+            text += "\(later) later events of the account are not included\n"
         }
         if isOfAccount {
-            text += "the log, as it is stored, was looked through to its end and has no others\n"
+            text += "the stored log was scanned to its end and has no other events of the account\n"
         }
         if let withheld = sink.withheld {
             text += """
-                \(withheld.count) disclosures from position \(withheld.position) on are gone, and no erasure \
-                up to the checkpoint says why: a verifier will call them WITHHELD
+                \(withheld.count) disclosures from position \(withheld.position) on are missing, and no erasure \
+                up to the checkpoint explains it: a verifier will report them as WITHHELD
 
                 """
         }

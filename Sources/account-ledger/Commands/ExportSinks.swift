@@ -4,37 +4,37 @@ import LedgerExport
 import LedgerPostgres
 import Synchronization
 
-/// Where an export goes, part by part.
+/// A destination of an export, written part by part.
 protocol ExportSink: Sendable {
     /// Writes a part.
     func add(_ part: ExportedPart) throws
-    /// Writes what is left.
+    /// Writes buffered data and completes the file.
     func finish() throws
-    /// How many events were written.
+    /// The number of events written.
     var events: Int64 { get }
-    /// Disclosures of which a verifier will say that they are withheld.
+    /// Disclosures that a verifier will report as withheld.
     var withheld: DisclosureTally.Withheld? { get }
 }
 
-/// A file that is there under its name only when it is whole, and that its owner alone may read.
+/// A file that gets its name only when it is complete, and that only its owner may read.
 final class NewFile: Sendable {
     let path: String
-    /// Where it is written to.
+    /// The temporary path that is written to.
     let partialPath: String
     private let isKept = Mutex(false)
     private static let foreignBits: mode_t = 0o077
 
-    /// - Throws: `Fault` when there is a file already, or none can be made.
+    /// - Throws: `Fault` when the file exists or can't be created.
     init(path: String) throws(Fault) {
         self.path = path
         partialPath = path + ".partial"
         let files = FileManager.default
-        guard !files.fileExists(atPath: path) else { throw Fault("\(path) exists already") }
-        // One that a killed export left may have other rights.
+        guard !files.fileExists(atPath: path) else { throw Fault("\(path) already exists") }
+        // A file left by a killed export may have other permissions.
         try? files.removeItem(atPath: partialPath)
         umask(Self.foreignBits)
         guard files.createFile(atPath: partialPath, contents: nil) else {
-            throw Fault("\(partialPath) can't be written")
+            throw Fault("can't write \(partialPath)")
         }
     }
 
@@ -43,12 +43,12 @@ final class NewFile: Sendable {
         try? FileManager.default.removeItem(atPath: partialPath)
     }
 
-    /// Gives the whole file its name.
+    /// Renames the complete file to its final name.
     func keep() throws(Fault) {
         do {
             try FileManager.default.moveItem(atPath: partialPath, toPath: path)
         } catch {
-            throw Fault("\(path) can't be written")
+            throw Fault("can't write \(path)")
         }
         isKept.withLock { $0 = true }
     }
@@ -83,7 +83,7 @@ final class BundleSink: ExportSink {
     }
 }
 
-/// Writes a line an event: JSON, or a row of a table.
+/// Writes one line per event: JSON or CSV.
 final class LineSink: ExportSink {
     private let output: FileHandle
     private let isCSV: Bool
@@ -92,7 +92,7 @@ final class LineSink: ExportSink {
 
     init(_ file: NewFile, isCSV: Bool, isDisclosed: Bool) throws(Fault) {
         guard let output = FileHandle(forWritingAtPath: file.partialPath) else {
-            throw Fault("\(file.partialPath) can't be written")
+            throw Fault("can't write \(file.partialPath)")
         }
         self.output = output
         self.isCSV = isCSV
@@ -121,7 +121,7 @@ final class LineSink: ExportSink {
             try output.synchronize()
             try output.close()
         } catch {
-            throw Fault("the file can't be written")
+            throw Fault("can't write the file")
         }
     }
 
@@ -129,7 +129,7 @@ final class LineSink: ExportSink {
         do {
             try output.write(contentsOf: Data(bytes))
         } catch {
-            throw Fault("the file can't be written")
+            throw Fault("can't write the file")
         }
     }
 }

@@ -1,10 +1,11 @@
 import Ledger
 import LedgerPostgres
 
-/// `history`: prints every event that touches an account, and says what is proved by them.
+/// `history`: prints every event that touches an account, and a statement of completeness.
 enum HistoryCommand {
     static let syntax = Syntax(
-        words: ["history"], summary: "print an account's whole history, and what it proves",
+        words: ["history"],
+        summary: "print an account's complete history with a statement of completeness",
         operands: [HistoryReading.account],
         options: [
             HistoryReading.tenantOption, HistoryReading.asOfOption, HistoryReading.formatOption,
@@ -12,9 +13,9 @@ enum HistoryCommand {
         ],
         settings: [.databaseURL, .keys],
         details: """
-            As text, or as a line of JSON for each event with the exact entry. Ends, on standard error in
-            the case of JSON, with a statement of completeness. Where the history is not whole there is no
-            statement, and the exit code is 1: replay --account shows what is left of it.
+            As text, or as one line of JSON per event with the exact entry. Ends with a statement of
+            completeness, for JSON on standard error. If the history is incomplete, there is no statement and
+            the exit code is 1; replay --account prints the remaining events.
             """)
 
     private static let pageEvents = 1_000
@@ -47,9 +48,9 @@ enum HistoryCommand {
             }
             guard let page else { throw HistoryReading.unknown(account, in: tenant) }
             for event in page.events {
-                // A page vouches for itself: that it follows on the one before is seen here.
+                // A page is checked by itself; its continuity with the previous page is checked here.
                 guard event.recorded.follows(on: last, count, of: account) else {
-                    throw Fault("the history was changed while it was read")
+                    throw Fault("the history changed while it was being read")
                 }
                 last = event
                 count += 1
@@ -57,7 +58,7 @@ enum HistoryCommand {
             }
             guard let total = page.eventCount else { continue }
             guard total == count else {
-                throw Fault("the history was changed while it was read")
+                throw Fault("the history changed while it was being read")
             }
             statement = self.statement(total, of: account, page)
         }
@@ -81,7 +82,7 @@ enum HistoryCommand {
 }
 
 extension RecordedEvent {
-    /// Whether it is an account's next event after so many, of which this was the last.
+    /// Whether this is the account's next event after `count` events that end with `last`.
     fileprivate func follows(
         on last: ReplayedEvent?, _ count: Int64, of account: AccountID
     ) -> Bool {

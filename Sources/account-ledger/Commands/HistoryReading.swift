@@ -1,30 +1,30 @@
 import Ledger
 import LedgerPostgres
 
-/// What the commands about one account's past have in common.
+/// Shared parts of the commands that read the history of an account.
 enum HistoryReading {
     enum Format: String {
         case text
         case json
     }
 
-    static let account = Syntax.Operand(placeholder: "ACCOUNT", meaning: "the account's id")
+    static let account = Syntax.Operand(placeholder: "ACCOUNT", meaning: "account id")
 
     static let tenantOption = Syntax.Option(
-        name: "tenant", placeholder: "NAME", meaning: "the tenant; default: default")
+        name: "tenant", placeholder: "NAME", meaning: "tenant; default: default")
 
     static let asOfOption = Syntax.Option(
         name: "as-of", placeholder: "MOMENT",
-        meaning: "a position, or a time such as 2026-11-21T08:30:00Z; default: now")
+        meaning: "position, or a time such as 2026-11-21T08:30:00Z; default: now")
 
     static let formatOption = Syntax.Option(
         name: "format", placeholder: "FORMAT", meaning: "text or json; default: text")
 
-    private static let momentForm = "a position or a time of RFC 3339"
+    private static let momentForm = "a position or an RFC 3339 time"
 
     static func account(_ arguments: Arguments) throws(UsageError) -> AccountID {
         guard let account = arguments.operands.first.flatMap({ AccountID($0) }) else {
-            throw arguments.misuse("ACCOUNT wants an account's id")
+            throw arguments.misuse("ACCOUNT must be an account id: a UUID")
         }
         return account
     }
@@ -43,7 +43,7 @@ enum HistoryReading {
         try arguments.value(of: "format", as: "text or json", Format.init(rawValue:)) ?? .text
     }
 
-    /// A reader for who can wait.
+    /// Makes a reader without the time limit of HTTP requests.
     static func reads(_ url: String, keyring: WrappingKeyring?, _ faults: FaultNote) -> HistoryReads
     {
         HistoryReads(
@@ -51,17 +51,17 @@ enum HistoryReading {
             deadline: .seconds(600), patience: nil, onFault: { faults.note($0) })
     }
 
-    /// What there is to say when there is no answer.
+    /// The line for a read that failed.
     static func fault(_ fault: HistoryFault, _ faults: FaultNote) -> Fault {
         switch fault {
         case .notReached(let size):
-            Fault("the log has \(size) events: the moment has not come yet")
+            Fault("the log has only \(size) events: the moment is after its end")
         case .backwards: Fault("the first moment is after the second")
-        case .unavailable, .damaged: Fault(faults.last ?? "no reason known")
+        case .unavailable, .damaged: Fault(faults.last ?? "unknown cause")
         }
     }
 
     static func unknown(_ account: AccountID, in tenant: TenantID) -> Fault {
-        Fault("tenant \(tenant) has no account \(account)")
+        Fault("no account \(account) in tenant \(tenant)")
     }
 }

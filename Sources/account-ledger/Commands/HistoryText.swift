@@ -2,7 +2,7 @@ import Ledger
 import LedgerPostgres
 
 extension AccountAsOf {
-    /// What people read.
+    /// The text format.
     var text: String {
         var lines = ["account \(account.id) of tenant \(account.tenant)"]
         lines.append("as of \(asOf?.text ?? "before the first event"); \(log.text)")
@@ -12,7 +12,7 @@ extension AccountAsOf {
 }
 
 extension AccountChanges {
-    /// What people read.
+    /// The text format.
     var text: String {
         let to = difference.to
         var lines = ["account \(to.id) of tenant \(to.tenant)"]
@@ -30,43 +30,43 @@ extension AccountChanges {
         lines.append("\(between) events in between, each naming the one before it")
         lines += page.events.map(\.text)
         if between > page.events.count {
-            lines.append("and \(between - Int64(page.events.count)) more: see history")
+            lines.append("and \(between - Int64(page.events.count)) more; see history")
         }
         return lines.map { $0 + "\n" }.joined()
     }
 }
 
 extension ReplayedAccount {
-    /// The most sessions that are listed.
+    /// The most sessions listed.
     private static let sessionsMax = 20
 
     fileprivate var lines: [String] {
         var lines: [String] = []
         switch standing {
-        case .unopened: return ["not opened yet: nobody could sign in"]
+        case .unopened: return ["not opened yet: no sign-in was possible"]
         case .open: lines.append("open since \(opened?.text ?? "?")")
         case .merged:
             lines.append(
                 "opened \(opened?.text ?? "?"), merged into account"
-                    + " \(mergedInto?.description ?? "?"), which stands for it")
+                    + " \(mergedInto?.description ?? "?")")
         case .erased:
             lines.append(
-                "opened \(opened?.text ?? "?"), erased \(erased?.text ?? "?"): nothing touches it"
-                    + " any more")
+                "opened \(opened?.text ?? "?"), erased \(erased?.text ?? "?"): no later event"
+                    + " touches it")
         }
         lines.append(
             "\(eventCount) events touch it, seq 0 to \(eventCount - 1), each naming the one before"
-                + " it; the last is \(last?.text ?? "?")")
+                + " it; the last at \(last?.text ?? "?")")
         let names = linkedProviders.map(\.description).joined(separator: ", ")
-        lines.append("could be signed in with \(names.isEmpty ? "nothing" : names)")
+        lines.append("sign-in was possible with \(names.isEmpty ? "nothing" : names)")
         lines += links.map { "  \($0.text)" }
-        lines.append("sessions that no event had ended: \(sessionCount)")
+        lines.append("sessions not ended by an event: \(sessionCount)")
         lines += sessions.suffix(Self.sessionsMax).map { "  \($0.text)" }
         if sessionCount > Self.sessionsMax {
-            lines.append("  and \(sessionCount - Self.sessionsMax) that were opened before")
+            lines.append("  and \(sessionCount - Self.sessionsMax) opened earlier")
         }
-        lines += merges.map { "stands for account \($0.absorbed), merge \($0.id)" }
-        lines += holds.map { "legal hold \($0) keeps it from being erased" }
+        lines += merges.map { "absorbed account \($0.absorbed), merge \($0.id)" }
+        lines += holds.map { "legal hold \($0) prevents its erasure" }
         return lines
     }
 }
@@ -77,7 +77,7 @@ extension LogMark {
 }
 
 extension LogExtent {
-    /// How far the log and its signatures go.
+    /// The size of the log and of its signed part.
     var text: String {
         "the log has \(size) events, "
             + (signedSize.map { "\($0) of them under a signed checkpoint" } ?? "none signed yet")

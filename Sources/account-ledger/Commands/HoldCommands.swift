@@ -2,16 +2,16 @@ import Cryptography
 import Ledger
 import LedgerPostgres
 
-/// `hold set`: keeps an account from being erased.
+/// `hold set`: protects an account from erasure.
 enum HoldSetCommand {
     static let syntax = Syntax(
-        words: ["hold", "set"], summary: "keep an account from being erased",
-        operands: [.init(placeholder: "ACCOUNT", meaning: "the account's id")],
+        words: ["hold", "set"], summary: "protect an account from erasure",
+        operands: [.init(placeholder: "ACCOUNT", meaning: "account id")],
         options: [AdministeredCommand.reasonOption, APIKeyCommands.tenantOption],
         settings: [.databaseURL, .keys],
         details: """
-            Prints the hold's id, which lifts it. An account may have several holds at once; each of them
-            keeps it.
+            Prints the hold's id, which hold lift requires. An account may have several holds; each of them
+            prevents its erasure.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -31,14 +31,14 @@ enum HoldSetCommand {
     }
 }
 
-/// `hold lift`: ends a hold.
+/// `hold lift`: ends a legal hold.
 enum HoldLiftCommand {
     static let syntax = Syntax(
         words: ["hold", "lift"], summary: "end a legal hold on an account",
         operands: [
-            .init(placeholder: "ACCOUNT", meaning: "the account's id"),
+            .init(placeholder: "ACCOUNT", meaning: "account id"),
             .init(
-                placeholder: "HOLD", meaning: "the hold's id, as hold set and hold list print it"),
+                placeholder: "HOLD", meaning: "hold id as printed by hold set and hold list"),
         ],
         options: [AdministeredCommand.reasonOption, APIKeyCommands.tenantOption],
         settings: [.databaseURL, .keys])
@@ -46,7 +46,7 @@ enum HoldLiftCommand {
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         let account = try AdministeredCommand.account(arguments)
         guard let hold = HoldID(arguments.operands[1]) else {
-            throw arguments.misuse("HOLD is the id of a hold: a UUID")
+            throw arguments.misuse("HOLD must be a hold id: a UUID")
         }
         let reason = try AdministeredCommand.reason(arguments)
         let command = try AdministeredCommand(arguments, environment)
@@ -62,12 +62,12 @@ enum HoldLiftCommand {
     }
 }
 
-/// `hold list`: which accounts are held.
+/// `hold list`: prints a tenant's legal holds.
 enum HoldListCommand {
     static let syntax = Syntax(
         words: ["hold", "list"], summary: "print the legal holds of a tenant",
         options: [APIKeyCommands.tenantOption], settings: [.databaseURL],
-        details: "A line a hold: the account's id, the hold's id, and when it was set.")
+        details: "One line per hold: account id, hold id and the time it was set.")
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         let command = try AdministeredCommand(arguments, environment)

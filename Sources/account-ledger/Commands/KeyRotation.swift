@@ -2,14 +2,14 @@ import Cryptography
 import Ledger
 import LedgerPostgres
 
-/// Writes rotations of keys into the log of every tenant.
+/// Records key rotations in the log of every tenant.
 struct KeyRotation {
     let url: String
     let keyring: WrappingKeyring
 
-    /// Has `KeyRotated` appended to each log; tenants that say so already are not among them.
+    /// Appends `KeyRotated` to the log of each tenant in `facts`.
     ///
-    /// - Throws: `Fault` for the first log that refuses; run again, the rest follows.
+    /// - Throws: `Fault` for the first log that refuses; another run appends the rest.
     func append(_ facts: [TenantID: KeyRotated]) async throws(Fault) {
         let faults = FaultNote()
         let sequencer = Sequencer(
@@ -31,7 +31,7 @@ struct KeyRotation {
         await finished
         if let failed {
             throw Fault(
-                "the log of tenant \(failed) does not say so yet (\(faults.last ?? "no reason known")):"
+                "the log of tenant \(failed) does not record the rotation yet (\(faults.last ?? "unknown cause")):"
                     + " run the same command again")
         }
     }

@@ -1,13 +1,13 @@
 import Ledger
 import LedgerPostgres
 
-/// `keys list`: which keys there are.
+/// `keys list`: prints the keys.
 enum KeysListCommand {
     static let syntax = Syntax(
-        words: ["keys", "list"], summary: "print the keys and what each is used for",
+        words: ["keys", "list"], summary: "print the keys and their use",
         settings: [.keys, .sealerState, .origin, .mode],
         details: """
-            With LEDGER_SEALER_STATE also the checkpoint keys, by the public keys that auditors compare.
+            With LEDGER_SEALER_STATE also the checkpoint keys, as the public keys that auditors compare.
             """)
 
     static func run(_: Arguments, _ environment: Environment) async throws -> ExitCode {

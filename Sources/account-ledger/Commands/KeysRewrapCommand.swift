@@ -1,17 +1,17 @@
 import Ledger
 import LedgerPostgres
 
-/// `keys rewrap`: wraps the keys of accounts with the encryption key in use.
+/// `keys rewrap`: rewraps account keys with the current encryption key.
 enum KeysRewrapCommand {
     static let syntax = Syntax(
         words: ["keys", "rewrap"],
-        summary: "wrap the keys of accounts with the encryption key in use",
+        summary: "rewrap account keys with the current encryption key",
         settings: [.databaseURL, .migrateURL, .keys],
         details: """
-            After 'keys rotate encryption': what former keys have wrapped is wrapped anew, a thousand
-            accounts in a transaction and then the secrets of webhooks, while the servers go on. Works with
-            the login of LEDGER_MIGRATE_URL. Broken off, the same command goes on. Afterwards the former keys
-            may be removed.
+            Run after 'keys rotate encryption': rewraps everything that former keys have wrapped, first
+            account keys, a thousand per transaction, then webhook secrets, while the servers run. Uses the
+            login of LEDGER_MIGRATE_URL. An interrupted run continues when the command is repeated. Afterwards
+            the former keys can be removed.
             """)
 
     private static let rowsPerReport: Int64 = 100_000
@@ -26,24 +26,25 @@ enum KeysRewrapCommand {
         let current = keys.wrapping.currentID
         guard current == keys.announcedEncryptionID else {
             throw Fault(
-                "encryption key \(keys.announcedEncryptionID) is not used yet: wait until it is")
+                "encryption key \(keys.announcedEncryptionID) is not in use yet: run this command again later"
+            )
         }
         let report = try await Rewrapping(url: url, keyring: keys.wrapping).run { number in
             if number % rowsPerReport == 0, number > 0 {
-                Terminal.complain("\(number) keys of accounts so far")
+                Terminal.complain("rewrapped \(number) account keys so far")
             }
         }
-        Terminal.print("\(report.rewrapped) keys of accounts are wrapped with \(current) now\n")
+        Terminal.print("rewrapped \(report.rewrapped) account keys with \(current)\n")
         if report.rewrappedWebhooks > 0 {
-            Terminal.print("and \(report.rewrappedWebhooks) secrets of webhooks\n")
+            Terminal.print("rewrapped \(report.rewrappedWebhooks) webhook secrets\n")
         }
         guard report.unreadableWebhooks.isEmpty else {
             let some = report.unreadableWebhooks.map(\.description).joined(separator: ", ")
-            throw Fault("secrets of these webhooks do not unwrap: \(some)")
+            throw Fault("the secrets of these webhooks can't be unwrapped: \(some)")
         }
         guard report.unreadableCount == 0 else {
             let some = report.unreadable.map(\.description).joined(separator: ", ")
-            throw Fault("\(report.unreadableCount) keys of accounts do not unwrap: \(some)")
+            throw Fault("\(report.unreadableCount) account keys can't be unwrapped: \(some)")
         }
         return .success
     }

@@ -3,38 +3,38 @@ import Foundation
 import Ledger
 import LedgerPostgres
 
-/// `keys rotate`: makes a key that takes another's place.
+/// `keys rotate`: creates a key that replaces the current one.
 enum KeysRotateCommand {
-    /// Long enough for every process to have read the directory, and for others who check tokens
-    /// offline to have fetched the published keys again.
+    /// Long enough for every process to read the directory, and for verifiers of tokens to fetch the
+    /// published keys again.
     static let secondsDefault: Int64 = 330
     private static let secondsRange: ClosedRange<Int64> = 5...86_400
 
     static let syntax = Syntax(
         words: ["keys", "rotate"],
-        summary: "make a new key that takes the place of the one in use",
+        summary: "create a key that replaces the one in use",
         operands: [.init(placeholder: "KIND", meaning: "token, encryption, mac or checkpoint")],
         options: [
             .init(
                 name: "after", placeholder: "SECONDS",
-                meaning: "when the new key is used, 5 to 86400; default: \(secondsDefault)"),
+                meaning: "delay before the new key is used, 5 to 86400; default: \(secondsDefault)"),
             .init(
                 name: "retire",
-                meaning: "checkpoint: end the former keys, once something is signed with the new"),
+                meaning: "checkpoint: end the former keys, after the first signature of the new"),
         ],
         settings: [.databaseURL, .keys, .mode, .sealerState, .origin],
         details: """
-            The new key is published and accepted at once by every process that shares the directory of
-            LEDGER_KEYS, and used from its time on; no server is restarted. The one before it stays and is
-            accepted. Every tenant's log says so with KeyRotated. Broken off, the same command goes on.
-
-            token: signs access tokens. The old key may be removed an hour after the new one is used.
-            encryption: wraps the keys of accounts opened from then on; 'keys rewrap' wraps the others
-            anew, after which the old key may be removed.
-            mac: authenticates events and decision state. It is used at once; the old key is still needed to
+            Every process that shares the directory of LEDGER_KEYS publishes and accepts the new key
+            immediately and uses it after the delay; no server restarts. The former key stays and is accepted.
+            KeyRotated in every tenant's log records the rotation. An interrupted run continues when the
+            command is repeated.
+            token: signs access tokens. The old key can be removed an hour after the new one came into use.
+            encryption: wraps the keys of accounts opened from then on; 'keys rewrap' rewraps the others,
+            after which the old key can be removed.
+            mac: authenticates events and decision state. Used immediately; the old key is still needed to
             verify what it authenticated.
-            checkpoint: signs checkpoints of every log in the directory of LEDGER_SEALER_STATE, beside the
-            key before it until --retire; auditors get the new public key meanwhile.
+            checkpoint: signs the checkpoints of every log in the directory of LEDGER_SEALER_STATE, beside the
+            former key until --retire; auditors get the new public key meanwhile.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -42,12 +42,14 @@ enum KeysRotateCommand {
             return try await rotateCheckpointKeys(arguments, environment)
         }
         guard let kind = arguments.operands.first.flatMap(KeyChoice.Kind.init) else {
-            throw arguments.misuse("KIND is token, encryption, mac or checkpoint")
+            throw arguments.misuse("KIND must be token, encryption, mac or checkpoint")
         }
-        guard !arguments.has("retire") else { throw arguments.misuse("--retire is for checkpoint") }
+        guard !arguments.has("retire") else {
+            throw arguments.misuse("--retire requires KIND checkpoint")
+        }
         if kind == .mac { return try await rotateMACKey(arguments, environment) }
         let seconds = try arguments.value(
-            of: "after", as: "5 to 86400",
+            of: "after", as: "a number of seconds from 5 to 86400",
             { Int64($0).flatMap { secondsRange.contains($0) ? $0 : nil } })
         let url = try environment.databaseURL
         let mode = try environment.mode
@@ -68,7 +70,7 @@ enum KeysRotateCommand {
         }
         if let next = choice.next[kind], now < next.from {
             throw Fault(
-                "a rotation is under way: \(kind.rawValue) key \(next.id) is used from \(next.from) on"
+                "a rotation is in progress: \(kind.rawValue) key \(next.id) comes into use at \(next.from)"
             )
         }
         let from = now.adding(seconds: seconds ?? secondsDefault)
@@ -76,8 +78,8 @@ enum KeysRotateCommand {
         try await rotation.append(facts(of: kind, to: new, in: book))
         Terminal.print(
             """
-            Made \(kind.rawValue) key \(new) in \(directory.path)
-              accepted at once, used from \(from) on; until then \(last)
+            Created \(kind.rawValue) key \(new) in \(directory.path)
+              accepted immediately, used from \(from) on; until then \(last)
 
             """)
         return .success
@@ -87,7 +89,7 @@ enum KeysRotateCommand {
         _ arguments: Arguments, _ environment: Environment
     ) async throws -> ExitCode {
         guard arguments["after"] == nil else {
-            throw arguments.misuse("--after is for token and encryption")
+            throw arguments.misuse("--after requires KIND token or encryption")
         }
         let url = try environment.databaseURL
         let directory = KeyDirectory(path: try environment.required(.keys))
@@ -96,7 +98,7 @@ enum KeysRotateCommand {
         let (key, tenants) = try await MACKeyRotation(url: url, directory: directory)
             .run(try OpenedTenants.read(url: url))
         Terminal.print(
-            tenants.map { "tenant \($0): MAC key \(key) authenticates what is appended now\n" }
+            tenants.map { "tenant \($0): MAC key \(key) now authenticates new events\n" }
                 .joined())
         return .success
     }
@@ -105,7 +107,7 @@ enum KeysRotateCommand {
         _ arguments: Arguments, _ environment: Environment
     ) async throws -> ExitCode {
         guard arguments["after"] == nil else {
-            throw arguments.misuse("--after is for token and encryption")
+            throw arguments.misuse("--after requires KIND token or encryption")
         }
         let url = try environment.databaseURL
         guard let directory = try SealingSetup.directory(environment, mode: try environment.mode)
@@ -114,7 +116,8 @@ enum KeysRotateCommand {
         }
         guard let macs = try LedgerReading.macKeys(environment) else {
             throw Fault(
-                "\(Setting.keys.name) is not set: a key of it authenticates what is appended")
+                "\(Setting.keys.name) is not set: it must hold the MAC key that authenticates events"
+            )
         }
         let rotation = CheckpointKeyRotation(url: url, directory: directory, macs: macs)
         do {
@@ -124,7 +127,7 @@ enum KeysRotateCommand {
         }
     }
 
-    /// What each log has to say that does not end with this key.
+    /// Returns the fact for each log whose last key of the kind is another one.
     private static func facts(
         of kind: KeyChoice.Kind, to id: String, in book: OpenedTenants
     ) -> [TenantID: KeyRotated] {
@@ -138,7 +141,7 @@ enum KeysRotateCommand {
 }
 
 extension KeyChoice.Kind {
-    /// The kind as the log names it.
+    /// The kind as recorded in the log.
     var event: KeyRotated.Kind {
         switch self {
         case .encryption: .encryption

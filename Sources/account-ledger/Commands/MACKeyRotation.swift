@@ -1,22 +1,22 @@
 import Ledger
 import LedgerPostgres
 
-/// Has another MAC key authenticate what is appended to logs: `keys rotate mac`, and after a restore.
+/// Changes the MAC key that authenticates new events: for `keys rotate mac` and after a restore.
 ///
-/// Each log says so at its own position, together with the Merkle root of what stands before: so nothing can
-/// be put under the former key any more, also by somebody who has it.
+/// Each log records the change at its own position, with the Merkle root of all earlier entries, so that a
+/// holder of the former key can't forge earlier events.
 struct MACKeyRotation {
     let url: String
     let directory: KeyDirectory
 
-    /// Makes a key, unless one was made that some log does not name yet, and has every protected log name it.
+    /// Creates a key, unless one exists that some log does not name yet, and records it in every protected log.
     ///
-    /// Whoever has the directory's lock calls it.
-    /// - Returns: the key, and the tenants whose logs name it from now on.
+    /// The caller holds the directory's lock.
+    /// - Returns: the key, and the tenants whose logs now name it.
     func run(_ book: OpenedTenants) async throws -> (key: String, tenants: [TenantID]) {
         let protected = book.facts.keys.filter { !book.keys(of: .mac, in: $0).isEmpty }.sorted()
         guard !protected.isEmpty else {
-            throw Fault("no log is protected yet: run \(Syntax.program) protect")
+            throw Fault("no log is protected yet; run \(Syntax.program) protect")
         }
         let now = Timestamp.now
         let last = try directory.choice(at: now).lastID(of: .mac) ?? ""
@@ -27,7 +27,7 @@ struct MACKeyRotation {
         return (key, tenants)
     }
 
-    /// Has the logs of some tenants name a key.
+    /// Records a key in the logs of some tenants.
     func append(_ key: String, to tenants: [TenantID], _ book: OpenedTenants) async throws {
         guard let macs = try directory.loadMACKeys() else {
             throw directory.fault("\(directory.path) holds no MAC key")

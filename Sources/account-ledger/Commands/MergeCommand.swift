@@ -2,29 +2,29 @@ import Ledger
 import LedgerAPI
 import LedgerPostgres
 
-/// `merge`: lets one account absorb another one.
+/// `merge`: merges one account into another.
 enum MergeCommand {
     static let syntax = Syntax(
         words: ["merge"],
-        summary: "let an account absorb another one of the same person",
+        summary: "merge an account into another one of the same person",
         operands: [
-            .init(placeholder: "SURVIVOR", meaning: "the id of the account that stays"),
-            .init(placeholder: "ABSORBED", meaning: "the id of the account that it will stand for"),
+            .init(placeholder: "SURVIVOR", meaning: "id of the account that remains"),
+            .init(placeholder: "ABSORBED", meaning: "id of the account that is merged into it"),
         ],
         options: [
             AdministeredCommand.reasonOption, MergeCase.option,
             .init(
                 name: "keep-absorbed", placeholder: "PROVIDERS",
-                meaning: "comma-separated: of these the absorbed account's identity stays"),
+                meaning: "comma-separated providers of which ABSORBED's identity is kept"),
             APIKeyCommands.tenantOption,
-            .init(name: "dry-run", meaning: "say what would be done, and change nothing"),
+            .init(name: "dry-run", meaning: "print what would be done and change nothing"),
         ],
         settings: MergeCase.settings,
         details: """
-            Appends AccountsMerged: the identities of ABSORBED belong to SURVIVOR from then on, with the times
-            of their links; of a provider of which an account may have one, SURVIVOR's stays. The sessions of
-            ABSORBED end, and its id stands for SURVIVOR for ever. unmerge takes it back. Says of each identity
-            that has an e-mail whether its provider verified it: an address that none did proves nothing.
+            Appends AccountsMerged: the identities of ABSORBED move to SURVIVOR and keep their linking times.
+            Of a provider that allows one identity per account, SURVIVOR's is kept. The sessions of ABSORBED
+            end, and from then on its id refers to SURVIVOR. unmerge undoes the merge. Prints for each identity
+            with an e-mail whether its provider verified it: an unverified address proves nothing.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -49,7 +49,7 @@ enum MergeCommand {
         let planned = try await command.carryOut(
             [intent(agreed: nil)], as: nil, policy: rules.policy)
         guard case .mergePlanned(let plan, let digest) = planned.first else {
-            throw Fault("the ledger gave another answer than a plan")
+            throw Fault("unexpected reply to a merge plan")
         }
         let searches = SearchReads(url: command.url, keys: nil) { _ in }
         let emailFlags = await plan.emailFlags(from: searches, in: command.tenant)
@@ -63,9 +63,9 @@ enum MergeCommand {
         let done = try await command.carryOut(
             [intent(agreed: digest)], as: access, keyring: rules.keyring, policy: rules.policy)
         guard case .merged(_, let event?) = done.first else {
-            throw Fault("the ledger gave another answer than to a merge")
+            throw Fault("unexpected reply to a merge")
         }
-        Terminal.print("done; unmerge \(event) takes it back\n")
+        Terminal.print("merged; to undo: unmerge \(event)\n")
         return .success
     }
 
@@ -73,7 +73,7 @@ enum MergeCommand {
         _ index: Int, _ name: String, _ arguments: Arguments
     ) throws(UsageError) -> AccountID {
         guard arguments.operands.count > index, let id = AccountID(arguments.operands[index]) else {
-            throw arguments.misuse("\(name) is the id of an account: a UUID")
+            throw arguments.misuse("\(name) must be an account id: a UUID")
         }
         return id
     }
@@ -81,7 +81,7 @@ enum MergeCommand {
     private static func keptProviders(
         _ arguments: Arguments
     ) throws(UsageError) -> Set<ProviderName> {
-        let names = try arguments.value(of: "keep-absorbed", as: "providers' names") { text in
+        let names = try arguments.value(of: "keep-absorbed", as: "provider names") { text in
             let parts = text.split(separator: ",", omittingEmptySubsequences: false)
             let names = parts.compactMap { ProviderName(String($0)) }
             return names.count == parts.count ? names : nil
@@ -90,32 +90,34 @@ enum MergeCommand {
     }
 }
 
-/// What `merge`, `unmerge` and `relink` have in common.
+/// Shared parts of `merge`, `unmerge` and `relink`.
 enum MergeCase {
     static let settings: [Setting] =
         [.databaseURL, .keys, .mode, .providers] + PolicyLimits.settings
     static let option = Syntax.Option(
-        name: "case", placeholder: "TEXT", meaning: "the case that it is done for; required")
+        name: "case", placeholder: "TEXT", meaning: "reference of the support case; required")
 
-    /// - Throws: `UsageError` unless there is one.
+    /// Returns the case reference.
+    ///
+    /// - Throws: `UsageError` when it is missing or malformed.
     static func read(_ arguments: Arguments) throws(UsageError) -> String {
         let reference = try arguments.value(of: "case", as: "1 to 128 printable ASCII characters") {
             let isPrintable = $0.utf8.allSatisfy { (0x20...0x7E).contains($0) }
             return isPrintable && (1...128).contains($0.utf8.count) ? $0 : nil
         }
-        guard let reference else { throw arguments.misuse("--case is missing") }
+        guard let reference else { throw arguments.misuse("missing option --case") }
         return reference
     }
 
-    /// The tenant's rules, and the keys under which the reason is kept.
+    /// Returns the tenant's policy, and the keys that encrypt the reason.
     ///
-    /// - Throws: `Fault` when the environment does not name them.
+    /// - Throws: `Fault` when the environment does not set them.
     static func rules(
         _ environment: Environment, _ tenant: TenantID
     ) throws(Fault) -> (policy: TenantPolicy, keyring: WrappingKeyring) {
         guard let keyring = try LedgerReading.keyring(environment) else {
             throw Fault(
-                "\(Setting.keys.name) is not set: the reason is kept under the account's key")
+                "\(Setting.keys.name) is not set: the reason is encrypted with the account's key")
         }
         let limits = try PolicyLimits(environment)
         guard let path = environment.given(.providers) else {
@@ -133,34 +135,34 @@ enum MergeCase {
 }
 
 extension MergePlan {
-    /// What it does, line by line.
+    /// The effects, one per line.
     fileprivate func text(_ emailFlags: EmailFlags) -> String {
-        var lines = ["account \(survivor) absorbs account \(absorbed):"]
+        var lines = ["merge account \(absorbed) into account \(survivor):"]
         for (what, links, whose) in [
-            ("stays      ", kept, ""), ("moves      ", moved, ""), ("left behind", dropped, ""),
-            ("gives way  ", replaced, ", of the survivor"),
+            ("kept       ", kept, ""), ("moved      ", moved, ""), ("left behind", dropped, ""),
+            ("replaced   ", replaced, ", of the survivor"),
         ] {
             lines += links.map {
                 "  \(what)   \($0.provider)  identity \($0.identity)\(whose)\($0.text(emailFlags))"
             }
         }
         lines += choices.map {
-            "  one of \($0.provider) stays: the \($0.keepsAbsorbed ? "absorbed account" : "survivor")'s"
+            "  one of \($0.provider) is kept: the \($0.keepsAbsorbed ? "absorbed account" : "survivor")'s"
         }
         let names = linkedProviders.map(\.description).joined(separator: ", ")
-        lines.append("  afterwards it can be signed in with \(names)")
+        lines.append("  sign-in is then possible with \(names)")
         lines.append("  the sessions of account \(absorbed) end")
         return lines.map { $0 + "\n" }.joined()
     }
 }
 
 extension Account.Link {
-    /// What is known of its e-mail; nothing where it has none.
+    /// The verification state of its e-mail; empty without an e-mail.
     fileprivate func text(_ emailFlags: EmailFlags) -> String {
         switch emailFlags[identity] {
         case .some(true): ", e-mail verified"
         case .some(false): ", e-mail NOT verified"
-        case .some(.none): ", e-mail of which nobody knows whether it is verified"
+        case .some(.none): ", e-mail not known to be verified"
         case .none: ""
         }
     }

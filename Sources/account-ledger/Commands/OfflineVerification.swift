@@ -1,25 +1,27 @@
 import LedgerExport
 import TransparencyLog
 
-/// `verify --offline`: verifies a bundle, without a database and without settings.
+/// `verify --offline`: verifies a bundle without a database and without settings.
 enum OfflineVerification {
     static let options: [Syntax.Option] = [
-        .init(name: "offline", placeholder: "BUNDLE", meaning: "verify what export made instead"),
+        .init(
+            name: "offline", placeholder: "BUNDLE",
+            meaning: "verify a bundle that export wrote instead"),
         .init(
             name: "vkey", placeholder: "VKEY",
-            meaning: "trust checkpoints of this key, or of several with commas between, only"),
+            meaning: "trust only checkpoints signed by these comma-separated keys"),
     ]
 
-    /// The bundle to verify, when one is named.
+    /// Returns the bundle to verify; nil without `--offline`.
     static func bundle(_ arguments: Arguments) throws(UsageError) -> String? {
         guard let bundle = arguments["offline"] else { return nil }
         for option in ["tenant", "checkpoint", "level"] where arguments[option] != nil {
-            throw arguments.misuse("--offline goes without --\(option)")
+            throw arguments.misuse("--offline and --\(option) exclude each other")
         }
         return bundle
     }
 
-    /// Prints what holds, or the first thing that does not.
+    /// Verifies the bundle, and prints the result or the first problem.
     static func run(_ bundle: String, _ arguments: Arguments) throws(UsageError) -> ExitCode {
         let keys = try arguments.value(
             of: "vkey", as: wantedKeys, verifiers)
@@ -33,9 +35,9 @@ enum OfflineVerification {
         }
     }
 
-    static let wantedKeys = "verifier keys as the log's operator told them"
+    static let wantedKeys = "verifier keys as published by the log's operator"
 
-    /// Reads the keys of `--vkey`.
+    /// Parses the keys of `--vkey`.
     static func verifiers(_ text: String) -> [NoteVerifier]? {
         if let key = NoteVerifier(text) { return [key] }
         let texts = text.split(separator: ",", omittingEmptySubsequences: false)
@@ -57,17 +59,17 @@ enum OfflineVerification {
             """
         if report.trustsOwnKeys {
             text +=
-                "             this key is the bundle's own: compare it with the one that you know\n"
+                "             this key comes from the bundle: compare it with the key you know\n"
         }
         text += """
             scope        \(scope)
-            events       \(report.events), of \(report.accounts) accounts without a gap
+            events       \(report.events), \(report.accounts) accounts without gaps
             checkpoints  \(report.checkpoints) consistent
 
             """
         if report.unsignedCheckpoints > 0 {
             text +=
-                "             \(report.unsignedCheckpoints) of them signed by keys that were not given\n"
+                "             \(report.unsignedCheckpoints) of them not signed by the given keys\n"
         }
         text += "disclosures  \(report.disclosures)\n"
         if report.redactedDisclosures > 0 {
@@ -76,7 +78,7 @@ enum OfflineVerification {
         }
         if report.leftOutDisclosures > 0 {
             text +=
-                "             \(report.leftOutDisclosures) left out: they are about other accounts\n"
+                "             \(report.leftOutDisclosures) left out: they belong to other accounts\n"
         }
         return text + report.conclusion + "\n"
     }

@@ -1,23 +1,23 @@
 import LedgerPostgres
 
-/// `rebuild` with `--online`, `--roll-back` or `--drop-previous`: exchanges tables.
+/// `rebuild` with `--online`, `--roll-back` or `--drop-previous`: swaps tables.
 enum OnlineRebuildCommand {
-    /// What is done to a projection's tables; the raw values are the flags.
+    /// A change to a projection's tables; the raw values are the flags.
     enum Change: String, CaseIterable {
         case online
         case rollBack = "roll-back"
         case dropPrevious = "drop-previous"
     }
 
-    /// - Throws: `Fault` when the tables are as they were before.
+    /// - Throws: `Fault` when the tables are unchanged.
     static func run(
         _ change: Change, of projection: ProjectionName, _ environment: Environment
     ) async throws -> ExitCode {
-        // Reading them refuses a schema that is not this program's.
+        // Reading them refuses a schema of another version.
         _ = try OpenedTenants.read(url: try environment.databaseURL)
         guard let keyring = try LedgerReading.keyring(environment) else {
             throw Fault(
-                "\(Setting.keys.name) is not set: a read model holds what only keys decrypt")
+                "\(Setting.keys.name) is not set: the read model holds decrypted personal data")
         }
         let ownerURL = try environment.migrateURL
         try SchemaCheck.withConnection(to: ownerURL, named: .migrateURL) { _ in }
@@ -41,14 +41,14 @@ enum OnlineRebuildCommand {
         case .online:
             let report = try await rebuild.run(projection)
             let differences = report.differences.map {
-                "meant, because the version is another: \($0)\n"
+                "expected, because the version differs: \($0)\n"
             }
             let uncompared = report.uncompared.map {
-                "tenant \($0) was not compared, because \(report.previous) has stopped\n"
+                "tenant \($0) was not compared because \(report.previous) had stopped\n"
             }
             return (differences + uncompared).joined() + """
-                \(projection) is \(report.served) now; \(report.comparedRows) rows were compared
-                \(report.previous) is kept up for --roll-back, until --drop-previous
+                \(projection) is now \(report.served); compared \(report.comparedRows) rows
+                \(report.previous) is kept up to date for --roll-back until --drop-previous
 
                 """
         case .rollBack:

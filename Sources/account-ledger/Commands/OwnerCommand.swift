@@ -2,32 +2,32 @@ import Ledger
 import LedgerPostgres
 import Postgres
 
-/// `owner`: prints who held an identity when.
+/// `owner`: prints which accounts held an identity, and when.
 enum OwnerCommand {
     static let syntax = Syntax(
         words: ["owner"], summary: "print which account held an identity, and when",
         operands: [
-            .init(placeholder: "PROVIDER", meaning: "the provider's name"),
-            .init(placeholder: "PROVIDER_ID", meaning: "the provider's name for the subject"),
+            .init(placeholder: "PROVIDER", meaning: "provider name"),
+            .init(placeholder: "PROVIDER_ID", meaning: "the provider's id of the subject"),
         ],
         options: [HistoryReading.tenantOption, HistoryReading.asOfOption],
         settings: [.databaseURL],
         details: """
-            Reads the whole log, in one snapshot and in little memory, and holds every event that names the
-            identity against the others. The log knows no subjects: which identity is meant is looked up,
-            and forgotten when the account that held it last is erased. An answer without a holder is an
-            answer: the exit code is 1 only for a subject that is not known, or a log that is not whole. Runs
-            with the serving login, or another that may read subjects; the auditors' group may not.
+            Reads the whole log in one snapshot, with little memory, and checks all events that name the
+            identity against each other. The log contains no provider ids: the identity is looked up, and the
+            lookup entry is deleted when the account that held it last is erased. An answer without a holder
+            is valid: the exit code is 1 only for an unknown subject or an incomplete log. Uses the serving
+            login, or another that may read subjects; the auditors' group may not.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         guard let provider = ProviderName(arguments.operands[0]) else {
-            throw arguments.misuse("PROVIDER wants a provider's name")
+            throw arguments.misuse("PROVIDER must be a provider name")
         }
         guard
             let subject = ProviderIdentity(
                 provider: provider, providerID: arguments.operands[1])
-        else { throw arguments.misuse("PROVIDER_ID is none that a provider could give") }
+        else { throw arguments.misuse("PROVIDER_ID is not a valid provider id") }
         let asOf = try HistoryReading.moment("as-of", arguments)
         let url = try environment.databaseURL
         let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
@@ -42,17 +42,17 @@ enum OwnerCommand {
             throw HistoryReading.fault(.notReached(size: size), FaultNote())
         } catch PostgresError.server(let error) where error.state == .insufficientPrivilege {
             throw Fault(
-                "\(Setting.databaseURL.name) names a login that may not read who a subject is: owner"
-                    + " wants one that may, such as the serving login")
+                "\(Setting.databaseURL.name) names a login without the right to read subjects: owner"
+                    + " requires one with it, such as the serving login")
         }
         await owners.close()
         guard let found else {
             throw Fault(
                 "the subject has no identity in tenant \(tenant): it never had one, or the account"
-                    + " that held it last was erased and nothing tells which it was")
+                    + " that held it last was erased")
         }
         let place = found.asOf?.text ?? "before the first event"
-        let holder = found.holding.map { "account \($0.account) held" } ?? "nobody held"
+        let holder = found.holding.map { "account \($0.account) held" } ?? "no account held"
         try output.add("as of \(place) \(holder) identity \(found.identity); \(found.log.text)\n")
         try output.finish()
         return .success

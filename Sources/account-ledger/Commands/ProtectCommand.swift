@@ -2,32 +2,32 @@ import Foundation
 import Ledger
 import LedgerPostgres
 
-/// `protect`: has a log that a former release began state that its events have codes.
+/// `protect`: adds MACs to a log that a former release began, and records its protection in the log.
 enum ProtectCommand {
     static let syntax = Syntax(
         words: ["protect"],
-        summary: "authenticate what a former release has written, and say so in the log",
+        summary: "authenticate the data of a former release and record it in the log",
         options: [LedgerReading.tenantOption],
         settings: [.databaseURL, .migrateURL, .keys, .sealerState, .origin, .mode],
         details: """
-            To be run once after an upgrade from a release without MAC keys, while the servers of this one go
-            on; and after 'keys rotate mac'. Each tenant is verified as a whole first, and nothing is done where
-            it does not hold. Then the rows of decision state get codes by the MAC key in use, with the login of
-            LEDGER_MIGRATE_URL, and the log states with KeyRotated from which position on every event has one,
-            and the Merkle root of what stands before. From then on servers refuse what nobody with the key has
-            written. Broken off, the same command goes on.
+            Run once after an upgrade from a release without MAC keys, while the servers of the new release
+            run, and after 'keys rotate mac'. Each tenant is verified completely first; if that finds a
+            problem, nothing is changed. Then the rows of decision state get MACs with the current MAC key,
+            with the login of LEDGER_MIGRATE_URL, and KeyRotated in the log states the position from which
+            every event has a MAC and the Merkle root of all earlier entries. From then on servers refuse data
+            without a valid MAC. An interrupted run continues when the command is repeated.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         let url = try environment.databaseURL
         let directory = KeyDirectory(path: try environment.required(.keys))
-        // Nobody rotates meanwhile.
+        // Excludes rotations meanwhile.
         let lock = try directory.lock()
         defer { try? lock.close() }
         let only = try LedgerReading.tenant(arguments, url: url)
         guard let keys = try directory.load(), !keys.wrapping.macs.isEmpty else {
             throw directory.fault(
-                "\(directory.path) holds no MAC key: \(Syntax.program) serve makes the first one")
+                "\(directory.path) holds no MAC key: \(Syntax.program) serve creates the first one")
         }
         let tenants =
             if let only { [only] } else { try OpenedTenants.read(url: url).facts.keys.sorted() }
@@ -53,7 +53,7 @@ enum ProtectCommand {
         return isWhole ? .success : .fault
     }
 
-    /// Protects a tenant and says what was done.
+    /// Protects a tenant and returns a line about the result.
     private static func protect(
         _ tenant: TenantID, _ protection: RowProtection, _ verifier: Verifier,
         _ rotation: KeyRotation
@@ -62,22 +62,22 @@ enum ProtectCommand {
             let outcome = try await protection.run(tenant, verifier)
             guard let standing = outcome.standing else {
                 throw Fault(
-                    "it does not hold, and nothing was done:\n"
+                    "verification failed, and nothing was changed:\n"
                         + outcome.report.findings.map { "  \($0)\n" }.joined())
             }
-            try refuse(outcome.lacking, "has no code by MAC key \(standing.key)")
-            let done = "\(outcome.rowCount) rows got a code by MAC key \(standing.key)"
+            try refuse(outcome.lacking, "has no MAC by key \(standing.key)")
+            let done = "\(outcome.rowCount) rows got a MAC by key \(standing.key)"
             guard let prefix = standing.prefix else {
                 let from = standing.protectedFrom.map { "\($0)" } ?? "?"
-                return "\(done); its log is protected from position \(from) on"
+                return "\(done); its log is already protected from position \(from) on"
             }
             try await rotation.append(
                 [tenant: KeyRotated(macKey: standing.key.description, former: nil, after: prefix)])
             try await protection.checkEvents(of: tenant, from: prefix.size)
             try refuse(
                 try await protection.lacking(standing.key, of: tenant),
-                "has no code, and is refused now that the log is protected")
-            return "\(done); its log is protected from position \(prefix.size) on now"
+                "has no MAC, and servers refuse it in a protected log")
+            return "\(done); its log is now protected from position \(prefix.size) on"
         } catch let damage as LogDamage {
             throw Fault("\(damage)")
         }
@@ -86,7 +86,7 @@ enum ProtectCommand {
     private static func refuse(_ rows: [String], _ what: String) throws(Fault) {
         guard !rows.isEmpty else { return }
         throw Fault(
-            "no server has written these rows since they were verified:\n"
+            "these rows were not written by a server after their verification:\n"
                 + rows.map { "  \($0) \(what)\n" }.joined())
     }
 }

@@ -1,11 +1,11 @@
 import Ledger
 import LedgerPostgres
 
-/// `rebuild`: folds a read model anew and repairs what differs.
+/// `rebuild`: folds a read model again and repairs the differences.
 enum RebuildCommand {
     static let syntax = Syntax(
         words: ["rebuild"],
-        summary: "fold a read model anew from position 0, and repair or replace it",
+        summary: "fold a read model from position 0 and repair or replace it",
         operands: [
             .init(
                 placeholder: "PROJECTION",
@@ -14,23 +14,22 @@ enum RebuildCommand {
         ],
         options: [
             LedgerReading.tenantOption,
-            .init(name: "online", meaning: "into a new table, which then replaces the live one"),
+            .init(
+                name: "online", meaning: "fold into a new table, which then replaces the live one"),
             .init(name: "roll-back", meaning: "go back to the table before an online rebuild"),
-            .init(name: "drop-previous", meaning: "drop that table: there is no way back then"),
+            .init(name: "drop-previous", meaning: "drop that table; then there is no way back"),
         ],
         settings: [.databaseURL, .migrateURL, .keys],
         details: """
-            Works beside a ledger that serves: readers see the table as it was until the repair commits.
-            Reports how the table differed from the log. Exits with 0 when it is right now, whether or not
-            it was, and with 1 when an event can't be folded; then nothing is changed.
-
-            With --online the read model of all tenants is folded into a new table, kept up beside the live
-            one, compared with it at the same position, and shown in its place. The former table is kept,
-            and kept up, until --drop-previous. When it was ended early, start it again. Needs the login of
-            LEDGER_MIGRATE_URL, because it makes and drops tables.
-
-            former_emails are digests beside identities that belong to nobody: those that are not what the
-            log discloses are made anew, beside a ledger that serves, without --online.
+            Runs while the ledger serves: readers see the old table until the repair commits. Reports the
+            differences between the table and the log. Exits with 0 when the table is correct afterwards, and
+            with 1 when an event can't be folded; then nothing is changed. With --online the read model of all
+            tenants is folded into a new table, which is kept up to date beside the live one, compared with it
+            at the same position, and then served in its place. The former table is kept up to date until
+            --drop-previous. If it is interrupted, start it again. Requires the login of LEDGER_MIGRATE_URL,
+            because it creates and drops tables. former_emails are digests of e-mails of identities without an
+            account: wrong ones are rebuilt from the log's disclosures while the ledger serves, without
+            --online.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -39,17 +38,17 @@ enum RebuildCommand {
             return try await formerEmails(arguments, environment)
         }
         guard let projection = ProjectionName(rawValue: name) else {
-            throw arguments.misuse("there is no projection '\(Arguments.quoted(name))'")
+            throw arguments.misuse("unknown projection '\(Arguments.quoted(name))'")
         }
         if let change = try change(arguments) {
             return try await OnlineRebuildCommand.run(change, of: projection, environment)
         }
         let url = try environment.databaseURL
         let tenant = try LedgerReading.tenant(arguments, url: url)
-        // Without them a refold would take every e-mail address out of the table.
+        // Without keys a rebuild would remove every e-mail address from the table.
         guard let keyring = try LedgerReading.keyring(environment) else {
             throw Fault(
-                "\(Setting.keys.name) is not set: a read model holds what only keys decrypt")
+                "\(Setting.keys.name) is not set: the read model holds decrypted personal data")
         }
         let rebuild = Rebuild(url: url, keyring: keyring)
         let reports =
@@ -63,19 +62,20 @@ enum RebuildCommand {
         return reports.allSatisfy { $0.fault == nil } ? .success : .fault
     }
 
-    /// Makes the digests of former e-mails anew where they are wrong.
+    /// Rebuilds the wrong digests of former e-mails.
     private static func formerEmails(
         _ arguments: Arguments, _ environment: Environment
     ) async throws -> ExitCode {
         if let option = OnlineRebuildCommand.Change.allCases.first(where: {
             arguments.has($0.rawValue)
         }) {
-            throw arguments.misuse("--\(option.rawValue) is for tables of projections")
+            throw arguments.misuse("--\(option.rawValue) requires a projection with a table")
         }
         let url = try environment.databaseURL
         let tenant = try LedgerReading.tenant(arguments, url: url)
         guard let keys = try LedgerReading.keys(environment)?.searching else {
-            throw Fault("\(Setting.keys.name) is not set: digests are made of what it decrypts")
+            throw Fault(
+                "\(Setting.keys.name) is not set: the digests are made from decrypted e-mails")
         }
         let rebuild = FormerEmailRebuild(url: url, keyring: keys.keyring, key: keys.search)
         let reports: [(tenant: TenantID, wrong: Int)]
@@ -94,9 +94,9 @@ enum RebuildCommand {
         return .success
     }
 
-    /// What is to be done to the tables, if anything is.
+    /// Returns the requested change of tables; nil when there is none.
     ///
-    /// - Throws: `UsageError` for two things at once.
+    /// - Throws: `UsageError` for more than one.
     private static func change(_ arguments: Arguments) throws -> OnlineRebuildCommand.Change? {
         let asked = OnlineRebuildCommand.Change.allCases.filter { arguments.has($0.rawValue) }
         guard let change = asked.first else { return nil }
@@ -105,7 +105,7 @@ enum RebuildCommand {
                 "--\(change.rawValue) and --\(asked[1].rawValue) exclude each other")
         }
         guard arguments["tenant"] == nil else {
-            throw arguments.misuse("--\(change.rawValue) is for all tenants")
+            throw arguments.misuse("--\(change.rawValue) and --tenant exclude each other")
         }
         return change
     }
@@ -117,11 +117,11 @@ enum RebuildCommand {
         }
         let place = "at position \(report.position)"
         guard let first = report.first else {
-            return "\(start) is what the log says \(place)\n"
+            return "\(start) equals the log \(place)\n"
         }
         let columns = first.columns.isEmpty ? "" : " (\(first.columns))"
         return """
-            \(start) differed and is repaired \(place): \(report.missing) rows missing, \
+            \(start) differed and was repaired \(place): \(report.missing) rows missing, \
             \(report.surplus) surplus, \(report.different) different
               first: position \(first.position), account \(first.account), \
             \(first.kind.rawValue)\(columns)

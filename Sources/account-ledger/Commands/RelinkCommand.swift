@@ -1,31 +1,32 @@
 import Ledger
 import LedgerPostgres
 
-/// `relink`: takes an unlink back.
+/// `relink`: undoes an unlink.
 enum RelinkCommand {
     static let syntax = Syntax(
         words: ["relink"],
-        summary: "take an unlink back",
+        summary: "undo an unlink",
         operands: [
             .init(
-                placeholder: "ACCOUNT", meaning: "the account that the identity belonged to last"),
-            .init(placeholder: "IDENTITY", meaning: "the identity's id"),
+                placeholder: "ACCOUNT", meaning: "id of the account that had the identity last"),
+            .init(placeholder: "IDENTITY", meaning: "identity id"),
         ],
         options: [
             AdministeredCommand.reasonOption, MergeCase.option, APIKeyCommands.tenantOption,
-            .init(name: "dry-run", meaning: "say what would be done, and change nothing"),
+            .init(name: "dry-run", meaning: "print what would be done and change nothing"),
         ],
         settings: MergeCase.settings,
         details: """
-            Appends ProviderLinked: the identity signs in to ACCOUNT again. It must belong to nobody, and ACCOUNT
-            must be the one that it belonged to last. Refused, with the reason, when ACCOUNT has another identity
-            of the provider of which it may have one, or when what the link disclosed was destroyed.
+            Appends ProviderLinked: the identity signs in to ACCOUNT again. The identity must have no account
+            now, and ACCOUNT must be the last one it had. Refused, with the reason, when ACCOUNT has another
+            identity of a provider that allows one per account, or when the disclosures of the link were
+            destroyed.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         let account = try AdministeredCommand.account(arguments)
         guard arguments.operands.count > 1, let identity = IdentityID(arguments.operands[1]) else {
-            throw arguments.misuse("IDENTITY is the id of an identity: a UUID")
+            throw arguments.misuse("IDENTITY must be an identity id: a UUID")
         }
         let isDryRun = arguments.has("dry-run")
         let reason = isDryRun ? "" : try AdministeredCommand.reason(arguments)
@@ -46,7 +47,7 @@ enum RelinkCommand {
         switch replies.first {
         case .relinkPlanned(let plan): Terminal.print(plan.text)
         case .relinked(let plan, _): Terminal.print(plan.text + "done\n")
-        default: throw Fault("the ledger gave another answer than to relinking")
+        default: throw Fault("unexpected reply to a relink")
         }
         return .success
     }
@@ -62,7 +63,7 @@ enum RelinkCommand {
             found = try await reads.formerLink(
                 of: identity, to: account, in: command.tenant)
         } catch {
-            throw Fault(faults.last ?? "no reason known")
+            throw Fault(faults.last ?? "unknown cause")
         }
         await reads.close()
         return found
@@ -70,12 +71,12 @@ enum RelinkCommand {
 }
 
 extension RelinkProvider.Plan {
-    /// What it does, line by line.
+    /// The effects, one per line.
     fileprivate var text: String {
         let names = linkedProviders.map(\.description).joined(separator: ", ")
         return """
-            identity \(identity) of \(provider) belongs to account \(account) again
-              afterwards it can be signed in with \(names)
+            link identity \(identity) of \(provider) to account \(account) again
+              sign-in is then possible with \(names)
 
             """
     }

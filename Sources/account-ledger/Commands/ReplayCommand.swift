@@ -1,25 +1,27 @@
 import Ledger
 import LedgerPostgres
 
-/// `replay`: prints the history of an account, or a stretch of the log.
+/// `replay`: prints the history of an account, or a range of the log.
 enum ReplayCommand {
     static let syntax = Syntax(
-        words: ["replay"], summary: "print the history of an account or a stretch of the log",
+        words: ["replay"], summary: "print the history of an account or a range of the log",
         options: [
-            .init(name: "tenant", placeholder: "NAME", meaning: "the tenant; default: default"),
-            .init(name: "account", placeholder: "ID", meaning: "every event that touches it"),
+            .init(name: "tenant", placeholder: "NAME", meaning: "tenant; default: default"),
+            .init(
+                name: "account", placeholder: "ID", meaning: "every event that touches this account"
+            ),
             .init(name: "from", placeholder: "POSITION", meaning: "first event; default: 0"),
             .init(name: "to", placeholder: "POSITION", meaning: "last event; default: the end"),
             .init(
                 name: "format", placeholder: "FORMAT",
-                meaning: "text, or json: a line an event with the exact entry; default: text"),
+                meaning: "text, or json: one line per event with the exact entry; default: text"),
             Disclosing.option, Disclosing.reasonOption,
         ],
         settings: [.databaseURL, .keys],
         details: """
-            Wants --account, or --from or --to or both. Reads one snapshot and checks it on the way: gaps and
-            broken chains are reported on standard error, and the exit code is then 1. Shows no personal
-            data unless --disclose and --reason are given, which the access log then has.
+            Requires --account, or --from or --to or both. Reads one snapshot and checks it: gaps and broken
+            chains are reported on standard error, and the exit code is then 1. Prints no personal data unless
+            --disclose and --reason are given, which the access log records.
             """)
 
     private enum Format: String {
@@ -50,7 +52,7 @@ enum ReplayCommand {
             try await disclosing?.record(
                 .readHistory, account: account, details: [:], in: tenant, url: url)
             guard let found = try await replay.account(account, in: tenant, emit: emit) else {
-                throw Fault("tenant \(tenant) has no account \(account)")
+                throw Fault("no account \(account) in tenant \(tenant)")
             }
             summary = found
         case .range(let first, let last):
@@ -65,19 +67,19 @@ enum ReplayCommand {
     }
 
     private static func part(_ arguments: Arguments) throws(UsageError) -> Part {
-        let account = try arguments.value(of: "account", as: "an account's id") { AccountID($0) }
+        let account = try arguments.value(of: "account", as: "an account id") { AccountID($0) }
         let from = try arguments.value(of: "from", as: "a position", position)
         let to = try arguments.value(of: "to", as: "a position", position)
         if let account {
             guard from == nil, to == nil else {
-                throw arguments.misuse("--account goes without --from and --to")
+                throw arguments.misuse("--account excludes --from and --to")
             }
             return .account(account)
         }
         guard from != nil || to != nil else {
-            throw arguments.misuse("--account, --from or --to is missing")
+            throw arguments.misuse("one of --account, --from and --to is required")
         }
-        // The reader counts one past the last.
+        // The reader's range is half-open.
         let range = (from ?? LogPosition(0), to ?? LogPosition(.max - 1))
         guard range.0 <= range.1 else { throw arguments.misuse("--from is after --to") }
         return .range(from: range.0, through: range.1)

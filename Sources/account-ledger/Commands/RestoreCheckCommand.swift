@@ -3,32 +3,32 @@ import Ledger
 import LedgerPostgres
 import TransparencyLog
 
-/// `restore-check`: compares the database with what the sealer keeps outside of it.
+/// `restore-check`: compares the database with the sealer's records outside of it.
 enum RestoreCheckCommand {
     static let syntax = Syntax(
         words: ["restore-check"],
-        summary: "after a restore: say what was lost and who came back, and mend it",
+        summary: "after a restore: report lost events and undone erasures, and repair",
         options: [
-            .init(name: "accept", meaning: "take the loss, and erase again who came back"),
+            .init(name: "accept", meaning: "accept the loss, and repeat the undone erasures"),
             .init(
                 name: "revoke-keys",
                 meaning:
-                    "with --accept: revoke the API keys, which the backup may have brought back"),
+                    "with --accept: revoke the API keys, which the backup may have restored"),
             .init(
                 name: "state", placeholder: "DIRECTORY",
-                meaning: "the sealer's directory; default: LEDGER_SEALER_STATE"),
+                meaning: "sealer directory; default: LEDGER_SEALER_STATE"),
             LedgerReading.tenantOption,
         ],
         settings: [.databaseURL, .migrateURL, .keys, .sealerState, .origin, .mode],
         details: """
-            Compares the log with the checkpoint that the sealer signed last, and the accounts with the
-            erasures that it saw, and looks for checkpoints that nobody signed. Exits with 1 when something
-            differs. With --accept the log states the loss
-            (LedgerRestored) and goes on under another name, /2 and so on, so that no checkpoint is ever
-            contradicted; and accounts that had been erased are erased again. After a loss an API key that
-            was revoked since the backup is good again, and nobody knows which: all good ones are listed, and
-            --accept --revoke-keys revokes them with the login of LEDGER_MIGRATE_URL. To be run while no
-            server and no sealer runs. Repeating it is harmless.
+            Compares the log with the checkpoint that the sealer signed last and the accounts with the
+            erasures that it recorded, and searches for checkpoints without a signature. Exits with 1 when
+            something differs. With --accept the log records the loss (LedgerRestored) and continues under
+            another name, /2 and so on, so that no checkpoint is ever contradicted; and accounts that had been
+            erased are erased again. After a loss an API key that was revoked since the backup is valid again,
+            and the database can't tell which: all valid ones are listed, and --accept --revoke-keys revokes
+            them with the login of LEDGER_MIGRATE_URL. Run it while no server and no sealer runs. Repeating it
+            is harmless.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -37,11 +37,11 @@ enum RestoreCheckCommand {
         let directory = try SealingSetup.directory(
             environment.setting(.sealerState, to: arguments["state"]), mode: try environment.mode)
         guard let directory else {
-            throw arguments.misuse("--state is missing, and LEDGER_SEALER_STATE is not set")
+            throw arguments.misuse("--state and LEDGER_SEALER_STATE are both missing")
         }
         let revokesKeys = arguments.has("revoke-keys")
         guard !revokesKeys || arguments.has("accept") else {
-            throw arguments.misuse("--revoke-keys wants --accept")
+            throw arguments.misuse("--revoke-keys requires --accept")
         }
         let tenants =
             if let only { [only] } else { try await Tenants(url: url).list().map(\.tenant) }
@@ -56,7 +56,7 @@ enum RestoreCheckCommand {
                 isWhole = false
                 continue
             }
-            // First, because afterwards nothing tells that they are to be looked at.
+            // First: after the loss is accepted, nothing shows that the keys need review.
             if revokesKeys, report.loss != nil {
                 try revoke(report.goodKeys, of: tenant, url: try environment.migrateURL)
             }
@@ -72,12 +72,12 @@ enum RestoreCheckCommand {
         }
         if !isWhole, !arguments.has("accept") {
             Terminal.complain(
-                "nothing was changed: \(Syntax.program) restore-check --accept takes the loss")
+                "nothing was changed; \(Syntax.program) restore-check --accept accepts the loss")
         }
         return isWhole ? .success : .fault
     }
 
-    /// What there is to say of tenants whose logs were signed, and which the database does not have.
+    /// Returns a report for each tenant whose log was signed but that the database lacks.
     private static func gone(
         from tenants: [TenantID], _ directory: SealerDirectory
     ) throws(Fault) -> [String] {
@@ -87,7 +87,7 @@ enum RestoreCheckCommand {
                 return """
                     tenant \(tenant): not in the database
                       LOST: \(signed?.size ?? 0) events were signed\(signed.map { " as \($0.origin)" } ?? "")
-                      after \(Syntax.program) tenant create \(tenant), --accept takes the loss
+                      after \(Syntax.program) tenant create \(tenant), --accept accepts the loss
 
                     """
             }
@@ -115,13 +115,14 @@ enum RestoreCheckCommand {
             let store = APIKeyStore(on: connection)
             for key in keys {
                 _ = try store.revoke(key.id, of: tenant)
-                Terminal.print("  API key \(key.id) is revoked\n")
+                Terminal.print("  API key \(key.id) was revoked\n")
             }
         }
     }
 
-    /// The log's statement comes before the new name: were it the other way round, a crash in between
-    /// would leave a break that nothing explains.
+    /// Accepts the loss: first in the log, then with the new name.
+    ///
+    /// In the other order, a crash in between would leave a break that nothing explains.
     private static func accept(
         _ report: RestoreReport, _ directory: SealerDirectory, _ command: AdministeredCommand,
         keys: KeyDirectory
@@ -138,10 +139,10 @@ enum RestoreCheckCommand {
         if report.loss != nil {
             let origin = try directory.beginNewOrigin(
                 of: report.tenant, number: report.nextOrigin)
-            Terminal.print("  the log goes on as \(origin)\n")
+            Terminal.print("  the log continues as \(origin)\n")
         }
         for returned in report.returned where returned.newHolds.isEmpty {
-            Terminal.print("  account \(returned.account) is erased again\n")
+            Terminal.print("  account \(returned.account) was erased again\n")
         }
         let accounts = report.returned.filter(\.newHolds.isEmpty).map(\.account)
         if !accounts.isEmpty {
@@ -150,7 +151,7 @@ enum RestoreCheckCommand {
         }
     }
 
-    /// Positions are used again, and so none of the codes that were made for them may count for what comes.
+    /// Changes the MAC key: positions are used again, and no MAC of a lost event may be valid for a new one.
     private static func changeMACKey(
         of tenant: TenantID, _ url: String, _ directory: KeyDirectory
     ) async throws {
@@ -161,48 +162,48 @@ enum RestoreCheckCommand {
         let now = Timestamp.now
         let key = try directory.add(.mac, from: now, now: now)
         try await MACKeyRotation(url: url, directory: directory).append(key, to: [tenant], book)
-        Terminal.print("  MAC key \(key) authenticates what is appended now\n")
+        Terminal.print("  MAC key \(key) now authenticates new events\n")
     }
 
     private static func text(of report: RestoreReport) -> String {
         var lines = ["tenant \(report.tenant): \(report.size) events"]
         switch (report.signed?.checkpoint, report.loss) {
         case (nil, _):
-            lines.append("  nothing was signed under the log's present name")
+            lines.append("  no checkpoint was signed under the log's current name")
         case (let signed?, nil):
             lines.append(
-                "  everything that was signed as \(signed.origin) is there: \(signed.size)")
+                "  all \(signed.size) events signed as \(signed.origin) are present")
         case (let signed?, .end):
             lines.append(
-                "  LOST: \(signed.size) events were signed as \(signed.origin), the last"
-                    + " \(signed.size - report.size) are not there")
+                "  LOST: \(signed.size) events were signed as \(signed.origin), but the last"
+                    + " \(signed.size - report.size) are missing")
         case (let signed?, .contents):
             lines.append(
-                "  LOST: the first \(signed.size) events are not those that were signed as"
+                "  LOST: the first \(signed.size) events differ from those signed as"
                     + " \(signed.origin)")
         case (let signed?, .statement):
             lines.append(
-                "  LOST: the statement that the log, which was signed as \(signed.origin), goes on"
+                "  LOST: the record that the log, signed as \(signed.origin), continues"
                     + " under another name")
         case (_?, .name):
             lines.append(
-                "  LOST: the log's name: checkpoints stand under it that nobody signed, and its sealer"
-                    + " signs nothing more")
+                "  LOST: the log's name: it has checkpoints without a signature, and its sealer"
+                    + " no longer signs it")
         }
         if let loss = report.loss, loss != .name {
             lines += report.goodKeys.map {
-                "  GOOD: API key \($0.id) (\($0.label)); if it was revoked since the backup, it is"
-                    + " good again"
+                "  VALID: API key \($0.id) (\($0.label)); if it was revoked since the backup, it is"
+                    + " valid again"
             }
         }
         if report.returned.isEmpty {
-            lines.append("  none of \(report.erasureCount) erasures has come undone")
+            lines.append("  none of \(report.erasureCount) erasures was undone")
         }
         for returned in report.returned {
             lines.append(
                 "  UNDONE: account \(returned.account) was erased \(returned.erasedAt)"
                     + (returned.newHolds.isEmpty
-                        ? "" : ", and is under a hold that was set since: lift it first"))
+                        ? "" : ", and is under a hold set since then: lift it first"))
         }
         return lines.map { $0 + "\n" }.joined()
     }

@@ -3,25 +3,25 @@ import Ledger
 import LedgerPostgres
 import TransparencyLog
 
-/// `seal`: hashes what is appended and signs checkpoints, without serving.
+/// `seal`: hashes new events and signs checkpoints, without serving.
 enum SealCommand {
-    /// How long a pass waits for a log that somebody else seals.
+    /// Time that `--once` waits for a log sealed by another process.
     private static let patience = Duration.seconds(60)
     private static let pause = Duration.milliseconds(20)
 
     static let syntax = Syntax(
-        words: ["seal"], summary: "hash what is appended and sign checkpoints, without serving",
+        words: ["seal"], summary: "hash new events and sign checkpoints, without serving",
         options: [
-            .init(name: "once", meaning: "end when everything that is there now is signed")
+            .init(name: "once", meaning: "exit when all events present at the start are signed")
         ],
         settings: [.databaseURL, .sealerState, .origin, .mode, .keys, .logLevel],
         details: """
-            Does what serve does where LEDGER_SEALER_STATE is set, for a process that has no other rights: a
-            login of the group <database>_ledger_sealer. Waits for its turn while another one seals. Exits
-            with 1 when what was signed before does not hold any more; it never signs anything else instead.
-            Has no listener, and so no readiness: its log says "sealing refused". With LEDGER_KEYS it signs
-            no event that no server has appended; a directory with the files mac-*.key alone will do.
-            Without it nobody but a server's own sealer would see that.
+            Does the sealing that serve does when LEDGER_SEALER_STATE is set, in a process without other
+            rights: with a login of the group <database>_ledger_sealer. Waits while another process seals.
+            Exits with 1 when the log contradicts an earlier signature; it never signs a different log
+            instead. Has no listener and no readiness endpoint: its log reports "sealing refused". With
+            LEDGER_KEYS it refuses events that no server has appended; a directory with only the files
+            mac-*.key is enough. Without it, only a server's own sealer detects such events.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -61,7 +61,7 @@ enum SealCommand {
         } catch {
             outcome = .failure(error)
         }
-        // Also after a fault: it gives the leases back, and others need not wait until they expire.
+        // Also after a fault: it releases the leases, so that others need not wait until they expire.
         running.cancel()
         await running.value
         log.write(.info, "stopped")
@@ -69,7 +69,7 @@ enum SealCommand {
         return .success
     }
 
-    /// The MAC keys, which follow the directory when a log names one that is not at hand.
+    /// Returns the MAC keys, which are loaded again when a log names an unknown one.
     private static func macKeys(_ environment: Environment) throws(Fault) -> MACKeys? {
         guard let macs = try LedgerReading.macKeys(environment), let path = environment.given(.keys)
         else { return nil }
@@ -79,7 +79,7 @@ enum SealCommand {
         return macs
     }
 
-    /// Does the work, unless a signal ends it first, which is a fault: it is not done then.
+    /// Runs the body; a signal before its end is a fault.
     private static func untilStopped(
         by signals: AsyncStream<Int32>, _ work: @escaping @Sendable () async throws -> Void
     ) async throws {
@@ -88,23 +88,23 @@ enum SealCommand {
             group.addTask {
                 var received = signals.makeAsyncIterator()
                 if await received.next() != nil {
-                    throw Fault("stopped before everything was signed")
+                    throw Fault("stopped before all events were signed")
                 }
             }
-            // The work is the first to end without a fault; the other one waits until it is cancelled.
+            // Only the body ends without a fault; the other task waits until it is cancelled.
             try await group.next()
             group.cancelAll()
         }
     }
 
-    /// Waits until every log is signed up to where it ended at first, by whomever.
+    /// Waits until every log is signed up to its size at the start, by any process.
     private static func sealOnce(
         _ sealer: Sealer, _ directory: SealerDirectory, url: String
     ) async throws {
-        // Before the events are counted, which can only grow: not who holds a lease says whether a log went
-        // back, nor what is published, since a database that is set back takes both along.
+        // Read before the events are counted, which can only grow. Neither leases nor published checkpoints
+        // show whether a log was set back, because a restored database contains old ones of both.
         let signed = try directory.signedTenants().map { tenant in
-            // A record that is not fit for use is the sealer's to refuse.
+            // The sealer refuses a damaged record.
             (
                 tenant,
                 (try? directory.standing(of: tenant, mayBegin: false))?.last?.checkpoint.size ?? 0
@@ -113,7 +113,7 @@ enum SealCommand {
         let tenants = try await Tenants(url: url).list()
         for (tenant, size) in signed {
             guard let found = tenants.first(where: { $0.tenant == tenant }) else {
-                throw Fault("tenant \(tenant) was sealed, and the database does not have it")
+                throw Fault("tenant \(tenant) was sealed, but it is not in the database")
             }
             try expect(size, of: tenant, events: found.events)
         }
@@ -144,7 +144,8 @@ enum SealCommand {
                 }
                 guard isOurs || ContinuousClock.now < deadline else {
                     throw Fault(
-                        "tenant \(tenant) is sealed by another process, which does not sign")
+                        "tenant \(tenant) is sealed by another process, which has not signed in time"
+                    )
                 }
                 try await Task.sleep(for: pause)
             }
@@ -154,7 +155,7 @@ enum SealCommand {
         guard refusals.isEmpty else { throw Fault(refusals.joined(separator: "; ")) }
     }
 
-    /// Sees that a log has as many events as were signed before they were counted.
+    /// Checks that a log has at least as many events as were signed.
     private static func expect(
         _ signed: Int64, of tenant: TenantID, events: Int64
     ) throws(Fault) {
@@ -165,7 +166,7 @@ enum SealCommand {
 }
 
 extension Sealer {
-    /// A sealer whose troubles go to the log: what contradicts a signature is an error that names it.
+    /// Makes a sealer that logs its faults, and a contradiction to a signature as an error.
     convenience init(url: String, directory: SealerDirectory, macs: MACKeys?, log: Log) {
         self.init(
             configuration: SealerConfiguration(url: url), record: directory, macs: macs,

@@ -2,45 +2,46 @@ import Ledger
 import LedgerAPI
 import LedgerPostgres
 
-/// `search`: finds accounts by anything that somebody holds.
+/// `search`: finds accounts by an id, an e-mail address or a provider id.
 enum SearchCommand {
     static let syntax = Syntax(
-        words: ["search"], summary: "find accounts by an id, an e-mail or a provider's id",
+        words: ["search"], summary: "find accounts by an id, an e-mail or a provider id",
         operands: [
             .init(
                 placeholder: "Q",
                 meaning:
-                    "an e-mail, a provider's id, or the id of an account, identity, event or request"
+                    "an e-mail, a provider id, or the id of an account, identity, event or request"
             )
         ],
         options: [
             HistoryReading.tenantOption, HistoryReading.formatOption,
             .init(
                 name: "reason", placeholder: "TEXT",
-                meaning: "why; kept in the access log; required but for an id"),
+                meaning: "reason, for the access log; required except for an id"),
         ],
         settings: [.databaseURL, .keys],
         details: """
-            Matches exactly, e-mails but for case, and says which e-mails are not known to be verified. Finds identities that belong to nobody any more, accounts
-            that were merged, which say into which, and erased ones by ids only. Prints ids and no personal
-            data; account and history tell more. Anything but an id needs LEDGER_KEYS and --reason, and the
-            access log has what kind of thing was searched for, and the accounts, before they are printed. An
-            id is compared with providers' ids only with --reason. Finding nothing is an answer, too.
+            Matches exactly, e-mails without regard to case, and marks e-mails that are not known to be
+            verified. Also finds identities without an account, merged accounts with their survivors, and
+            erased accounts, the last by ids only. Prints ids and no personal data; account and history print
+            more. A search for anything but an id requires LEDGER_KEYS and --reason, and the access log
+            records the kind of search term and the accounts found before they are printed. An id is compared
+            with provider ids only with --reason. An empty result is not an error.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         guard
             let term = SearchTerm(
                 arguments.operands[0], named: RequestName.requestID(named:))
-        else { throw arguments.misuse("Q wants \(SearchTerm.form)") }
+        else { throw arguments.misuse("Q must be \(SearchTerm.form)") }
         let format = try HistoryReading.format(arguments)
         let reason = try AdministeredCommand.optionalReason(arguments)
         guard reason != nil || term.id != nil else {
-            throw arguments.misuse("--reason is missing: Q may be personal data")
+            throw arguments.misuse("missing option --reason: Q may be personal data")
         }
         let keys = try LedgerReading.keys(environment)
         guard keys != nil || reason == nil else {
-            throw Fault("\(Setting.keys.name) is not set: a search has to decrypt")
+            throw Fault("\(Setting.keys.name) is not set: the search requires it to decrypt")
         }
         let url = try environment.databaseURL
         let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
@@ -51,7 +52,7 @@ enum SearchCommand {
             found = try await reads.found(
                 by: term, comparesPersonalData: reason != nil, in: tenant)
         } catch {
-            throw Fault(faults.last ?? "no reason known")
+            throw Fault(faults.last ?? "unknown cause")
         }
         await reads.close()
         if let reason {
@@ -61,7 +62,7 @@ enum SearchCommand {
             do {
                 try await AdministeredCommand(url: url, tenant: tenant).record(access)
             } catch {
-                throw Fault("nothing is shown: \(error)")
+                throw Fault("nothing was disclosed: \(error)")
             }
         }
         Terminal.print(
@@ -71,16 +72,16 @@ enum SearchCommand {
 }
 
 extension SearchResult {
-    /// What people read.
+    /// The text format.
     fileprivate var text: String {
         var lines = accounts.flatMap(\.lines) + identities.map(\.line) + events.map(\.line)
-        if lines.isEmpty { lines.append("nothing was found") }
+        if lines.isEmpty { lines.append("no match") }
         if let requestAccounts, requestAccounts > 1 {
             lines.append(
                 "requests with this id touched \(requestAccounts) accounts: clients choose the id, and"
-                    + " two may have sent the same")
+                    + " several may have sent the same one")
         }
-        if hasMore { lines.append("there may be more than is shown") }
+        if hasMore { lines.append("there may be more matches") }
         return lines.map { $0 + "\n" }.joined()
     }
 }
@@ -90,12 +91,12 @@ extension FoundAccount {
         let names = linkedProviders.map(\.description).joined(separator: ", ")
         let standing =
             switch state {
-            case .live: "live, signs in with \(names)"
+            case .live: "live, sign-in with \(names)"
             case .absorbed: "merged into account \(mergedInto?.description ?? "?")"
             case .erased: "erased"
             }
         return ["account \(id)  \(standing)  (\(matchedBy.text))"]
-            + absorbed.map { "  stands for account \($0)" }
+            + absorbed.map { "  absorbed account \($0)" }
     }
 }
 
@@ -104,7 +105,7 @@ extension FoundIdentity {
         let place = account == nil ? "last of account" : "of account"
         let isKnown = isEmailVerified != nil || !matchedBy.contains(where: \.isByEmail)
         return "identity \(id)  \(provider)  \(place) \(lastAccount)  (\(matchedBy.text)"
-            + (isKnown ? ")" : ": whether it is verified is not known)")
+            + (isKnown ? ")" : "; not known to be verified)")
     }
 }
 

@@ -1,22 +1,22 @@
 import Ledger
 import LedgerPostgres
 
-/// `tenant create`: begins a tenant's log.
+/// `tenant create`: creates a tenant and begins its log.
 enum TenantCreateCommand {
     static let syntax = Syntax(
         words: ["tenant", "create"],
-        summary: "begin the log of a tenant",
+        summary: "create a tenant and begin its log",
         operands: [.init(placeholder: "NAME", meaning: "lower-case letters, digits, - and _")],
         settings: [.databaseURL, .keys, .mode],
         details: """
-            Creating a tenant that exists changes nothing. The tenant 'default' is begun by serve. What
-            signs in to a tenant is configured in the file of LEDGER_PROVIDERS; serve reads it at its start.
+            Creating an existing tenant changes nothing. serve creates the tenant 'default'. The file of
+            LEDGER_PROVIDERS configures each tenant's providers; serve reads it at startup.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         guard let tenant = arguments.operands.first.flatMap(TenantID.init) else {
             throw arguments.misuse(
-                "a tenant's name is at most 63 lower-case letters, digits, - and _,"
+                "NAME must be at most 63 lower-case letters, digits, - and _,"
                     + " beginning with a letter or a digit")
         }
         let url = try environment.databaseURL
@@ -25,7 +25,7 @@ enum TenantCreateCommand {
         let book = try OpenedTenants.read(url: url)
         let keys = try book.keys(from: directory, mode: mode)
         guard book.facts[tenant] == nil else {
-            Terminal.print("tenant \(tenant) exists already\n")
+            Terminal.print("tenant \(tenant) already exists\n")
             return .success
         }
         let faults = FaultNote()
@@ -41,15 +41,15 @@ enum TenantCreateCommand {
             Terminal.print("tenant \(tenant) created\n")
             return .success
         case .failure:
-            throw Fault("tenant \(tenant) was not created: \(faults.last ?? "no reason known")")
+            throw Fault("tenant \(tenant) was not created: \(faults.last ?? "unknown cause")")
         }
     }
 }
 
-/// `tenant list`: which tenants there are.
+/// `tenant list`: prints the tenants.
 enum TenantListCommand {
     static let syntax = Syntax(
-        words: ["tenant", "list"], summary: "print the tenants and how many events each has",
+        words: ["tenant", "list"], summary: "print the tenants with their numbers of events",
         settings: [.databaseURL])
 
     static func run(_: Arguments, _ environment: Environment) async throws -> ExitCode {

@@ -2,11 +2,11 @@ import Ledger
 import LedgerAPI
 import LedgerPostgres
 
-/// `timeline`: prints the histories of an account and of all that merges made one with it, interleaved.
+/// `timeline`: prints the interleaved histories of an account and of all accounts merged with it.
 enum TimelineCommand {
     static let syntax = Syntax(
         words: ["timeline"],
-        summary: "print what happened to an account and to those that it stands for",
+        summary: "print the events of an account and of all accounts merged with it",
         operands: [HistoryReading.account],
         options: [
             HistoryReading.tenantOption, HistoryReading.asOfOption, HistoryReading.formatOption,
@@ -14,11 +14,10 @@ enum TimelineCommand {
         ],
         settings: [.databaseURL, .keys],
         details: """
-            The account may be any of those that merges made one. Each event is there once, in commit order,
-            with what the account could be signed in with before and after it. As text, at most 100 columns
-            wide, or as a line of JSON for each event. Ends, on standard error in the case of JSON, with a
-            statement of completeness. Where a history is not whole there is no statement, and the exit code
-            is 1.
+            ACCOUNT may be any of the merged accounts. Each event is printed once, in commit order, with the
+            account's sign-in providers before and after it. As text, at most 100 columns wide, or as one line
+            of JSON per event. Ends with a statement of completeness, for JSON on standard error. If a history
+            is incomplete, there is no statement and the exit code is 1.
             """)
 
     private static let pageRows = 5_000
@@ -52,7 +51,7 @@ enum TimelineCommand {
                 try output.finish()
                 throw HistoryReading.fault(error, faults)
             }
-            // Only now is it known whose histories are shown; nothing is, before this is written.
+            // The first page shows which accounts are read; the access is recorded before any output.
             if isFirst { try await record(page) }
             guard let page else { throw HistoryReading.unknown(account, in: tenant) }
             let text = TimelineText(page, of: tenant)

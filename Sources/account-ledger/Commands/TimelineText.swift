@@ -2,7 +2,7 @@ import Ledger
 import LedgerAPI
 import LedgerPostgres
 
-/// A timeline as people read it: its accounts have letters, which stand for their ids in the rows.
+/// The text format of a timeline: letters stand for the ids of its accounts.
 struct TimelineText {
     private let page: TimelinePage
     private let tenant: TenantID
@@ -17,7 +17,7 @@ struct TimelineText {
             })
     }
 
-    /// Which accounts the timeline is of.
+    /// The header with the accounts of the timeline.
     var heading: String {
         var text = Columns.lines([
             "timeline of account \(page.survivor)", "tenant \(tenant)",
@@ -28,14 +28,14 @@ struct TimelineText {
             if let survivor = account.mergedInto { pieces.append("into \(name(survivor))") }
             pieces.append("\(account.eventCount) events")
             if account.id == page.requested, account.id != page.survivor {
-                pieces.append("asked for")
+                pieces.append("requested")
             }
             text += Columns.lines(pieces)
         }
         return text + "\n"
     }
 
-    /// One event: what happened, who did it, and what it changed.
+    /// Returns the lines of an event: what happened, the actor, and the changes.
     func lines(of row: TimelineRow) -> String {
         let recorded = row.recorded
         let subject = AuditSubject(recorded.event)
@@ -57,7 +57,7 @@ struct TimelineText {
         return text
     }
 
-    /// What it proves that nothing is missing.
+    /// The statement of completeness.
     var ending: String {
         "\n" + Columns.lines(words: "complete: \(page.statement); \(page.log.text)")
     }
@@ -113,7 +113,7 @@ struct TimelineText {
         }
     }
 
-    /// A to Z, then BA, BB and so on.
+    /// Returns A to Z, then BA, BB and so on.
     private static func letter(_ number: Int) -> String {
         let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
         let last = String(letters[number % letters.count])

@@ -1,26 +1,26 @@
 import Ledger
 import LedgerPostgres
 
-/// `unmerge`: takes a merge back.
+/// `unmerge`: undoes a merge.
 enum UnmergeCommand {
     static let syntax = Syntax(
         words: ["unmerge"],
-        summary: "take a merge back",
-        operands: [.init(placeholder: "MERGE", meaning: "the id of the AccountsMerged")],
+        summary: "undo a merge",
+        operands: [.init(placeholder: "MERGE", meaning: "event id of the AccountsMerged")],
         options: [
             AdministeredCommand.reasonOption, MergeCase.option, APIKeyCommands.tenantOption,
-            .init(name: "dry-run", meaning: "say what would be done, and change nothing"),
+            .init(name: "dry-run", meaning: "print what would be done and change nothing"),
         ],
         settings: MergeCase.settings,
         details: """
-            Appends AccountsUnmerged: every identity goes back to the account that it came from, with its place
+            Appends AccountsUnmerged: every identity returns to the account that it came from, with its place
             in linking order. Refused, with the reason, when something has changed since: an identity was
-            unlinked or linked anew, an account was erased, or another merge came after it.
+            unlinked or relinked, an account was erased, or another merge followed.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         guard let merge = arguments.operands.first.flatMap({ EventID($0) }) else {
-            throw arguments.misuse("MERGE is the id of an event: a UUID")
+            throw arguments.misuse("MERGE must be an event id: a UUID")
         }
         let isDryRun = arguments.has("dry-run")
         let reason = isDryRun ? "" : try AdministeredCommand.reason(arguments)
@@ -45,7 +45,7 @@ enum UnmergeCommand {
         switch replies.first {
         case .unmergePlanned(let plan): Terminal.print(plan.text)
         case .unmerged(let plan, _): Terminal.print(plan.text + "done\n")
-        default: throw Fault("the ledger gave another answer than to the undoing of a merge")
+        default: throw Fault("unexpected reply to an unmerge")
         }
         return .success
     }
@@ -59,19 +59,19 @@ enum UnmergeCommand {
         do throws(LedgerFault) {
             found = try await reads.event(merge, in: command.tenant, isDisclosing: false)
         } catch {
-            throw Fault(faults.last ?? "no reason known")
+            throw Fault(faults.last ?? "unknown cause")
         }
         guard case .accountsMerged(let fact) = found?.recorded?.event else {
-            throw Fault("tenant \(command.tenant) has no merge \(merge)")
+            throw Fault("no merge \(merge) in tenant \(command.tenant)")
         }
         return fact
     }
 }
 
 extension UnmergeAccounts.Plan {
-    /// What it does, line by line.
+    /// The effects, one per line.
     fileprivate var text: String {
-        var lines = ["account \(survivor) and account \(absorbed) are two again:"]
+        var lines = ["separate account \(absorbed) from account \(survivor):"]
         for (account, links, providers) in [
             (absorbed, returned, absorbedProviders), (survivor, restored, survivorProviders),
         ] {
@@ -79,7 +79,7 @@ extension UnmergeAccounts.Plan {
                 "  \($0.provider)  identity \($0.identity)  to account \(account)"
             }
             let names = providers.map(\.description).joined(separator: ", ")
-            lines.append("  account \(account) can be signed in with \(names)")
+            lines.append("  sign-in to account \(account) is then possible with \(names)")
         }
         return lines.map { $0 + "\n" }.joined()
     }

@@ -1,35 +1,34 @@
 import Ledger
 import LedgerPostgres
 
-/// `verify`: folds the whole log and compares everything that is kept beside it.
+/// `verify`: folds the whole log and compares it with all stored data.
 enum VerifyCommand {
     static let syntax = Syntax(
-        words: ["verify"], summary: "check the whole log and everything that follows from it",
+        words: ["verify"], summary: "verify the whole log and all data derived from it",
         options: [
             LedgerReading.tenantOption,
             .init(
                 name: "progress",
-                meaning: "say on standard error how far it has come; by default on a terminal only"),
+                meaning: "report progress on standard error; default: on a terminal only"),
             .init(
                 name: "checkpoint", placeholder: "FILE",
                 meaning:
-                    "a signed checkpoint that was kept elsewhere; the log it names has to agree with it"
+                    "a signed checkpoint kept elsewhere; the log it names must agree with it"
             ),
             .init(
                 name: "level", placeholder: "LEVEL",
-                meaning: "the append-only level that is expected, 1 to 3; by default 1"),
+                meaning: "expected append-only level, 1 to 3; default: 1"),
         ] + OfflineVerification.options,
         settings: [.databaseURL, .keys, .sealerState, .origin, .mode],
         details: """
-            Folds the log with the pure model and compares the result with the head, the decision state, the
-            read models, the stored hashes of the Merkle log and every signed checkpoint, in one snapshot,
-            while the ledger goes on. What is not as it was signed is named by its position, or by the two
-            checkpoints it lies between. Prints what was checked and what was
-            found, ids and positions only. Without LEDGER_KEYS, MACs, disclosures and what is derived from
-            them are left out. With --vkey every log has to be signed by one of these keys. With
-            LEDGER_SEALER_STATE each log has to agree with what its sealer signed last. A log without its
-            guards, or with weaker ones than --level says, does not hold. Exits with 0 only when everything
-            holds. With --offline nothing but the bundle is read.
+            Folds the log and compares the result with the head, the decision state, the read models, the
+            stored hashes of the Merkle log and every signed checkpoint, in one snapshot, while the ledger
+            serves. Differences from the signed log are reported by position, or by the two checkpoints around
+            them. Prints counts and findings, with ids and positions only. Without LEDGER_KEYS, MACs,
+            disclosures and data derived from them are not checked. With --vkey every log must be signed by
+            one of these keys. With LEDGER_SEALER_STATE each log must agree with the last signature of its
+            sealer. A log without its guards, or with weaker ones than --level requires, fails. Exits with 0
+            only when everything holds. With --offline nothing but the bundle is read.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -50,7 +49,7 @@ enum VerifyCommand {
         let survey = try SchemaCheck.withConnection(to: url) { try AppendOnlySurvey($0) }
         let weakness =
             survey.guards.level < level
-            ? "append-only level \(survey.guards.level.rawValue), and \(level.rawValue) is expected"
+            ? "append-only level \(survey.guards.level.rawValue), expected \(level.rawValue)"
             : nil
         let verifier = Verifier(
             url: url, keyring: keys?.wrapping, searchKey: keys?.searching.search, trust: trust)
@@ -88,15 +87,16 @@ enum VerifyCommand {
         if report.opensDisclosures {
             text += "\(report.withheldDisclosures) disclosures withheld\n"
         } else {
-            text += "disclosures and columns made of them not checked: LEDGER_KEYS is not set\n"
+            text +=
+                "disclosures and columns derived from them not checked: LEDGER_KEYS is not set\n"
         }
-        if !report.checksMACs { text += "MACs not checked: no MAC key is at hand\n" }
+        if !report.checksMACs { text += "MACs not checked: there is no MAC key\n" }
         return text
     }
 
-    /// What is known now, in a few words each.
+    /// Returns the parts of the one-line summary.
     private static func summary(_ report: VerificationReport) -> [String] {
-        guard report.holds else { return ["\(report.events) entries looked at"] }
+        guard report.holds else { return ["\(report.events) entries checked"] }
         var parts = [
             "\(report.events) entries",
             "\(report.counts[.checkpoints] ?? 0) checkpoints consistent",

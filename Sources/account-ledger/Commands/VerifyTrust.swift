@@ -3,11 +3,11 @@ import Ledger
 import LedgerPostgres
 import TransparencyLog
 
-/// What `verify` holds the logs against that does not come from the database.
+/// The trusted data from outside the database that `verify` compares the logs with.
 enum VerifyTrust {
-    /// Collects the keys, the checkpoint and the sealer's record that are there.
+    /// Reads the keys, the checkpoint and the sealer's records, as far as they are given.
     ///
-    /// To be called before the database is looked at: what was signed by then has to be in it.
+    /// Called before the database is read, which must then contain everything signed so far.
     static func read(
         _ arguments: Arguments, _ environment: Environment, keys: [NoteVerifier],
         tenants: [TenantID], isOfAll: Bool
@@ -16,12 +16,12 @@ enum VerifyTrust {
         trust.verifiers = keys
         if let directory = try SealingSetup.directory(environment, mode: try environment.mode) {
             do {
-                // A log that is gone as a whole is named by the directory alone.
+                // Only the directory knows of a log that is missing as a whole.
                 let signed = isOfAll ? try directory.signedTenants() : []
                 for tenant in Set(tenants + signed) {
                     guard let last = try directory.lastSigned(of: tenant) else { continue }
                     trust.records[tenant] = last.checkpoint
-                    // A key that is gone is the sealer's to complain of.
+                    // The sealer reports a missing key.
                     trust.recordKeys[tenant] =
                         (try? directory.standing(of: tenant, mayBegin: false))?.verifiers
                 }
@@ -36,8 +36,8 @@ enum VerifyTrust {
             let origin = Arguments.quoted(checkpoint.origin.description)
             throw arguments.misuse(
                 named.isEmpty
-                    ? "\(path) is of the log \(origin), which is none of those to verify"
-                    : "\(path) is of the log \(origin): say with --tenant whose it is")
+                    ? "\(path) is of the log \(origin), which is not among the logs to verify"
+                    : "\(path) is of the log \(origin): name its tenant with --tenant")
         }
         trust.anchors[tenant] = [checkpoint]
         return trust
@@ -49,16 +49,16 @@ enum VerifyTrust {
         guard let data = FileManager.default.contents(atPath: path),
             let note = try? SignedNote(parsing: Array(data)),
             let checkpoint = Checkpoint(text: note.text)
-        else { throw Fault("\(path) is no signed checkpoint") }
+        else { throw Fault("\(path) is not a signed checkpoint") }
         if !keys.isEmpty, (try? Checkpoint.open(note, keys)) == nil {
             throw Fault("\(path) is not signed by a key of --vkey")
         }
         return checkpoint
     }
 
-    /// The tenants whose log an origin may name: `BASE/TENANT`, and after a restore `BASE/TENANT/N`.
+    /// Returns the tenants whose log an origin may name: `BASE/TENANT`, and after a restore `BASE/TENANT/N`.
     ///
-    /// Without a base a number at the end may also be a tenant's name.
+    /// Without a base, a number at the end may also be a tenant's name.
     static func named(
         by origin: NoteKeyName, among tenants: [TenantID], base: String?
     ) -> [TenantID] {

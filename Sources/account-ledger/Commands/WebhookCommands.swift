@@ -3,14 +3,14 @@ import HTTP
 import Ledger
 import LedgerPostgres
 
-/// What the commands about webhooks have in common.
+/// Shared parts of the commands for webhooks.
 enum WebhookCommands {
     static let tenantOption = APIKeyCommands.tenantOption
     static let operand = Syntax.Operand(
-        placeholder: "ID", meaning: "as webhooks list prints it")
+        placeholder: "ID", meaning: "webhook id as printed by webhooks list")
     static let settings: [Setting] = [.databaseURL, .migrateURL]
 
-    /// Lends the webhooks of a tenant that exists, as the owner of the schema.
+    /// Passes the webhook store of an existing tenant to the body, with the schema owner's login.
     static func withStore<Value>(
         _ arguments: Arguments, _ environment: Environment,
         _ body: (WebhookStore) throws -> Value
@@ -22,17 +22,17 @@ enum WebhookCommands {
         }
     }
 
-    /// The id that the command line names.
+    /// Returns the id that the command line names.
     ///
-    /// - Throws: `UsageError` when it can be none.
+    /// - Throws: `UsageError` when it is malformed.
     static func id(_ arguments: Arguments) throws(UsageError) -> WebhookID {
         guard let id = arguments.operands.first.flatMap({ WebhookID($0) }) else {
-            throw arguments.misuse("ID is the id of a webhook: a UUID")
+            throw arguments.misuse("ID must be a webhook id: a UUID")
         }
         return id
     }
 
-    /// What wraps secrets.
+    /// Returns the keys that wrap secrets.
     ///
     /// - Throws: `Fault` when there are no keys.
     static func keyring(_ environment: Environment) throws(Fault) -> WrappingKeyring {
@@ -42,55 +42,57 @@ enum WebhookCommands {
         return keyring
     }
 
-    /// A position that an option names.
+    /// Returns the position that an option names.
     ///
-    /// - Throws: `UsageError` for what is none.
+    /// - Throws: `UsageError` when it is malformed.
     static func position(
         _ arguments: Arguments, of option: String
     ) throws(UsageError) -> LogPosition? {
-        try arguments.value(of: option, as: "a position of the log") {
+        try arguments.value(of: option, as: "a position in the log") {
             Int64($0).flatMap { $0 >= 0 ? LogPosition($0) : nil }
         }
     }
 
-    /// What a command says about an endpoint that is not there.
+    /// Makes the fault for an unknown webhook.
     static func unknown(_ id: WebhookID) -> Fault {
         Fault("the tenant has no webhook \(id)")
     }
 }
 
-/// `webhooks add`: has events sent to an address.
+/// `webhooks add`: adds a webhook.
 enum WebhookAddCommand {
-    /// The longest address, in bytes.
+    /// The longest URL, in bytes.
     private static let urlBytesMax = 2_048
 
     static let syntax = Syntax(
-        words: ["webhooks", "add"], summary: "have a tenant's events sent to an address",
-        operands: [.init(placeholder: "URL", meaning: "https, or http to this machine")],
+        words: ["webhooks", "add"], summary: "send a tenant's events to a URL",
+        operands: [.init(placeholder: "URL", meaning: "https, or http for this machine")],
         options: [
             .init(
                 name: "types", placeholder: "LIST",
                 meaning: "event types, comma-separated, such as AccountsMerged; default: all"),
             .init(
                 name: "from", placeholder: "P",
-                meaning: "the first position to send; default: what is appended from now on"),
+                meaning: "first position to send; default: the end of the log"),
             .init(
                 name: "allow-private",
-                meaning: "take an address of this machine or of a network of its own, in production"
+                meaning: "allow a URL of this machine or a private network in production"
             ),
             WebhookCommands.tenantOption,
         ],
         settings: WebhookCommands.settings + [.keys, .mode],
         details: """
-            Prints the webhook's id and its secret, once: the secret is stored encrypted. A receiver checks
-            the headers of https://www.standardwebhooks.com with it. Runs with the login of
-            LEDGER_MIGRATE_URL, since whoever may set an address has the log sent to it. Servers take it up
-            within a second or two. The access log says that it was added.
+            Prints the webhook's id and its secret, once: the secret is stored encrypted. A receiver uses it
+            to verify the headers of https://www.standardwebhooks.com. Uses the login of LEDGER_MIGRATE_URL,
+            because a webhook receives the log. Servers start sending within two seconds. The access log
+            records the addition.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         let url = try url(arguments, environment)
-        let types = try arguments.value(of: "types", as: "names of event types", types) ?? []
+        let types =
+            try arguments.value(of: "types", as: "a comma-separated list of event types", types)
+            ?? []
         let from = try WebhookCommands.position(arguments, of: "from")
         let keyring = try WebhookCommands.keyring(environment)
         let id = WebhookID(at: .now, random: SecureRandom.uint128())
@@ -98,17 +100,17 @@ enum WebhookAddCommand {
         let first = try WebhookCommands.withStore(arguments, environment) { store in
             try store.add(id, url: url, types: types, from: from, secret: secret, keyring: keyring)
         }
-        guard let first else { throw Fault("the log does not reach so far") }
+        guard let first else { throw Fault("--from is after the end of the log") }
         Terminal.print(
-            "webhook \(id) sends what is from position \(first) on\n\(secret.text)\n")
+            "webhook \(id) sends events from position \(first) on\n\(secret.text)\n")
         return .success
     }
 
-    /// The address that the command line names.
+    /// Returns the URL that the command line names.
     ///
-    /// - Throws: `UsageError` for one that no endpoint may have, or `Fault` for a mode that is none.
+    /// - Throws: `UsageError` for a URL that is not allowed, `Fault` for an invalid mode.
     private static func url(_ arguments: Arguments, _ environment: Environment) throws -> String {
-        let form = "URL is an https address, or http to this machine"
+        let form = "URL must be an https URL, or http for this machine"
         guard let url = arguments.operands.first, url.utf8.count <= urlBytesMax,
             url.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { throw arguments.misuse(form) }
@@ -120,9 +122,10 @@ enum WebhookAddCommand {
             case .form: throw arguments.misuse(form)
             case .userInfo:
                 throw arguments.misuse(
-                    "URL has a user or a password, which is kept in clear: requests are signed")
+                    "URL must not contain a user or a password, which would be stored in plain text"
+                )
             case .fragment:
-                throw arguments.misuse("URL has a fragment (#...), which no request carries")
+                throw arguments.misuse("URL must not have a fragment (#...)")
             }
         }
         let isInside =
@@ -131,7 +134,7 @@ enum WebhookAddCommand {
         let mode = try environment.mode
         guard !isInside || mode == .development || arguments.has("allow-private") else {
             throw arguments.misuse(
-                "URL is this machine or in a network of its own: --allow-private says that it is meant"
+                "URL is on this machine or a private network: --allow-private allows it"
             )
         }
         return url
@@ -144,27 +147,27 @@ enum WebhookAddCommand {
     }
 }
 
-/// `webhooks rotate-secret`: replaces what signs.
+/// `webhooks rotate-secret`: replaces the signing secret.
 enum WebhookRotateCommand {
     static let syntax = Syntax(
-        words: ["webhooks", "rotate-secret"], summary: "give a webhook another secret",
+        words: ["webhooks", "rotate-secret"], summary: "replace the secret of a webhook",
         operands: [WebhookCommands.operand],
         options: [
             .init(
                 name: "overlap", placeholder: "SECONDS",
-                meaning: "how long the former secret signs as well; default: 86400"),
+                meaning: "how long the former secret also signs; default: 86400"),
             WebhookCommands.tenantOption,
         ],
         settings: WebhookCommands.settings + [.keys],
         details: """
-            Prints the new secret, once. Until the overlap is over each request has a signature by either, so
-            that the receiver can change at its ease. --overlap 0 ends the former one at once.
+            Prints the new secret, once. Until the overlap ends, each request has a signature with either
+            secret, which gives the receiver time to change. --overlap 0 ends the former one immediately.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         let id = try WebhookCommands.id(arguments)
         let overlap =
-            try arguments.value(of: "overlap", as: "seconds, at most 30 days") { text in
+            try arguments.value(of: "overlap", as: "a number of seconds, at most 30 days") { text in
                 Int64(text).flatMap { (0...2_592_000).contains($0) ? $0 : nil }
             } ?? 86_400
         let keyring = try WebhookCommands.keyring(environment)
@@ -178,15 +181,14 @@ enum WebhookRotateCommand {
     }
 }
 
-/// `webhooks enable`: begins sending again, after `disable` or after a receiver said that it is gone.
+/// `webhooks enable`: resumes sending after `disable` or after a receiver answered 410.
 enum WebhookEnableCommand {
     static let syntax = Syntax(
-        words: ["webhooks", "enable"], summary: "begin sending to a webhook again",
+        words: ["webhooks", "enable"], summary: "resume sending to a webhook",
         operands: [WebhookCommands.operand], options: [WebhookCommands.tenantOption],
         settings: WebhookCommands.settings,
         details: """
-            What was appended meanwhile is sent, too. This is also the way back after the receiver has
-            answered 410.
+            Events appended in the meantime are sent too. Also resumes after the receiver has answered 410.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -194,13 +196,13 @@ enum WebhookEnableCommand {
     }
 }
 
-/// `webhooks disable`: ends sending, for the time being.
+/// `webhooks disable`: pauses sending.
 enum WebhookDisableCommand {
     static let syntax = Syntax(
-        words: ["webhooks", "disable"], summary: "send nothing to a webhook for the time being",
+        words: ["webhooks", "disable"], summary: "pause sending to a webhook",
         operands: [WebhookCommands.operand], options: [WebhookCommands.tenantOption],
         settings: WebhookCommands.settings,
-        details: "Nothing is lost: the log keeps what is to be sent, until webhooks enable.")
+        details: "No event is lost: webhooks enable resumes at the same position.")
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         try set(false, arguments, environment)
@@ -219,10 +221,11 @@ enum WebhookDisableCommand {
     }
 }
 
-/// `webhooks remove`: forgets an address and everything that is on its way to it.
+/// `webhooks remove`: deletes a webhook and its pending events.
 enum WebhookRemoveCommand {
     static let syntax = Syntax(
-        words: ["webhooks", "remove"], summary: "forget a webhook, its secrets and dead letters",
+        words: ["webhooks", "remove"],
+        summary: "delete a webhook, its secrets and its dead letters",
         operands: [WebhookCommands.operand], options: [WebhookCommands.tenantOption],
         settings: WebhookCommands.settings)
 
@@ -230,7 +233,7 @@ enum WebhookRemoveCommand {
         let id = try WebhookCommands.id(arguments)
         let isThere = try WebhookCommands.withStore(arguments, environment) { try $0.remove(id) }
         guard isThere else { throw WebhookCommands.unknown(id) }
-        Terminal.print("webhook \(id) is removed\n")
+        Terminal.print("webhook \(id) was removed\n")
         return .success
     }
 }

@@ -2,15 +2,14 @@ import Cryptography
 import Ledger
 import LedgerPostgres
 
-/// `webhooks list`: where a tenant's events are sent, and how far that is.
+/// `webhooks list`: prints a tenant's webhooks and their progress.
 enum WebhookListCommand {
     static let syntax = Syntax(
         words: ["webhooks", "list"], summary: "print the webhooks of a tenant",
         options: [WebhookCommands.tenantOption], settings: WebhookCommands.settings,
         details: """
-            A line a webhook: its id, state (enabled, disabled, or gone after a 410), the first position that
-            was not looked at, how many events were not looked at, are on their way and were given up, the
-            types that are sent, and its address.
+            One line per webhook: id, state (enabled, disabled, or gone after a 410), next position to
+            process, numbers of unprocessed, pending and dead events, event types and URL.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -30,17 +29,17 @@ enum WebhookListCommand {
     }
 }
 
-/// `webhooks dead-letters`: what was given up, and why.
+/// `webhooks dead-letters`: prints events whose delivery was given up, and the reasons.
 enum DeadLettersCommand {
     static let syntax = Syntax(
         words: ["webhooks", "dead-letters"],
-        summary: "print the events that were given up for a webhook",
+        summary: "print the dead letters of a webhook",
         operands: [WebhookCommands.operand], options: [WebhookCommands.tenantOption],
         settings: WebhookCommands.settings,
         details: """
-            A line an event, in the order of the log, the first \(WebhookStore.lettersMax): its position, id,
-            type, how often it was sent, when last, the status of the last answer or why there was none, and
-            the accounts that it touches.
+            One line per event, in log order, the first \(WebhookStore.lettersMax): position, id, type, number
+            of attempts, time of the last attempt, its HTTP status or error, and the accounts that the event
+            touches.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -60,37 +59,37 @@ enum DeadLettersCommand {
     }
 }
 
-/// `webhooks replay`: sends what was given up again.
+/// `webhooks replay`: sends dead letters again.
 enum WebhookReplayCommand {
     static let syntax = Syntax(
-        words: ["webhooks", "replay"], summary: "send events again that were given up",
+        words: ["webhooks", "replay"], summary: "send dead letters again",
         operands: [WebhookCommands.operand],
         options: [
-            .init(name: "position", placeholder: "P", meaning: "only the event of this position"),
+            .init(name: "position", placeholder: "P", meaning: "only the event at this position"),
             .init(
-                name: "all", meaning: "the first \(WebhookStore.lettersMax) that were given up"),
+                name: "all", meaning: "the first \(WebhookStore.lettersMax) dead letters"),
             WebhookCommands.tenantOption,
         ],
         settings: WebhookCommands.settings,
         details: """
-            They come with the same id and body as before, and with as many attempts as anew. Later events of
-            the same accounts that are not delivered yet wait for them.
+            The events have the same id and body as before and get the full number of attempts. Later
+            undelivered events of the same accounts wait for them.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         let id = try WebhookCommands.id(arguments)
         let position = try WebhookCommands.position(arguments, of: "position")
         guard (position == nil) == arguments.has("all") else {
-            throw arguments.misuse("either --position or --all says what to send again")
+            throw arguments.misuse("exactly one of --position and --all is required")
         }
         let count = try WebhookCommands.withStore(arguments, environment) { store in
             try store.replay(id, position: position)
         }
         guard let count else { throw WebhookCommands.unknown(id) }
         guard count > 0 || position == nil else {
-            throw Fault("the event of that position is no dead letter of the webhook")
+            throw Fault("the webhook has no dead letter at that position")
         }
-        Terminal.print("\(count) events are sent again\n")
+        Terminal.print("queued \(count) events again\n")
         return .success
     }
 }

@@ -1,8 +1,8 @@
 import Ledger
 
-/// The limits and lifetimes of the environment, which hold for every tenant.
+/// The limits and lifetimes from the environment, which apply to every tenant.
 struct PolicyLimits: Sendable {
-    /// What they are read from.
+    /// The settings that they are read from.
     static let settings: [Setting] = [
         .linkLimit, .linkWindowSeconds, .signInLimit, .reauthenticationSeconds, .sessionIdleSeconds,
         .sessionLifetimeSeconds,
@@ -26,7 +26,7 @@ struct PolicyLimits: Sendable {
         sessionLifetimeSeconds = try environment.number(.sessionLifetimeSeconds)
     }
 
-    /// The rules that every tenant begins with; its providers come from elsewhere.
+    /// The policy of every tenant, without its providers.
     var policy: TenantPolicy {
         var policy = TenantPolicy(providers: [])
         policy.linkBudget = linkBudget

@@ -2,13 +2,13 @@ import Ledger
 import LedgerPostgres
 import TransparencyLog
 
-/// What a process that seals is told by the environment, and whether that fits the database.
+/// The sealing configuration from the environment, checked against the database.
 enum SealingSetup {
     private static let originBytesMax = 200
 
-    /// The directory of `LEDGER_SEALER_STATE`; nil when it is not set, and then the process does not seal.
+    /// Returns the directory of `LEDGER_SEALER_STATE`; nil when it is unset and the process does not seal.
     ///
-    /// - Throws: `Fault` with one line that names the variable that is wrong.
+    /// - Throws: `Fault` with one line that names the invalid variable.
     static func directory(
         _ environment: Environment, mode: LedgerOpened.Mode
     ) throws(Fault) -> SealerDirectory? {
@@ -26,9 +26,9 @@ enum SealingSetup {
         return SealerDirectory(path: path, base: origin)
     }
 
-    /// Makes the first keys of logs that were never sealed, and sees that those of all others are there.
+    /// Creates the first keys of logs that were never sealed, and checks that the keys of all others exist.
     ///
-    /// - Throws: `Fault` with one line when the directory is not the one that the database was sealed with.
+    /// - Throws: `Fault` with one line when the database was sealed with another directory.
     static func check(_ directory: SealerDirectory, url: String) async throws(Fault) {
         let reads = ProofReads(url: url) { _ in }
         do {
@@ -40,7 +40,7 @@ enum SealingSetup {
         } catch let fault as SealerRecordFault {
             throw Fault("\(Setting.sealerState.name): \(fault)")
         } catch {
-            throw Fault("\(Setting.databaseURL.name): what was sealed can't be read")
+            throw Fault("\(Setting.databaseURL.name): can't read the checkpoints")
         }
     }
 }

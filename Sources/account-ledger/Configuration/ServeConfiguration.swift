@@ -3,18 +3,18 @@ import Ledger
 import LedgerAPI
 import LedgerPostgres
 
-/// Everything that `serve` is told by the environment, checked.
+/// The validated configuration of `serve` from the environment.
 struct ServeConfiguration: Sendable {
     let databaseURL: String
     let listen: ListenAddress
     let adminListen: ListenAddress
-    /// Path of the providers' file; nil in development, which then has its own providers.
+    /// Path of the providers file; nil in development with its built-in providers.
     let providersPath: String?
     let keys: KeyDirectory
     let mode: LedgerOpened.Mode
     let trustedProxies: TrustedProxies
     let allowedOrigins: AllowedOrigins
-    /// Nil when it follows from the address that is listened on.
+    /// Nil when it is derived from the listening address.
     let issuer: String?
     let audience: String
     let accessTokenSeconds: Int64
@@ -22,14 +22,14 @@ struct ServeConfiguration: Sendable {
     let queueLimit: Int
     let stopGrace: Duration
     let logLevel: LogLevel
-    /// Where checkpoint keys and what was signed are kept; nil in a process that does not seal.
+    /// The directory of checkpoint keys and signed checkpoints; nil in a process that does not seal.
     let sealerDirectory: SealerDirectory?
-    /// The pauses before an event is sent to a webhook again, in seconds.
+    /// The delays before each retry of a webhook delivery, in seconds.
     let webhookRetries: [Int64]
 
-    /// Reads the environment.
+    /// Reads the configuration from the environment.
     ///
-    /// - Throws: `Fault` with one line that names the variable that is wrong.
+    /// - Throws: `Fault` with one line that names the invalid variable.
     init(_ environment: Environment) throws(Fault) {
         databaseURL = try environment.databaseURL
         let address = "a numeric address and a port such as 127.0.0.1:8080 or [::1]:8080"
@@ -42,7 +42,7 @@ struct ServeConfiguration: Sendable {
             .logLevel, wants: "debug, info, warning or error", LogLevel.init(rawValue:))
         guard let proxies = TrustedProxies(environment.given(.trustedProxies) ?? "") else {
             throw Fault(
-                "\(Setting.trustedProxies.name) wants addresses and networks, comma-separated")
+                "\(Setting.trustedProxies.name) must be comma-separated addresses and networks")
         }
         trustedProxies = proxies
         allowedOrigins = try environment.allowedOrigins
@@ -56,7 +56,8 @@ struct ServeConfiguration: Sendable {
         stopGrace = .seconds(try environment.number(.stopSeconds))
         sealerDirectory = try SealingSetup.directory(environment, mode: mode)
         webhookRetries = try environment.value(
-            .webhookRetrySeconds, wants: "1 to 32 comma-separated seconds of at most a week"
+            .webhookRetrySeconds,
+            wants: "1 to 32 comma-separated numbers of seconds, each at most a week"
         ) { text in
             let delays = text.split(separator: ",", omittingEmptySubsequences: false)
                 .map { Int64($0).flatMap { (0...604_800).contains($0) ? $0 : nil } }
@@ -76,21 +77,21 @@ struct ServeConfiguration: Sendable {
             for (setting, address) in [(Setting.listen, listen), (.adminListen, adminListen)] {
                 guard address.isLoopback else {
                     throw Fault(
-                        "\(setting.name) is not on loopback, where alone the development mode"
-                            + " of \(Setting.mode.name) may listen")
+                        "\(setting.name) is not a loopback address, which the development mode"
+                            + " of \(Setting.mode.name) requires")
                 }
             }
         }
     }
 
-    /// Printable ASCII without spaces, of a length that fits into tokens and lines.
+    /// Checks whether a text is printable ASCII without spaces and short enough for tokens and log lines.
     static func isPlainText(_ text: String) -> Bool {
         (1...255).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 }
 
 extension Environment {
-    /// The mode, which decides about keys and about the development identity provider.
+    /// The mode, which determines the keys and the use of the development identity provider.
     var mode: LedgerOpened.Mode {
         get throws(Fault) {
             try value(
@@ -98,11 +99,11 @@ extension Environment {
         }
     }
 
-    /// The `iss` of access tokens when one is given: a URL without a slash at its end.
+    /// The configured `iss` of access tokens: a URL without a trailing slash.
     fileprivate var issuer: String? {
         get throws(Fault) {
             guard given(.issuer) != nil else { return nil }
-            let wanted = "a URL of at most 255 characters that ends in no slash"
+            let wanted = "a URL of at most 255 characters without a trailing slash"
             let issuer: String = try value(.issuer, wants: wanted) { text in
                 guard ServeConfiguration.isPlainText(text), !text.hasSuffix("/") else { return nil }
                 return text.hasPrefix("https://") || text.hasPrefix("http://") ? text : nil
@@ -111,12 +112,12 @@ extension Environment {
         }
     }
 
-    /// Origins as browsers send them: scheme, host and port, in lower case (RFC 6454, section 6.2).
+    /// The allowed origins as browsers send them: scheme, host and port in lower case (RFC 6454, section 6.2).
     fileprivate var allowedOrigins: AllowedOrigins {
         get throws(Fault) {
             guard let origins = AllowedOrigins(given(.corsOrigins) ?? "") else {
                 throw Fault(
-                    "\(Setting.corsOrigins.name) wants at most \(AllowedOrigins.countMax) origins"
+                    "\(Setting.corsOrigins.name) must be at most \(AllowedOrigins.countMax) origins"
                         + " such as https://app.example.com, comma-separated")
             }
             return origins

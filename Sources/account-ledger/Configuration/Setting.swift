@@ -1,4 +1,4 @@
-/// An environment variable, its default and what it means: the table that the help prints.
+/// An environment variable with its default and meaning: the table that the help prints.
 enum Setting: String, CaseIterable, Sendable {
     case databaseURL = "DATABASE_URL"
     case migrateURL = "LEDGER_MIGRATE_URL"
@@ -27,7 +27,7 @@ enum Setting: String, CaseIterable, Sendable {
 
     var name: String { rawValue }
 
-    /// The value that holds when the variable is unset or empty; nil where there is none.
+    /// The default for an unset or empty variable; nil without a default.
     var defaultText: String? {
         switch self {
         case .databaseURL, .keys, .providers, .trustedProxies, .corsOrigins, .sealerState: nil
@@ -51,14 +51,14 @@ enum Setting: String, CaseIterable, Sendable {
         }
     }
 
-    /// What a whole number has to be in; nil for what is none.
+    /// The range of a whole number; nil for other settings.
     var range: ClosedRange<Int64>? {
         let yearSeconds: Int64 = 366 * 86_400
         return switch self {
         case .accessTokenSeconds: 10...3_600
         case .reauthenticationSeconds: 1...yearSeconds
         case .sessionIdleSeconds, .sessionLifetimeSeconds: 1...10 * yearSeconds
-        // Each attempt inside the window is kept in the account's row.
+        // The account's row stores each attempt inside the window.
         case .linkLimit: 1...1_000
         case .linkWindowSeconds: 1...86_400
         case .signInLimit, .queueLimit: 1...1_000_000
@@ -70,34 +70,36 @@ enum Setting: String, CaseIterable, Sendable {
         }
     }
 
-    /// What it is for, in one line.
+    /// The meaning, in one line.
     var meaning: String {
         switch self {
         case .databaseURL: "libpq URL of the runtime login; required"
-        case .migrateURL: "libpq URL of the login that owns the schema; migrate uses it"
-        case .listen: "numeric address and port of the API; port 0 takes a free one"
+        case .migrateURL:
+            "libpq URL of the schema owner's login, for migrate; default: DATABASE_URL"
+        case .listen: "numeric address and port of the API; port 0 means any free port"
         case .adminListen: "numeric address and port of /metrics, the detailed /readyz and /healthz"
-        case .providers: "path of the JSON file of providers; required in production"
+        case .providers: "path of the JSON providers file; required in production"
         case .keys: "directory of signing and encryption keys, mode 0700; serve requires it"
         case .mode: "production, or development: with the built-in identity provider"
-        case .trustedProxies: "comma-separated addresses and networks whose X-Forwarded-For counts"
+        case .trustedProxies:
+            "comma-separated addresses and networks whose X-Forwarded-For is trusted"
         case .corsOrigins: "comma-separated origins whose pages may call the API"
-        case .issuer: "iss of access tokens; by default made of the ledger's first token key"
+        case .issuer: "iss of access tokens; default: derived from the ledger's first token key"
         case .audience: "aud of access tokens"
-        case .accessTokenSeconds: "how long an access token is good"
-        case .sessionIdleSeconds: "how long a session lives without being refreshed"
-        case .sessionLifetimeSeconds: "how long a session lives at most"
-        case .reauthenticationSeconds: "how fresh a sign-in has to be for an unlink"
-        case .linkLimit: "link attempts an account has in the window"
+        case .accessTokenSeconds: "lifetime of an access token"
+        case .sessionIdleSeconds: "lifetime of a session without a refresh"
+        case .sessionLifetimeSeconds: "maximum lifetime of a session"
+        case .reauthenticationSeconds: "maximum age of a sign-in for an unlink"
+        case .linkLimit: "link attempts per account within the window"
         case .linkWindowSeconds: "length of the sliding window of link attempts"
-        case .signInLimit: "sign-ins an identity has in an hour"
-        case .queueLimit: "requests that may wait for an answer; more are answered 503"
-        case .stopSeconds: "how long a stop waits for what was accepted"
+        case .signInLimit: "sign-ins per identity and hour"
+        case .queueLimit: "requests in flight; further ones are answered 503"
+        case .stopSeconds: "time that a stop waits for accepted requests"
         case .logLevel: "debug, info, warning or error"
-        case .sealerState: "directory of checkpoint keys and what was signed; whoever has it seals"
-        case .origin: "what the names of logs begin with; required in production where it seals"
+        case .sealerState: "directory of checkpoint keys and signed checkpoints; enables sealing"
+        case .origin: "prefix of the logs' names; required for sealing in production"
         case .webhookRetrySeconds:
-            "pauses before a webhook's event is sent again, then it is given up"
+            "delays before each retry of a webhook delivery, which then is given up"
         }
     }
 }

@@ -3,16 +3,16 @@ import Foundation
 import Ledger
 import LedgerAPI
 
-/// Which providers each tenant has: those of the file, or the two of development.
+/// The providers of each tenant: from the file, or the two of the development mode.
 enum TenantSetup {
     /// Reads the file of `LEDGER_PROVIDERS`.
     ///
-    /// - Throws: `Fault` with one line that names the place in the file.
+    /// - Throws: `Fault` with one line that names the position in the file.
     static func read(
         path: String, limits: PolicyLimits
     ) throws(Fault) -> [TenantID: TenantConfiguration] {
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw Fault("\(Setting.providers.name): the file can't be read")
+            throw Fault("\(Setting.providers.name): can't read the file")
         }
         do throws(ProvidersFileFault) {
             return try ProvidersFile.parse(Array(data), policy: limits.policy)
@@ -21,7 +21,7 @@ enum TenantSetup {
         }
     }
 
-    /// The same for each tenant: the providers that the development identity provider plays.
+    /// Returns the providers that the development identity provider imitates, the same for each tenant.
     static func development(
         _ played: [PlayedProvider], api: String, tenants: some Sequence<TenantID>,
         limits: PolicyLimits

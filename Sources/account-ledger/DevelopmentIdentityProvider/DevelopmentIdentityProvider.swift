@@ -2,10 +2,10 @@ import Cryptography
 import HTTP
 import Ledger
 
-/// Plays Google and Apple under `/dev/idp/` on the API's own listener, in development only.
+/// Imitates Google and Apple under `/dev/idp/` on the API's own listener, in development only.
 struct DevelopmentIdentityProvider: Sendable {
     static let pathPrefix = "/dev/idp/"
-    /// The providers that are played.
+    /// The imitated providers.
     static let names = ["google", "apple"]
 
     private enum Page {
@@ -19,7 +19,7 @@ struct DevelopmentIdentityProvider: Sendable {
     private let providers: [String: PlayedProvider]
     private let router: Router<Page>
 
-    /// Makes the provider of an API that listens at a place such as `http://127.0.0.1:8080`.
+    /// Makes the provider of an API that listens at a base URL such as `http://127.0.0.1:8080`.
     init(api: String, providers: [PlayedProvider]) {
         self.api = api
         self.providers = Dictionary(providers.map { ($0.name, $0) }) { first, _ in first }
@@ -33,31 +33,31 @@ struct DevelopmentIdentityProvider: Sendable {
         self.router = router
     }
 
-    /// Where a played provider's keys are.
+    /// Returns the URL of an imitated provider's key set.
     static func keySetURL(of provider: String, api: String) -> String {
         "\(api)\(pathPrefix)\(provider)/jwks"
     }
 
     /// Answers a request for a path under the prefix.
     ///
-    /// A page from anywhere can have its own name resolve to 127.0.0.1 and then reads what is answered
-    /// here, but the browser goes on sending that name: only those of this machine are answered.
+    /// Only hosts of this machine are answered, against DNS rebinding: a web page can make its own name
+    /// resolve to 127.0.0.1 and read the answers, but the browser still sends that name.
     func answer(_ request: HTTPRequest) -> HTTPResponse {
         guard Self.isOfThisMachine(host: request.headers["Host"] ?? "") else {
             return .failure(
-                421, "INVALID_REQUEST", "Host has to be localhost or a loopback address")
+                421, "INVALID_REQUEST", "Host must be localhost or a loopback address")
         }
         switch router.match(method: request.method, path: request.path) {
         case .notFound:
-            return .failure(404, "NOT_FOUND", "There is nothing at this path")
+            return .failure(404, "NOT_FOUND", "No such path")
         case .methodNotAllowed(let allowed, _, _):
             var response = HTTPResponse.failure(
-                405, "METHOD_NOT_ALLOWED", "This path has other methods")
+                405, "METHOD_NOT_ALLOWED", "This path does not support this method")
             response.headers.append((name: "Allow", value: allowed.joined(separator: ", ")))
             return response
         case .found(let number, _, let captures):
             guard let provider = captures["provider"].flatMap({ providers[$0] }) else {
-                return .failure(404, "NOT_FOUND", "There is nothing at this path")
+                return .failure(404, "NOT_FOUND", "No such path")
             }
             switch router[number] {
             case .root: return self.page(of: provider, request)
@@ -68,7 +68,7 @@ struct DevelopmentIdentityProvider: Sendable {
         }
     }
 
-    /// Whether a `Host` field, with or without a port, names this machine.
+    /// Checks whether a `Host` field, with or without a port, names this machine.
     private static func isOfThisMachine(host: String) -> Bool {
         let host = host.lowercased()
         return (ListenAddress(host) ?? ListenAddress(host + ":0"))?.isLoopback ?? false
@@ -98,12 +98,12 @@ struct DevelopmentIdentityProvider: Sendable {
         at provider: PlayedProvider, _ request: HTTPRequest
     ) -> Result<(token: String, request: TokenRequest), TokenRequest.Refused> {
         guard let fields = FormFields(request) else {
-            return .failure(TokenRequest.Refused(text: "the form can't be read"))
+            return .failure(TokenRequest.Refused(text: "the form is malformed"))
         }
         do throws(TokenRequest.Refused) {
             let wanted = try TokenRequest(fields)
             guard let token = try? provider.mint(wanted, now: Timestamp.now.seconds) else {
-                return .failure(TokenRequest.Refused(text: "no token can say that"))
+                return .failure(TokenRequest.Refused(text: "these values do not fit into a token"))
             }
             return .success((token: token, request: wanted))
         } catch {
@@ -111,7 +111,7 @@ struct DevelopmentIdentityProvider: Sendable {
         }
     }
 
-    /// OpenID Connect Discovery 1.0, section 3.
+    /// Answers with the provider metadata (OpenID Connect Discovery 1.0, section 3).
     private func discovery(of provider: PlayedProvider) -> HTTPResponse {
         let root = "\(api)\(Self.pathPrefix)\(provider.name)"
         return .json(

@@ -8,7 +8,7 @@ struct FormFields {
 
     private var values: [String: String] = [:]
 
-    /// Collects the fields; nil when the body is no form, or when a field is given twice.
+    /// Collects the fields; nil when the body is not a form or a field is duplicate.
     init?(_ request: HTTPRequest) {
         var pairs = request.query.map { ($0.name, $0.value) }
         if request.method == "POST" {
@@ -23,10 +23,10 @@ struct FormFields {
         }
     }
 
-    /// The value of a field that was sent, empty ones included.
+    /// The value of a field, which may be empty; nil when it is absent.
     subscript(_ name: String) -> String? { values[name] }
 
-    /// Reads `application/x-www-form-urlencoded`, where a plus sign is a space.
+    /// Parses `application/x-www-form-urlencoded`, where a plus sign is a space.
     private static func pairs(ofForm body: [UInt8]) -> [(String, String)]? {
         var pairs: [(String, String)] = []
         for field in body.split(separator: UInt8(ascii: "&")) {

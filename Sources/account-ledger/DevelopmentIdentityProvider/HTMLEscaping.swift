@@ -1,4 +1,4 @@
-/// Text as HTML content or as the value of a quoted attribute.
+/// Escapes text for HTML content or a quoted attribute.
 func escapedForHTML(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

@@ -1,9 +1,9 @@
 import Cryptography
 
 extension PlayedProvider {
-    /// The providers that are played, with the keys of the directory; new keys where there are none.
+    /// Returns the imitated providers with the keys of the directory, and creates missing keys.
     ///
-    /// Their issuers begin with the base, which is the same for every process of one ledger.
+    /// Their issuers begin with the base, which is the same for every process of a ledger.
     static func all(keys directory: KeyDirectory, base: String) throws(Fault) -> [PlayedProvider] {
         try DevelopmentIdentityProvider.names.map { name throws(Fault) in
             PlayedProvider(

@@ -1,17 +1,17 @@
 import Cryptography
 import Foundation
 
-/// One provider that the development identity provider plays, with a real key and real ID tokens.
+/// An imitated provider with a real key and real ID tokens.
 struct PlayedProvider: Sendable {
     private static let lifetimeSeconds: Int64 = 3_600
 
     let name: String
-    /// How its tokens carry a nonce: Apple hashes what the client chose.
+    /// The form of the nonce in its tokens: Apple hashes the client's nonce.
     let nonce: IDTokenPolicy.NonceMode
     let issuer: String
     let key: RSASigningKey
 
-    /// The subject of a name: always the same, and another one at another provider.
+    /// Returns the subject for a name: stable, and different for each provider.
     func subject(of name: String) -> String {
         Hex.encode(Array(SHA256.hash(Array("\(self.name)/\(name)".utf8)).prefix(12)))
     }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The page of a played provider: a form for a name, and the token that it gives.
+/// The page of an imitated provider: a form for a name, and the resulting token.
 enum ProviderPage {
-    /// What a browser may do with the page: nothing but send its own form.
+    /// The content security policy: the page may only submit its own form.
     static let contentSecurityPolicy =
         "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"
 
-    /// What is shown under the form.
+    /// The content below the form.
     enum Result {
         case nothing
         case token(String, request: TokenRequest)
@@ -30,7 +30,7 @@ enum ProviderPage {
               border: 1px solid; border-radius: .4rem }
             </style>
             <h1>\(title)</h1>
-            <p>The development identity provider: you are whoever you say you are.</p>
+            <p>The development identity provider: sign in with any name.</p>
             <form method="post" action="./">
             <label>Name <input name="name" required maxlength="100" autofocus></label>
             <label>Nonce (optional) <input name="nonce"></label>
@@ -67,7 +67,7 @@ enum ProviderPage {
         }
     }
 
-    /// One word of a POSIX shell, whatever it holds.
+    /// Quotes a text as one word of a POSIX shell.
     private static func quotedForShell(_ text: String) -> String {
         "'"
             + text.split(separator: "'", omittingEmptySubsequences: false).joined(

@@ -1,4 +1,4 @@
-/// What somebody types to be whom they like: the name, and what else the token is to say.
+/// The form of the development identity provider: the name and further claims of the token.
 struct TokenRequest: Sendable {
     static let audienceByDefault = "dev-client"
     private static let nameCharactersMax = 100
@@ -7,24 +7,26 @@ struct TokenRequest: Sendable {
     private static let nonceBytesMax = 1_024
 
     let name: String
-    /// Nil when an empty one was asked for: a token without e-mail.
+    /// Nil for an empty field: a token without an e-mail.
     let email: String?
     let audience: String
     let nonce: String?
     let authTime: Int64?
 
-    /// Which field is wrong, and how.
+    /// The reason why a field is invalid.
     struct Refused: Error {
         let text: String
     }
 
     init(_ fields: FormFields) throws(Refused) {
         guard let name = fields["name"], !name.isEmpty else {
-            throw Refused(text: "name is missing")
+            throw Refused(text: "name is required")
         }
         guard name.count <= Self.nameCharactersMax, Self.isPrintable(name) else {
             throw Refused(
-                text: "name has at most \(Self.nameCharactersMax) characters, none of control")
+                text:
+                    "name must have at most \(Self.nameCharactersMax) characters and no control characters"
+            )
         }
         self.name = name
         let email = fields["email"] ?? "\(Self.localPart(name))@example.com"
@@ -38,7 +40,7 @@ struct TokenRequest: Sendable {
         self.nonce = nonce.isEmpty ? nil : try Self.checked(nonce, "nonce", Self.nonceBytesMax)
         if let text = fields["auth_time"], !text.isEmpty {
             guard let seconds = Int64(text), (0...253_402_300_799).contains(seconds) else {
-                throw Refused(text: "auth_time is seconds since 1970")
+                throw Refused(text: "auth_time must be in seconds since 1970")
             }
             authTime = seconds
         } else {
@@ -50,7 +52,8 @@ struct TokenRequest: Sendable {
         _ text: String, _ field: String, _ bytesMax: Int
     ) throws(Refused) -> String {
         guard text.utf8.count <= bytesMax, isPrintable(text) else {
-            throw Refused(text: "\(field) has at most \(bytesMax) bytes, none of control")
+            throw Refused(
+                text: "\(field) must have at most \(bytesMax) bytes and no control characters")
         }
         return text
     }
@@ -59,7 +62,7 @@ struct TokenRequest: Sendable {
         text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
     }
 
-    /// The name in the form of an address: `Ada Lovelace` is `ada.lovelace`.
+    /// Returns the name as the local part of an address: `ada.lovelace` for `Ada Lovelace`.
     private static func localPart(_ name: String) -> String {
         let words = name.lowercased().split { !$0.isLetter && !$0.isNumber && !"-_".contains($0) }
         return words.isEmpty ? "somebody" : words.joined(separator: ".")

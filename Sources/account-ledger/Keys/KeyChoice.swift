@@ -1,16 +1,16 @@
 import Ledger
 
-/// The content of the file `current`: which key of a kind is used, and which one from a moment on.
+/// The content of the file `current`: the key in use of each kind, and the next one with its time.
 ///
 /// Lines such as `token ID` and `next token ID 2026-11-20T23:17:50.859712Z`.
 struct KeyChoice {
-    /// A key that takes over at its time, by the clock of each process.
+    /// A key that comes into use at a time, by the clock of each process.
     struct Next {
         let id: String
         let from: Timestamp
     }
 
-    /// The kinds of which there may be several.
+    /// The kinds of keys that can be rotated.
     enum Kind: String, CaseIterable {
         case encryption
         case mac
@@ -22,7 +22,7 @@ struct KeyChoice {
 
     init() {}
 
-    /// Reads the file; nil for anything else than such lines, one of a sort.
+    /// Parses the file; nil unless it consists of such lines, at most one of each sort per kind.
     init?(_ text: String) {
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ").map(String.init)
@@ -43,16 +43,16 @@ struct KeyChoice {
         guard next.keys.allSatisfy({ current[$0] != nil }) else { return nil }
     }
 
-    /// The key that is used at a moment; nil when the file does not say.
+    /// Returns the key in use at a time; nil when the file does not name one.
     func id(of kind: Kind, at now: Timestamp) -> String? {
         if let next = next[kind], now >= next.from { return next.id }
         return current[kind]
     }
 
-    /// The key that will have been used last, whenever that is.
+    /// Returns the newest key: the next one, or else the one in use.
     func lastID(of kind: Kind) -> String? { next[kind]?.id ?? current[kind] }
 
-    /// The file's text.
+    /// The text of the file.
     var text: String {
         Kind.allCases.map { kind in
             var lines = current[kind].map { "\(kind.rawValue) \($0)\n" } ?? ""

@@ -3,15 +3,15 @@ import Ledger
 import LedgerPostgres
 
 extension KeyDirectory {
-    /// The keys as they are used now, or nil when the directory is missing or holds no key at all.
+    /// Loads the keys in use now; nil when the directory is missing or holds no key.
     ///
-    /// - Throws: `Fault` when a kind is missing, a file is not what its name says, or it is not clear
-    ///   which key of a kind is the current one.
+    /// - Throws: `Fault` when a kind is missing, a file does not match its name, or the current key of a
+    ///   kind is ambiguous.
     func load() throws(Fault) -> Keys? {
         do throws(Fault) {
             return try loadOnce()
         } catch {
-            // Somebody may have added a key between two looks.
+            // Another process may have added a key between two reads.
             return try loadOnce()
         }
     }
@@ -50,7 +50,7 @@ extension KeyDirectory {
             announcedEncryptionID: choice.lastID(of: .encryption) ?? encryptionID)
     }
 
-    /// The key of a development identity provider, or nil when there is none yet.
+    /// Loads the key of a development identity provider; nil when it does not exist yet.
     func developmentKey(of provider: String) throws(Fault) -> RSASigningKey? {
         let file = KeyFile.developmentProvider(name: provider)
         guard let files = try list(), files.contains(file) else { return nil }
@@ -79,7 +79,7 @@ extension KeyDirectory {
         return key
     }
 
-    /// There is none in a directory of a former release.
+    /// Loads the MAC keys; nil for a directory of a former release.
     private func macKeys(
         _ keys: [String: MACKey], _ choice: KeyChoice, at now: Timestamp
     ) throws(Fault) -> MACKeys {
@@ -88,7 +88,7 @@ extension KeyDirectory {
         return MACKeys(current: keys[id], former: keys.filter { $0.key != id }.map(\.value))
     }
 
-    /// The MAC keys alone, of a directory that may have no others; nil when it has none.
+    /// Loads only the MAC keys of a directory, which may hold no others; nil when it has none.
     ///
     /// - Throws: as ``load()``.
     func loadMACKeys() throws(Fault) -> MACKeys? {
@@ -106,33 +106,33 @@ extension KeyDirectory {
     }
 
     private func notAKey(_ file: KeyFile) -> Fault {
-        fault("\(path(of: file)) does not hold the key that its name says")
+        fault("\(path(of: file)) does not contain the key that its name states")
     }
 
-    /// What the file `current` says.
+    /// Reads the file `current`.
     func readChoice() throws(Fault) -> KeyChoice {
         let text = String(decoding: try read(.current), as: UTF8.self)
         guard let choice = KeyChoice(text) else {
-            throw fault("\(path(of: .current)) wants lines such as 'token ID', one of a kind")
+            throw fault("\(path(of: .current)) must have lines such as 'token ID', one per kind")
         }
         return choice
     }
 
-    /// The key of a kind that is used at a moment; one that another took over from need not be there.
+    /// Returns the key of a kind in use at a time; a replaced key may be missing.
     func current(
         _ kind: KeyChoice.Kind, among ids: some Collection<String>, _ choice: KeyChoice,
         at now: Timestamp
     ) throws(Fault) -> String {
         for id in [choice.id(of: kind, at: now), choice.lastID(of: kind)].compactMap(\.self) {
             guard ids.contains(id) else {
-                throw fault("\(path(of: .current)) names a \(kind.rawValue) key that is not there")
+                throw fault("\(path(of: .current)) names a missing \(kind.rawValue) key")
             }
         }
         if let id = choice.id(of: kind, at: now) { return id }
         guard let only = ids.first else { throw fault("\(path) has no \(kind.rawValue) key") }
         guard ids.count == 1 else {
             throw fault(
-                "\(path) has several \(kind.rawValue) keys: name one in the file '\(KeyFile.current.name)'"
+                "\(path) has several \(kind.rawValue) keys: name the current one in the file '\(KeyFile.current.name)'"
             )
         }
         return only

@@ -5,7 +5,7 @@ import LedgerPostgres
 extension KeyDirectory {
     private static let lockName = ".lock"
 
-    /// The keys that are there, or new ones: processes that start at once agree on one set.
+    /// Loads the keys, or creates them: processes that start at the same time agree on one set.
     func loadOrMake() throws(Fault) -> Keys {
         if let keys = try load() { return keys }
         return try whileLocked { () throws(Fault) in
@@ -14,19 +14,19 @@ extension KeyDirectory {
         }
     }
 
-    /// New keys in a directory that has none.
+    /// Creates the keys in a directory without keys.
     ///
-    /// - Throws: `Fault` when there is any key; none is ever overwritten.
+    /// - Throws: `Fault` when any key exists; keys are never overwritten.
     func makeFirst() throws(Fault) -> Keys {
         try whileLocked { () throws(Fault) in
             guard try load() == nil else {
-                throw fault("\(path) holds keys already; none was changed")
+                throw fault("\(path) already holds keys; none was changed")
             }
             return try make()
         }
     }
 
-    /// The key of a development identity provider, made when there is none.
+    /// Loads the key of a development identity provider, or creates it.
     func developmentKeyOrNew(of provider: String) throws(Fault) -> RSASigningKey {
         if let key = try developmentKey(of: provider) { return key }
         return try whileLocked { () throws(Fault) in
@@ -43,13 +43,15 @@ extension KeyDirectory {
         _ = try writeMACKey()
         let token = TokenSigningKey.generate()
         try write(token.exported(), to: .token(id: token.keyID))
-        // The refresh key is the last: a making that was broken off is seen as incomplete.
+        // The refresh key is written last, so that an interrupted creation is detected as incomplete.
         try write(SecureRandom.bytes(SymmetricKey.byteCount), to: .refresh)
-        guard let keys = try load() else { throw fault("\(path) lost the keys just written") }
+        guard let keys = try load() else {
+            throw fault("\(path) does not contain the keys just written")
+        }
         return keys
     }
 
-    /// The keys that are there, with a first MAC key if a former release has made the others.
+    /// Loads the keys, and creates the first MAC key in a directory of a former release.
     func loadWithMACKey() throws(Fault) -> Keys? {
         guard let keys = try load(), keys.wrapping.macs.isEmpty else { return try load() }
         return try whileLocked { () throws(Fault) in
@@ -58,7 +60,7 @@ extension KeyDirectory {
         }
     }
 
-    /// Writes a new MAC key and gives its id.
+    /// Writes a new MAC key and returns its id.
     func writeMACKey() throws(Fault) -> String {
         let key = SymmetricKey.generate()
         let id = MACKey(key).id.description
@@ -66,36 +68,36 @@ extension KeyDirectory {
         return id
     }
 
-    /// Runs a body while no other process is in here; the system lifts the lock when a process dies.
+    /// Runs a body while holding the directory's lock, which the system releases when a process dies.
     private func whileLocked<Value>(_ body: () throws(Fault) -> Value) throws(Fault) -> Value {
         let lock = try lock()
         defer { try? lock.close() }
         return try body()
     }
 
-    /// Keeps every other process from changing the directory until the lock is closed.
+    /// Locks the directory against changes by other processes until the handle is closed.
     func lock() throws(Fault) -> FileHandle {
         do {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true,
                 attributes: [.posixPermissions: Self.directoryMode])
         } catch {
-            throw fault("\(path) can't be made")
+            throw fault("can't create \(path)")
         }
         let lockPath = "\(path)/\(Self.lockName)"
-        // It fails when the file is there, which is just as good.
+        // It fails when the file exists, which is fine.
         try? Data().write(to: URL(fileURLWithPath: lockPath), options: .withoutOverwriting)
         guard let lock = FileHandle(forUpdatingAtPath: lockPath) else {
-            throw fault("\(path) can't be written")
+            throw fault("can't write \(path)")
         }
         guard flock(lock.fileDescriptor, LOCK_EX) == 0 else {
             try? lock.close()
-            throw fault("\(path) can't be locked")
+            throw fault("can't lock \(path)")
         }
         return lock
     }
 
-    /// Writes a file whole or not at all, durable before it has its name, never over another.
+    /// Writes a file atomically and durably, and never replaces an existing one.
     func write(_ bytes: [UInt8], to file: KeyFile) throws(Fault) {
         let files = FileManager.default
         let draft = "\(path)/.\(file.name).\(Hex.encode(SecureRandom.bytes(8)))"
@@ -112,7 +114,7 @@ extension KeyDirectory {
             try directory?.synchronize()
             try directory?.close()
         } catch {
-            throw fault("\(self.path(of: file)) can't be written")
+            throw fault("can't write \(self.path(of: file))")
         }
     }
 }

@@ -3,16 +3,16 @@ import Foundation
 import Ledger
 
 extension KeyDirectory {
-    /// Which keys are used at a moment, and which ones later.
+    /// Returns the keys in use at a time, and the next ones.
     ///
-    /// - Throws: `Fault` for a directory that has not one current key of each kind.
+    /// - Throws: `Fault` for a directory without exactly one current key of each kind.
     func choice(at now: Timestamp) throws(Fault) -> KeyChoice {
         let files = try list() ?? []
         let said = try files.contains(.current) ? readChoice() : KeyChoice()
         var choice = KeyChoice()
         for kind in KeyChoice.Kind.allCases {
             let ids = Self.ids(of: kind, in: files)
-            // There is no MAC key in a directory of a former release.
+            // A directory of a former release has no MAC key.
             if ids.isEmpty, kind == .mac { continue }
             choice.current[kind] = try current(kind, among: ids, said, at: now)
             if let next = said.next[kind], now < next.from { choice.next[kind] = next }
@@ -20,7 +20,7 @@ extension KeyDirectory {
         return choice
     }
 
-    /// When the key of a kind that is used now took over; nil when it is not known.
+    /// Returns the time at which the current key of a kind came into use; nil when unknown.
     func beginning(of kind: KeyChoice.Kind, at now: Timestamp) throws(Fault) -> Timestamp? {
         guard try list()?.contains(.current) ?? false, let next = try readChoice().next[kind],
             now >= next.from
@@ -28,13 +28,13 @@ extension KeyDirectory {
         return next.from
     }
 
-    /// Adds a key that takes another's place at a moment; whoever has the lock calls it.
+    /// Adds a key that replaces the current one at a time; the caller holds the lock.
     ///
     /// Until then every process that reads the directory accepts the new key and uses the old one.
-    /// - Returns: the name of the new key.
+    /// - Returns: the id of the new key.
     func add(_ kind: KeyChoice.Kind, from: Timestamp, now: Timestamp) throws(Fault) -> String {
         var choice = try choice(at: now)
-        // Before the new key is there, so that nobody has to ask which of two is meant.
+        // Before the new key exists, so that the current key is never ambiguous.
         try replaceChoice(choice)
         let id: String
         switch kind {
@@ -54,9 +54,9 @@ extension KeyDirectory {
         return id
     }
 
-    /// Takes a key away for good; whoever has the lock calls it.
+    /// Deletes a key; the caller holds the lock.
     ///
-    /// - Throws: `Fault` for a key that is used, or that is not there.
+    /// - Throws: `Fault` for a key that is in use or does not exist.
     func remove(_ kind: KeyChoice.Kind, _ id: String, now: Timestamp) throws(Fault) {
         let choice = try choice(at: now)
         guard Self.ids(of: kind, in: try list() ?? []).contains(id) else {
@@ -68,11 +68,11 @@ extension KeyDirectory {
         do {
             try FileManager.default.removeItem(atPath: path(of: Self.file(kind, id)))
         } catch {
-            throw fault("\(path(of: Self.file(kind, id))) can't be removed")
+            throw fault("can't delete \(path(of: Self.file(kind, id)))")
         }
     }
 
-    /// The names of the keys of a kind.
+    /// Returns the ids of the keys of a kind.
     static func ids(of kind: KeyChoice.Kind, in files: [KeyFile]) -> [String] {
         files.compactMap { file in
             switch (file, kind) {
@@ -93,7 +93,7 @@ extension KeyDirectory {
         }
     }
 
-    /// Replaces the file `current` at once: a reader finds the old one or the new one.
+    /// Replaces the file `current` atomically.
     private func replaceChoice(_ choice: KeyChoice) throws(Fault) {
         let place = path(of: .current)
         guard FileManager.default.fileExists(atPath: place) else {
@@ -108,7 +108,7 @@ extension KeyDirectory {
                 try handle?.close()
             }
         } catch {
-            throw fault("\(place) can't be written")
+            throw fault("can't write \(place)")
         }
     }
 }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The directory of `LEDGER_KEYS`: secrets in files that nobody but the owner can read.
+/// The directory of `LEDGER_KEYS`: secrets in files that only the owner can read.
 struct KeyDirectory: Sendable {
     static let directoryMode = 0o700
     static let fileMode = 0o600
     static let fileBytesMax = 16_384
     private static let filesMax = 256
-    /// What group and others may do: nothing at all.
+    /// The permission bits of group and others, none of which may be set.
     private static let foreignBits = 0o077
 
     let path: String
@@ -15,9 +15,9 @@ struct KeyDirectory: Sendable {
         self.path = path
     }
 
-    /// The key files that are there; nil when the directory is missing.
+    /// Lists the key files; nil when the directory is missing.
     ///
-    /// - Throws: `Fault` when others than the owner can reach the directory.
+    /// - Throws: `Fault` when other users than the owner can access the directory.
     func list() throws(Fault) -> [KeyFile]? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         try checkMode(of: path, wanted: Self.directoryMode)
@@ -25,7 +25,7 @@ struct KeyDirectory: Sendable {
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: path)
         } catch {
-            throw fault("\(path) can't be read")
+            throw fault("can't read \(path)")
         }
         guard names.count <= Self.filesMax else {
             throw fault("\(path) holds more than \(Self.filesMax) files")
@@ -33,14 +33,14 @@ struct KeyDirectory: Sendable {
         return names.sorted().compactMap(KeyFile.init(name:))
     }
 
-    /// The content of a key file.
+    /// Reads a key file.
     ///
-    /// - Throws: `Fault` when it can't be read, is too long, or others than the owner can read it.
+    /// - Throws: `Fault` when it can't be read, is too long, or is accessible to other users.
     func read(_ file: KeyFile) throws(Fault) -> [UInt8] {
         let path = path(of: file)
         try checkMode(of: path, wanted: Self.fileMode)
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw fault("\(path) can't be read")
+            throw fault("can't read \(path)")
         }
         guard data.count <= Self.fileBytesMax else { throw fault("\(path) is too long for a key") }
         return Array(data)
@@ -53,10 +53,10 @@ struct KeyDirectory: Sendable {
     private func checkMode(of path: String, wanted: Int) throws(Fault) {
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
             let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue
-        else { throw fault("\(path) can't be read") }
+        else { throw fault("can't read \(path)") }
         guard mode & Self.foreignBits == 0 else {
             throw fault(
-                "\(path) is open to others than its owner: chmod \(String(wanted, radix: 8)) it")
+                "\(path) is accessible to other users: run chmod \(String(wanted, radix: 8)) on it")
         }
     }
 }

@@ -1,6 +1,6 @@
 import Cryptography
 
-/// The names of files in a key directory, which say what each holds.
+/// A file in a key directory, identified by its name.
 enum KeyFile: Hashable {
     /// A key that signs access tokens, a private JWK; named by its thumbprint.
     case token(id: String)
@@ -12,7 +12,7 @@ enum KeyFile: Hashable {
     case refresh
     /// A key of the development identity provider, a private JWK; named by the provider.
     case developmentProvider(name: String)
-    /// Which keys are used for new things, where there are several of a kind.
+    /// The keys in use, where a kind has several.
     case current
 
     var name: String {
@@ -26,7 +26,7 @@ enum KeyFile: Hashable {
         }
     }
 
-    /// Reads a name; nil for a file that is none of ours.
+    /// Parses a file name; nil for an unknown file.
     init?(name: String) {
         switch name {
         case KeyFile.refresh.name: self = .refresh

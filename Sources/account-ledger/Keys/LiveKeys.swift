@@ -4,12 +4,11 @@ import LedgerAPI
 import LedgerPostgres
 import Synchronization
 
-/// Keeps the keys of a process that serves those of the key directory, so that a rotation needs no
-/// restart.
+/// Reloads the keys of a serving process from the key directory, so that a rotation needs no restart.
 ///
-/// The directory is read every few seconds, and at once when somebody comes with a key that is not
-/// known; at most once a second, because anybody can name keys that never were. A MAC key is looked for
-/// at once in any case: the log names it as soon as it is there, and what comes then needs it.
+/// The directory is read every few seconds, and immediately when a request names an unknown key, but at
+/// most once a second, because any client can name keys that never existed. An unknown MAC key is always
+/// loaded immediately: the log names it as soon as it exists, and the following events need it.
 final class LiveKeys: Sendable {
     private static let pollInterval = Duration.seconds(5)
     private static let lookInterval = Duration.seconds(1)
@@ -20,7 +19,7 @@ final class LiveKeys: Sendable {
     private let log: Log
     private let lastLook = Mutex<ContinuousClock.Instant?>(nil)
 
-    /// Has tokens and wrapping keys follow a directory.
+    /// Makes tokens and wrapping keys follow a directory.
     init(_ directory: KeyDirectory, wrapping: WrappingKeyring, tokens: AccessTokens, log: Log) {
         self.directory = directory
         self.wrapping = wrapping
@@ -43,7 +42,7 @@ final class LiveKeys: Sendable {
         }
     }
 
-    /// Reads the directory, unless somebody has just done so; who comes meanwhile waits for it.
+    /// Reads the directory unless it was just read; concurrent callers wait for the result.
     private func look() {
         lastLook.withLock { last in
             if let last, ContinuousClock.now - last < Self.lookInterval { return }
@@ -55,7 +54,7 @@ final class LiveKeys: Sendable {
     private func read() {
         do throws(Fault) {
             guard let keys = try directory.load() else {
-                throw directory.fault("\(directory.path) holds no keys any more")
+                throw directory.fault("\(directory.path) no longer holds keys")
             }
             if keys.token.keyID != tokens.signingKeyID || keys.tokenIDs != tokens.keyIDs {
                 tokens.use(current: keys.token, others: keys.formerTokens)
@@ -70,7 +69,7 @@ final class LiveKeys: Sendable {
                     ["current": .text(wrapping.currentID)])
             }
         } catch {
-            // Those at hand are good until somebody has put the directory right.
+            // The loaded keys stay in use until an operator has repaired the directory.
             log.write(.error, "keys can't be read", ["detail": .text(error.description)])
         }
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Remembers the last fault that something in the background reported.
+/// The last fault that a background component reported.
 final class FaultNote: Sendable {
     private let text = Mutex<String?>(nil)
 

@@ -4,10 +4,10 @@ import Cryptography
 enum JSONQuoting {
     private static let hexDigits = Array("0123456789abcdef".utf8)
 
-    /// Appends the text in quotation marks, cut after a number of its bytes.
+    /// Appends the text in quotation marks, truncated to a number of bytes.
     static func append(_ text: String, bytesMax: Int = .max, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        // Ids, counts and templates: nothing to escape and short.
+        // The fast path for ids, counts and templates, which are short and need no escapes.
         if text.utf8.count <= bytesMax, text.utf8.span.isPlain {
             bytes.append(contentsOf: text.utf8)
             bytes.append(UInt8(ascii: "\""))
@@ -33,7 +33,7 @@ enum JSONQuoting {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// The text in quotation marks.
+    /// Returns the text in quotation marks.
     static func quoted(_ text: String) -> String {
         var bytes: [UInt8] = []
         append(text, to: &bytes)
@@ -42,8 +42,8 @@ enum JSONQuoting {
 }
 
 extension Span<UInt8> {
-    /// Whether every byte is printable ASCII that needs no escape; without a branch for each, so that
-    /// many are looked at at a time.
+    /// Whether every byte is printable ASCII that needs no escape; without branches, so that the compiler
+    /// can vectorize it.
     fileprivate var isPlain: Bool {
         var greatest: UInt8 = 0
         for index in indices { greatest = max(greatest, self[index]) }

@@ -3,7 +3,7 @@ import Ledger
 
 /// The log of the process: JSON lines on standard error.
 ///
-/// No line holds a secret or personal data: fields are ids, counts, templates and fixed sentences.
+/// No line contains a secret or personal data: fields are ids, counts, templates and fixed sentences.
 struct Log: Sendable {
     private let threshold: LogLevel
     private let writer = LogWriter()
@@ -24,7 +24,7 @@ struct Log: Sendable {
         put(level, message, fields)
     }
 
-    /// Waits until everything is written, within a limit.
+    /// Waits until all lines are written, up to a time limit.
     func flush() {
         writer.flush()
     }
@@ -41,7 +41,7 @@ struct Log: Sendable {
 }
 
 extension Timestamp {
-    /// The wall clock's time.
+    /// The current time of the wall clock.
     static var now: Timestamp {
         Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000))
     }

@@ -1,4 +1,4 @@
-/// How much a line matters.
+/// The severity of a log line.
 enum LogLevel: String, Sendable, CaseIterable, Comparable {
     case debug
     case info

@@ -7,9 +7,9 @@ enum LogValue: Sendable {
     case flag(Bool)
 }
 
-/// One line of the log: a flat JSON object that stays under the size that a pipe takes in one piece.
+/// A line of the log: a flat JSON object within the size that a pipe writes atomically.
 struct LogLine {
-    /// The longest line: what a pipe writes without mixing it up with another process's line.
+    /// The longest line: what a pipe writes atomically, without interleaving lines of other processes.
     static let bytesMax = 4_096
     private static let textBytesMax = 1_024
     private static let reservedBytes = 256
@@ -26,7 +26,7 @@ struct LogLine {
         add("msg", .text(message))
     }
 
-    /// Adds a member; one that would make the line too long is left out.
+    /// Adds a member, unless it would make the line too long.
     mutating func add(_ name: String, _ value: LogValue) {
         let length = bytes.count
         bytes.append(contentsOf: ",\"".utf8)
@@ -37,11 +37,11 @@ struct LogLine {
         case .number(let number): bytes.append(contentsOf: String(number).utf8)
         case .flag(let flag): bytes.append(contentsOf: (flag ? "true" : "false").utf8)
         }
-        // Two bytes are left for the end of the object and of the line.
+        // Two bytes are reserved for the end of the object and of the line.
         if bytes.count > Self.bytesMax - 2 { bytes.removeSubrange(length...) }
     }
 
-    /// The whole line with its end.
+    /// Returns the complete line.
     consuming func ended() -> [UInt8] {
         bytes.append(UInt8(ascii: "}"))
         bytes.append(UInt8(ascii: "\n"))

@@ -2,21 +2,21 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Writes lines to standard error in their order, without making callers wait.
+/// Writes lines to standard error in order, without blocking callers.
 ///
-/// A line after a pause is written at once. Lines that come thick are gathered and written together,
-/// whole lines at a time and never more than a pipe takes in one piece: a write for each request would
-/// cost as much as answering it.
+/// A line after a pause is written immediately. Lines in quick succession are written together, whole
+/// lines at a time and never more than a pipe writes atomically: a write per request would cost as much
+/// as answering it.
 ///
-/// A reader that is too slow costs lines and not requests: what would not fit into the buffer is dropped
-/// and counted.
+/// A slow reader loses lines instead of delaying requests: lines that do not fit into the buffer are
+/// dropped and counted.
 final class LogWriter: Sendable {
     private struct State {
-        /// Whole lines that are written together.
+        /// Chunks of whole lines, each written with one call.
         var pieces: [[UInt8]] = []
         var byteCount = 0
         var isDraining = false
-        /// When what is taken in next may be written.
+        /// The earliest time of the next write.
         var pauseEnd = DispatchTime.now()
 
         mutating func append(_ line: [UInt8]) {
@@ -40,7 +40,7 @@ final class LogWriter: Sendable {
     private let state = Mutex(State())
     private let droppedCount = Atomic(0)
 
-    /// Takes a line in; it is written soon.
+    /// Enqueues a line.
     func write(_ line: [UInt8]) {
         let drainTime = state.withLock { state -> DispatchTime? in
             guard state.byteCount + line.count <= Self.bufferBytesMax else {
@@ -56,14 +56,14 @@ final class LogWriter: Sendable {
         queue.asyncAfter(deadline: drainTime) { self.drain() }
     }
 
-    /// Lines that were dropped since this was asked last.
+    /// Returns and resets the number of dropped lines.
     func takeDroppedCount() -> Int {
-        // Nearly always there are none, and reading that costs nothing.
+        // The fast path: usually no line was dropped.
         guard droppedCount.load(ordering: .relaxed) > 0 else { return 0 }
         return droppedCount.exchange(0, ordering: .relaxed)
     }
 
-    /// Waits until everything taken in before is written, but not for a reader that has stopped reading.
+    /// Waits until all enqueued lines are written, but not for a reader that has stopped reading.
     func flush() {
         let last = DispatchWorkItem { self.drain() }
         queue.async(execute: last)
@@ -81,7 +81,7 @@ final class LogWriter: Sendable {
             return state.pieces
         }
         for piece in pieces {
-            // A log that cannot be written must not end what it reports on.
+            // A log that can't be written must not end the process.
             try? FileHandle.standardError.write(contentsOf: Data(piece))
         }
     }

@@ -1,9 +1,9 @@
 import LedgerAPI
 import Synchronization
 
-/// Makes a log line and metrics of each answered request.
+/// Writes a log line and metrics for each answered request.
 struct RequestRecord: RequestObserver {
-    /// Routes that are asked all day by machines; their successes are of interest to nobody.
+    /// Routes of health checks, whose successes are not logged.
     private static let quietRoutes = ["/healthz", "/readyz"]
 
     let log: Log
@@ -19,10 +19,10 @@ struct RequestRecord: RequestObserver {
         let seconds = request.duration.secondsValue
         metrics.observe(request, seconds: seconds)
         if request.status == 503, request.route == RequestObservation.rejectedRoute {
-            // A crowd for whom there is no room would fill the log, and cost what those who are
-            // served need.
+            // A line for each would flood the log under overload and take capacity from other
+            // requests.
             guard let count = refusals.add() else { return }
-            return log.write(.warning, "refused for want of room", ["count": .number(count)])
+            return log.write(.warning, "refused for lack of capacity", ["count": .number(count)])
         }
         log.write(
             Self.level(of: request), "request",
@@ -35,7 +35,7 @@ struct RequestRecord: RequestObserver {
 
     private static func level(of request: RequestObservation) -> LogLevel {
         switch request.status {
-        // Said on purpose: full, not ready or without a database; what is wrong has a line of its own.
+        // Deliberate: overloaded, not ready or without a database; the cause has its own line.
         case 503: .warning
         case 500...: .error
         case ..<400 where quietRoutes.contains(request.route): .debug
@@ -44,7 +44,7 @@ struct RequestRecord: RequestObserver {
     }
 }
 
-/// Counts refusals, of which only a line a second is written.
+/// Counts refusals, of which at most one line per second is written.
 private final class RefusalLines: Sendable {
     private struct State {
         var count: Int64 = 0
@@ -55,7 +55,7 @@ private final class RefusalLines: Sendable {
 
     private let state = Mutex(State())
 
-    /// Counts one; gives how many there were since the last line when it is time for another.
+    /// Counts a refusal; returns the number since the last line when the next line is due.
     func add() -> Int64? {
         let now = ContinuousClock.now
         return state.withLock { state in

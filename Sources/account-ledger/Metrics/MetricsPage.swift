@@ -6,14 +6,14 @@ struct MetricsPage: Sendable {
     let requests: RequestMetrics
     let workers: Workers
 
-    /// All metrics; a database that is away costs only what would be read from it.
+    /// Returns all metrics; without the database only those that are read from it are missing.
     func text() async -> String {
         var page = MetricsText()
         ProcessMetrics.write(to: &page)
         requests.write(to: &page)
         Self.write(workers.sequencer.statistics, to: &page)
         page.single(
-            "ledger_projector_alive", .gauge, "Whether the projector's loop goes round.",
+            "ledger_projector_alive", .gauge, "Whether the projector's loop is running.",
             workers.projector.isAlive() ? 1 : 0)
         if let sealer = workers.sealer { Self.write(sealer, to: &page) }
         if let statuses = try? await workers.projector.status() {
@@ -27,7 +27,8 @@ struct MetricsPage: Sendable {
 
     private static func write(_ statistics: SequencerStatistics, to page: inout MetricsText) {
         page.single(
-            "ledger_queue_depth", .gauge, "Commands that wait.", Double(statistics.queueDepth))
+            "ledger_queue_depth", .gauge, "Commands waiting in the queue.",
+            Double(statistics.queueDepth))
         page.single(
             "ledger_commands_total", .counter, "Commands answered after a commit.",
             Double(statistics.commands))
@@ -38,7 +39,7 @@ struct MetricsPage: Sendable {
             "ledger_events_total", .counter, "Events appended.", Double(statistics.events))
         page.single(
             "ledger_batches_retried_total", .counter,
-            "Batches that were tried again in halves.",
+            "Batches retried in halves.",
             Double(statistics.batchesSplit))
         page.begin("ledger_batch_size", .summary, "Commands in one transaction.")
         page.sample("ledger_batch_size_sum", Double(statistics.commands))
@@ -52,7 +53,7 @@ struct MetricsPage: Sendable {
 
     private static func write(_ sealer: Sealer, to page: inout MetricsText) {
         page.single(
-            "ledger_sealer_alive", .gauge, "Whether the sealer's loop goes round.",
+            "ledger_sealer_alive", .gauge, "Whether the sealer's loop is running.",
             sealer.isAlive() ? 1 : 0)
         page.single(
             "ledger_checkpoints_total", .counter, "Checkpoints signed and published.",
@@ -60,19 +61,20 @@ struct MetricsPage: Sendable {
         let statuses = sealer.statuses
         page.begin(
             "ledger_signed_size", .gauge,
-            "Events that a checkpoint covers, as far as this process knows.")
+            "Events covered by a checkpoint, as known to this process.")
         for status in statuses where status.isHeld {
             page.sample("ledger_signed_size", ["tenant": "\(status.tenant)"], Double(status.signed))
         }
         page.begin(
-            "ledger_audited_size", .gauge, "Events last held against everything that was signed.")
+            "ledger_audited_size", .gauge,
+            "Events in the last comparison of the log with all checkpoints.")
         for status in statuses where status.isHeld {
             page.sample(
                 "ledger_audited_size", ["tenant": "\(status.tenant)"], Double(status.audited ?? 0))
         }
         page.begin(
             "ledger_sealing_refused", .gauge,
-            "Whether a log is not signed any more, because it is not what was signed before.")
+            "Whether sealing has stopped because the log contradicts a checkpoint.")
         for status in statuses {
             page.sample(
                 "ledger_sealing_refused", ["tenant": "\(status.tenant)"],
@@ -87,7 +89,7 @@ struct MetricsPage: Sendable {
             page.sample(
                 "ledger_head_position", ["tenant": "\(status.tenant)"], Double(status.head.value))
         }
-        page.begin("ledger_projection_lag_events", .gauge, "Events that are not folded yet.")
+        page.begin("ledger_projection_lag_events", .gauge, "Events not folded yet.")
         for status in statuses {
             page.sample("ledger_projection_lag_events", of: status, Double(status.lag))
         }

@@ -9,7 +9,7 @@ struct MetricsText {
 
     private(set) var text = ""
 
-    /// Begins a metric; its samples have to follow.
+    /// Begins a metric; its samples must follow.
     mutating func begin(_ name: String, _ kind: Kind, _ help: String) {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the process says of itself.
+/// The metrics of the process.
 enum ProcessMetrics {
     /// Writes the build and the memory in use.
     static func write(to page: inout MetricsText) {
@@ -11,7 +11,7 @@ enum ProcessMetrics {
             "process_resident_memory_bytes", .gauge, "Resident memory in bytes.", Double(bytes))
     }
 
-    /// Resident memory as Linux counts it: the second number of `/proc/self/statm`, in pages.
+    /// Returns the resident memory: the second number of `/proc/self/statm`, in pages.
     private static func residentBytes() -> Int? {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else {
             return nil

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Counts answered requests by method, route template and status.
 ///
-/// The labels come from closed lists, so that strangers cannot make new series.
+/// The labels come from closed lists, so that clients cannot create new series.
 final class RequestMetrics: Sendable {
     private struct Route: Hashable, Comparable {
         let method: String
@@ -15,7 +15,7 @@ final class RequestMetrics: Sendable {
     }
 
     private struct Measures {
-        // A few at most: looking through them is cheaper than a dictionary.
+        // At most a few: a scan is cheaper than a dictionary.
         var statuses: [(status: Int, count: Int)] = []
         var seconds = Histogram()
 
@@ -31,7 +31,7 @@ final class RequestMetrics: Sendable {
 
     private let routes = Mutex<[Route: Measures]>([:])
 
-    /// Notes an answered request and how long it took.
+    /// Records an answered request and its duration.
     func observe(_ request: RequestObservation, seconds: Double) {
         let route = Route(method: request.method, template: request.route)
         routes.withLock { routes in
@@ -54,7 +54,8 @@ final class RequestMetrics: Sendable {
             }
         }
         page.begin(
-            "ledger_http_request_seconds", .histogram, "Time from a received request to its answer."
+            "ledger_http_request_seconds", .histogram,
+            "Time from receiving a request to its answer."
         )
         for (route, measures) in all {
             page.samples(

@@ -1,31 +1,32 @@
 import LedgerPostgres
 
-/// What the metrics say of webhooks, where a tenant has some.
+/// The metrics of webhooks, for tenants that have some.
 enum WebhookMetrics {
-    /// Writes how the endpoints stand, and what the attempts of this process have ended in.
+    /// Writes the state of the endpoints and the results of this process's delivery attempts.
     static func write(
         _ webhooks: [Webhook], outcomes: [WebhookCount], to page: inout MetricsText
     ) {
         guard !webhooks.isEmpty else { return }
         gauge(
-            "ledger_webhook_lag_events", "Events that were not looked at for a webhook.", webhooks,
+            "ledger_webhook_lag_events", "Events not yet processed for a webhook.", webhooks,
             \.lag, to: &page)
         gauge(
-            "ledger_webhook_pending_events", "Events that are on their way to a webhook.",
+            "ledger_webhook_pending_events", "Events queued for a webhook.",
             webhooks, \.pending, to: &page)
         gauge(
-            "ledger_webhook_dead_events", "Events that were given up for a webhook.", webhooks,
+            "ledger_webhook_dead_events", "Events whose delivery to a webhook was given up.",
+            webhooks,
             \.dead, to: &page)
         page.begin(
             "ledger_webhook_enabled", .gauge,
-            "Whether events are sent: 0 when an operator or the receiver (410) ended it.")
+            "Whether events are sent: 0 after an operator or the receiver (410) has stopped it.")
         for webhook in webhooks {
             page.sample(
                 "ledger_webhook_enabled", labels(webhook), webhook.state == .enabled ? 1 : 0)
         }
         page.begin(
             "ledger_webhook_attempts_total", .counter,
-            "Attempts of this process to send an event, by what they ended in.")
+            "Delivery attempts of this process, by result.")
         for outcome in outcomes {
             page.sample(
                 "ledger_webhook_attempts_total",

@@ -2,13 +2,13 @@ import HTTP
 import LedgerAPI
 import Synchronization
 
-/// Stands in for handlers that need to know the port before they can be made.
+/// A placeholder for handlers that can be made only when the port is known.
 final class LateHandler: Sendable {
     typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
     typealias Reject = @Sendable (HTTPRejection, HTTPHeaders) -> HTTPResponse
 
-    /// A type of its own and not a tuple: closures that a generic lock lends in and out of itself are
-    /// wrapped once more at each access, and every request would cost more than the one before it.
+    /// A struct instead of a tuple: closures passed in and out of a generic lock are wrapped again at each
+    /// access, so that every request would cost more than the one before it.
     private struct Handlers {
         let answer: Handler
         let reject: Reject
@@ -16,18 +16,18 @@ final class LateHandler: Sendable {
 
     private let handlers = Mutex<Handlers?>(nil)
 
-    /// Gives everything to these from now on.
+    /// Sets the handlers for all further requests.
     func set(answer: @escaping Handler, reject: @escaping Reject) {
         handlers.withLock { $0 = Handlers(answer: answer, reject: reject) }
     }
 
-    /// Answers a request; one that comes too early is told to come again.
+    /// Answers a request; before the handlers are set, with 503 and `Retry-After`.
     func answer(_ request: HTTPRequest) async -> HTTPResponse {
         guard let answer = handlers.withLock({ $0?.answer }) else { return Self.starting }
         return await answer(request)
     }
 
-    /// Answers what the server itself refuses.
+    /// Answers a request that the server itself rejects.
     func reject(_ rejection: HTTPRejection, _ headers: HTTPHeaders) -> HTTPResponse {
         handlers.withLock { $0?.reject }?(rejection, headers) ?? Self.starting
     }

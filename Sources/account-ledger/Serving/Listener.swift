@@ -1,10 +1,10 @@
 import HTTP
 import LedgerAPI
 
-/// A listening server whose handler is given to it later.
+/// A listening server whose handlers are set later.
 struct Listener: Sendable {
     let handler: LateHandler
-    /// Where it listens, with the port that it really has.
+    /// The listening address, with the actual port.
     let address: String
     private let server: HTTPServer
 
@@ -16,7 +16,7 @@ struct Listener: Sendable {
     ) throws(Fault) {
         let handler = LateHandler()
         var limits = limits
-        // Handlers that all wait for somebody must not make the process look dead.
+        // Health checks are answered even when all handlers are waiting.
         limits.alwaysAdmittedPaths = API.healthPaths
         do throws(HTTPServerError) {
             server = try HTTPServer(
@@ -30,7 +30,7 @@ struct Listener: Sendable {
         self.address = "\(host):\(server.port)"
     }
 
-    /// Stops accepting, answers what was accepted, then closes.
+    /// Stops accepting, answers the accepted requests, then closes.
     func stop(grace: Duration) async {
         await server.stop(grace: grace)
     }

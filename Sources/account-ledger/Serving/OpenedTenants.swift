@@ -2,7 +2,7 @@ import Ledger
 import LedgerPostgres
 import Postgres
 
-/// How each tenant's log began, which says what mode and which keys the ledger wants.
+/// The first events and key rotations of all tenants, which determine the ledger's mode and keys.
 struct OpenedTenants: Sendable {
     private static let statement = Statement(
         "opened_tenants",
@@ -13,7 +13,7 @@ struct OpenedTenants: Sendable {
         ORDER BY h.tenant_id
         """)
 
-    /// Few, and found by an index of their own.
+    /// Rotations are few and have an index of their own.
     private static let rotations = Statement(
         "rotated_keys",
         """
@@ -24,7 +24,7 @@ struct OpenedTenants: Sendable {
         ORDER BY h.tenant_id, e.position
         """)
 
-    /// Whether an account's key or a webhook's secret is wrapped with one of some keys.
+    /// Finds an account key or a webhook secret that is wrapped with one of some keys.
     private static let usesKeys = Statement(
         "uses_wrapping_keys",
         """
@@ -36,14 +36,14 @@ struct OpenedTenants: Sendable {
         """)
 
     private let url: String
-    /// The first event of each tenant that has one.
+    /// The first event of each tenant.
     let facts: [TenantID: LedgerOpened]
-    /// The keys that took others' places since, in order.
+    /// The key rotations of each tenant, in order.
     let rotations: [TenantID: [KeyRotated]]
 
-    /// Reads a database, once it has shown that its schema is this binary's.
+    /// Reads a database after a check that its schema is this binary's.
     ///
-    /// - Throws: `Fault` with one line when the database is away or its schema does not fit.
+    /// - Throws: `Fault` with one line when the database can't be reached or has another schema.
     static func read(url: String) throws(Fault) -> OpenedTenants {
         try SchemaCheck.withConnection(to: url) { try OpenedTenants(url: url, $0) }
     }
@@ -58,7 +58,10 @@ struct OpenedTenants: Sendable {
             guard let tenant = TenantID(name),
                 let recorded = try? EntryEncoding.decode(try first.bytes(row, 1)),
                 case .ledgerOpened(let fact) = recorded.event
-            else { throw Fault("the log of tenant \(Arguments.quoted(name)) does not begin well") }
+            else {
+                throw Fault(
+                    "the log of tenant \(Arguments.quoted(name)) does not begin with a valid event")
+            }
             facts[tenant] = fact
         }
         let changes = try connection.query(Self.rotations)
@@ -74,7 +77,7 @@ struct OpenedTenants: Sendable {
         self.rotations = rotations
     }
 
-    /// The keys of a kind that a tenant's log names, the last one last.
+    /// Returns the keys of a kind that a tenant's log names, the current one last.
     func keys(of kind: KeyChoice.Kind, in tenant: TenantID) -> [String] {
         guard let fact = facts[tenant] else { return [] }
         let first: String? =
@@ -87,22 +90,23 @@ struct OpenedTenants: Sendable {
             + (rotations[tenant] ?? []).filter { $0.kind.rawValue == kind.rawValue }.map(\.key)
     }
 
-    /// The keys of the directory, which are made for a ledger that has no events yet.
+    /// Loads the keys of the directory, and creates them for a ledger without events.
     ///
-    /// - Throws: `Fault` when mode and keys are not the ledger's.
+    /// - Throws: `Fault` when the mode or the keys are not the ledger's.
     func keys(
         from directory: KeyDirectory, mode: LedgerOpened.Mode
     ) throws(Fault) -> Keys {
         try checkMode(mode)
         guard let keys = facts.isEmpty ? try directory.loadOrMake() : try load(directory) else {
             throw directory.fault(
-                "\(directory.path) holds no keys, but the ledger was begun with some: restore them")
+                "\(directory.path) holds no keys, but the ledger exists and needs its keys: restore them"
+            )
         }
         try checkKeys(keys, from: directory)
         return keys
     }
 
-    /// The first MAC key is made for a ledger of a former release, of which no log names one.
+    /// Loads the keys, and creates the first MAC key for a ledger of a former release.
     private func load(_ directory: KeyDirectory) throws(Fault) -> Keys? {
         let isNamed = facts.keys.contains { !keys(of: .mac, in: $0).isEmpty }
         return isNamed ? try directory.load() : try directory.loadWithMACKey()
@@ -116,8 +120,8 @@ struct OpenedTenants: Sendable {
         }
     }
 
-    /// The last key of each kind that a log names has to be there, and every one that has wrapped the
-    /// key of an account, or a webhook's secret, which is not wrapped anew.
+    /// Checks that the last key of each kind that a log names exists, and every key that still wraps the
+    /// key of an account or a webhook's secret.
     private func checkKeys(_ keys: Keys, from directory: KeyDirectory) throws(Fault) {
         for (tenant, _) in sorted {
             let token = self.keys(of: .token, in: tenant).last
@@ -140,12 +144,12 @@ struct OpenedTenants: Sendable {
             if let missing {
                 throw directory.fault(
                     "\(directory.path) lacks the \(missing) that the ledger of tenant \(tenant)"
-                        + " works with")
+                        + " requires")
             }
         }
     }
 
-    /// One of these keys that still wraps the key of an account, or the secret of a webhook, of the tenant.
+    /// Returns one of these keys that still wraps an account key or a webhook secret of the tenant.
     func usedKey(of tenant: TenantID, among ids: Set<String>) throws(Fault) -> String? {
         guard !ids.isEmpty else { return nil }
         return try SchemaCheck.withConnection(to: url) { connection in

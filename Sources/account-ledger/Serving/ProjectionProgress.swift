@@ -1,10 +1,10 @@
 import LedgerPostgres
 
-/// How far the projections are, in a line for operators.
+/// The progress of the projections, in a line for operators.
 enum ProjectionProgress {
     private static let shownMax = 5
 
-    /// Names those that have stopped, then those that are furthest behind.
+    /// Returns the stopped projections, then those furthest behind.
     static func line(_ all: [ProjectionStatus]) -> String {
         let behind = all.filter { $0.failure != nil || $0.lag > 0 }
             .sorted { ($0.failure == nil ? 1 : 0, -$0.lag) < ($1.failure == nil ? 1 : 0, -$1.lag) }

@@ -2,11 +2,11 @@ import LedgerAPI
 import LedgerPostgres
 import Postgres
 
-/// Finds out whether the service can do its work; asked often, it asks the database once a second.
+/// Checks whether the service is ready; queries the database at most once a second.
 actor ReadinessProbe {
     private static let answerLasts = Duration.seconds(1)
 
-    // On in a standby as well.
+    // Also on in a standby.
     private static let isReadOnly = Statement(
         "is_read_only", "SELECT current_setting('transaction_read_only') = 'on'")
 
@@ -42,17 +42,17 @@ actor ReadinessProbe {
         _ session: Session, _ sequencer: Sequencer, _ projector: Projector, _ sealer: Sealer?
     ) async -> Readiness {
         var checks: [Readiness.Check] = []
-        var progress = "no checkpoint can be read"
+        var progress = "can't read the checkpoints"
         do {
             let (status, isReadOnly) = try await session.run {
                 (try Migrator.status(of: $0), try $0.query(Self.isReadOnly).bool(0, 0))
             }
-            // Where the URL leads may be another server now, such as a new primary.
+            // The URL may lead to another server now, such as a new primary.
             if isReadOnly { await session.close() }
             let problem = SchemaCheck.problem(status)
             checks.append(
                 Readiness.Check(
-                    "database", isReady: !isReadOnly, detail: isReadOnly ? "takes no writes" : nil))
+                    "database", isReady: !isReadOnly, detail: isReadOnly ? "is read-only" : nil))
             checks.append(Readiness.Check("schema", isReady: problem == nil, detail: problem))
             if problem == nil { progress = ProjectionProgress.line(try await projector.status()) }
         } catch {
@@ -62,7 +62,7 @@ actor ReadinessProbe {
         checks.append(
             Readiness.Check(
                 "commands", isReady: !isFailing,
-                detail: isFailing ? "the database carries none out" : nil))
+                detail: isFailing ? "the database executes no commands" : nil))
         checks.append(
             Readiness.Check("projector", isReady: projector.isAlive(), detail: progress))
         if let sealer {
@@ -70,7 +70,7 @@ actor ReadinessProbe {
             checks.append(
                 Readiness.Check(
                     "sealer",
-                    // One log that is not signed is no reason to serve nobody: see `docs/sealing.md`.
+                    // A log that is not signed is no reason to stop serving: see `docs/sealing.md`.
                     isReady: sealer.isAlive() && sealer.isCurrent
                         && (statuses.isEmpty || statuses.contains { !$0.isDown }),
                     detail: SealingProgress.line(statuses, isCurrent: sealer.isCurrent)))

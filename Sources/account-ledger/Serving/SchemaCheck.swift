@@ -1,11 +1,11 @@
 import LedgerPostgres
 import Postgres
 
-/// Whether the database's schema is the one that this binary was written for.
+/// The check that the database has this binary's schema.
 enum SchemaCheck {
-    /// Connects for a while, once the database has shown that its schema fits.
+    /// Passes a connection to the body after the schema check.
     ///
-    /// - Throws: `Fault` with one line when the database is away or its schema does not fit.
+    /// - Throws: `Fault` with one line when the database can't be reached or has another schema.
     static func withConnection<Value>(
         to url: String, named setting: Setting = .databaseURL,
         _ body: (Connection) throws -> Value
@@ -23,19 +23,19 @@ enum SchemaCheck {
         }
     }
 
-    /// One line about a schema that does not fit; nil for the current one.
+    /// Returns one line about another schema; nil for the current one.
     static func problem(_ status: SchemaStatus) -> String? {
         switch status {
         case .current:
             nil
         case .missing:
-            "the database holds no ledger yet: run \(Syntax.program) migrate"
+            "the database has no ledger yet: run \(Syntax.program) migrate"
         case .behind(let from, let to):
-            "the schema is at version \(from), this binary wants \(to): run \(Syntax.program) migrate"
+            "the schema has version \(from), this binary requires \(to): run \(Syntax.program) migrate"
         case .newer(let version):
-            "the schema is at version \(version), newer than this binary"
+            "the schema has version \(version), which is newer than this binary"
         case .differs(let version):
-            "migration \(version) of the database is not the one this binary carries"
+            "migration \(version) of the database differs from this binary's"
         }
     }
 }

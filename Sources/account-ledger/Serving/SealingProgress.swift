@@ -1,18 +1,18 @@
 import LedgerPostgres
 
-/// How sealing stands, in a line for operators.
+/// The progress of sealing, in a line for operators.
 enum SealingProgress {
     private static let shownMax = 5
 
-    /// Names the logs that are not signed further; then how many this process seals.
+    /// Returns the logs that are no longer signed, or else the number that this process seals.
     static func line(_ all: [SealerStatus], isCurrent: Bool) -> String {
-        guard isCurrent else { return "no log could be looked at for too long" }
+        guard isCurrent else { return "no log could be checked for too long" }
         let troubled = all.filter { $0.refusal != nil || $0.isStuck }
         guard troubled.isEmpty else {
             let shown = troubled.prefix(shownMax).map { status in
                 let why =
                     status.refusal.map { "\($0)" } ?? "\(status.size - status.signed) events wait"
-                return "\(status.tenant) is not signed any more: \(why)"
+                return "\(status.tenant) is no longer signed: \(why)"
             }
             let more = troubled.count - shown.count
             return shown.joined(separator: "; ") + (more > 0 ? "; and \(more) more" : "")

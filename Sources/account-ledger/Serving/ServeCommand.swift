@@ -6,13 +6,13 @@ enum ServeCommand {
         words: ["serve"], summary: "answer the HTTP API until SIGTERM or SIGINT",
         settings: Setting.allCases.filter { $0 != .migrateURL },
         details: """
-            Writes JSON lines to standard error; the line whose msg is "ready" names the addresses. The
-            first signal stops it gracefully: what was accepted is answered and committed. A second one
-            ends it at once.
+            Writes JSON lines to standard error; the line whose msg is "ready" names the addresses. The first
+            signal stops the server gracefully: accepted requests are answered and committed. A second signal
+            stops it immediately.
             """)
 
-    /// How soon after the first a signal is its echo: who stops a whole process group and then its
-    /// leader, as shells and `timeout` do, means one stop.
+    /// Time during which another signal counts as the same one: shells and `timeout` signal a whole process
+    /// group and then its leader.
     private static let echoTime = Duration.milliseconds(500)
 
     static func run(_: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -34,21 +34,21 @@ enum ServeCommand {
         return .success
     }
 
-    /// Sees to it that a stop ends, at the second signal or when its time is over.
+    /// Ends the process at the second signal or when the time for a graceful stop is over.
     private static func endAtOnce(
         on signals: AsyncStream<Int32>, after grace: Duration, log: Log
     ) {
         let first = ContinuousClock.now
         Task.detached {
             for await _ in signals where ContinuousClock.now - first > echoTime {
-                log.write(.warning, "stopped at once by a second signal")
+                log.write(.warning, "stopped immediately by a second signal")
                 log.flush()
                 ExitCode.fault.endProcess()
             }
         }
         Task.detached {
             try await Task.sleep(for: grace)
-            log.write(.error, "stopped before everything was finished")
+            log.write(.error, "stopped before all work was finished")
             log.flush()
             ExitCode.fault.endProcess()
         }

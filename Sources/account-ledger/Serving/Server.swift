@@ -4,14 +4,14 @@ import Ledger
 import LedgerAPI
 import LedgerPostgres
 
-/// A process that serves: listeners, the workers behind them, and what is between.
+/// A serving process: the listeners, the API and the background workers.
 struct Server: Sendable {
-    /// The most connections of clients; fewer where the system allows fewer.
+    /// The most client connections; fewer where the system allows fewer.
     private static let connectionsMax = 16_384
     private static let headerBytesMax = 8_192
-    /// The most open streams of events.
+    /// The most open event streams.
     private static let streamsMax = 64
-    /// How long a request waits for the answer that there is no room: what its `Retry-After` says.
+    /// The delay before a request is refused for lack of capacity: the same as its `Retry-After`.
     private static let refusalDelay = Duration.seconds(1)
 
     private let configuration: ServeConfiguration
@@ -26,9 +26,9 @@ struct Server: Sendable {
     private let faults = FaultNote()
     private let workers: Workers
 
-    /// Checks that everything fits together, and binds.
+    /// Checks the configuration against the database, and binds.
     ///
-    /// - Throws: `Fault` with the one line that ends the start.
+    /// - Throws: `Fault` with one line that explains why the start failed.
     init(_ configuration: ServeConfiguration, log: Log) async throws {
         self.configuration = configuration
         self.log = log
@@ -46,7 +46,7 @@ struct Server: Sendable {
         admin = try Listener(configuration.adminListen, of: .adminListen)
         self.api = api
         let base = "http://\(api.address)"
-        // The same for every process of one ledger, whatever port each has.
+        // The same for every process of a ledger, on any port.
         let issuer =
             configuration.issuer
             ?? "account-ledger:" + (opened.facts[.default]?.tokenKey ?? keys.token.keyID)
@@ -72,28 +72,28 @@ struct Server: Sendable {
             configuration, keys: keys, policy: { tenants[$0]?.policy }, faults: faults, log: log)
     }
 
-    /// Room for a crowd of connections, of which so many are served at a time as may wait.
+    /// Returns limits that allow many connections, of which as many are served as the queue admits.
     ///
-    /// A connection costs little, and one that is cut costs its client an answer. So there may be many,
-    /// and those for whom the queue has no room are told so, each at most once a second.
+    /// A connection is cheap, and a closed one costs its client the answer. So many are accepted, and
+    /// requests beyond the queue's capacity are refused, at most once a second per connection.
     private static func crowdLimits(_ configuration: ServeConfiguration) -> HTTPServerLimits {
         var limits = HTTPServerLimits()
         limits.connectionsMax = min(connectionsMax, DescriptorLimit.raise())
         limits.requestsInFlightMax = configuration.queueLimit
         limits.refusalDelay = refusalDelay
-        // What each connection's memory is made of; our own tokens have less than 1 KiB.
+        // Determines the memory per connection; our own tokens are smaller than 1 KiB.
         limits.headerBytesMax = headerBytesMax
         return limits
     }
 
-    /// Serves until `untilAsked` comes back, then stops gracefully.
+    /// Serves until `untilAsked` returns, then stops gracefully.
     ///
-    /// - Throws: `Fault` when the tenants can't be had or don't fit.
+    /// - Throws: `Fault` when the tenants can't be read or do not match the configuration.
     func run(untilAsked: () async -> Void) async throws {
         try await workers.run {
             try await openDefaultTenant()
             answerRequests()
-            // Cancelled when the stop is done.
+            // Cancelled at the end of the stop.
             async let _ = liveKeys.run()
             log.write(
                 .info, "ready",
@@ -102,28 +102,28 @@ struct Server: Sendable {
                     "mode": .text(configuration.mode.rawValue), "version": .text(Version.text),
                 ])
             await untilAsked()
-            // What is left of the time is for the workers.
+            // The rest of the time is for the workers.
             await api.stop(grace: configuration.stopGrace * 8 / 10)
             await admin.stop(grace: .zero)
         }
     }
 
-    /// Begins the log of `default` where there is none, and checks that no configured tenant is missing.
+    /// Creates the tenant `default` if necessary, and checks that every configured tenant exists.
     private func openDefaultTenant() async throws {
         let before = try OpenedTenants.read(url: configuration.databaseURL)
         if before.facts[.default] == nil {
             let result = await TenantOpening.open(
                 .default, mode: configuration.mode, keys: keys, on: workers.sequencer)
             guard case .success = result else {
-                throw Fault("the ledger can't be begun: \(faults.last ?? "no reason known")")
+                throw Fault("can't begin the ledger: \(faults.last ?? "unknown cause")")
             }
         }
-        // Another process may have begun it at the same moment, with other keys.
+        // Another process may have begun it at the same time, with other keys.
         let after = try OpenedTenants.read(url: configuration.databaseURL)
         _ = try after.keys(from: configuration.keys, mode: configuration.mode)
         if let missing = tenants.keys.sorted().first(where: { after.facts[$0] == nil }) {
             throw Fault(
-                "\(Setting.providers.name) has the tenant \(missing), which does not exist:"
+                "\(Setting.providers.name) configures tenant \(missing), which does not exist:"
                     + " run \(Syntax.program) tenant create \(missing)")
         }
     }
@@ -179,7 +179,7 @@ struct Server: Sendable {
             streams: streams())
     }
 
-    /// Streams read on a connection of their own, so that nobody waits behind them.
+    /// Makes the event streams, which read on their own connection so that no request waits for them.
     private func streams() -> EventStreams {
         let log = log
         return EventStreams(
@@ -189,14 +189,14 @@ struct Server: Sendable {
                 log.write(.error, "event stream fault", ["detail": .text($0)])
             },
             watch: workers.commits,
-            // Each is a request in flight for as long as it is open.
+            // Each open stream is a request in flight.
             countMax: max(1, min(Self.streamsMax, configuration.queueLimit / 4)))
     }
 
     private func services(probe: ReadinessProbe, requests: RequestMetrics) -> APIServices {
         APIServices(
             commands: workers.sequencer, accounts: workers.reads, audit: audit(),
-            // Those were looked for when the process started.
+            // Their existence was checked at the start.
             tenants: Tenants(url: configuration.databaseURL, known: Set(tenants.keys)),
             configurations: tenants,
             accessTokens: accessTokens, refreshTokens: RefreshTokens(key: keys.refresh),

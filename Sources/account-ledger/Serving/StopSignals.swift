@@ -1,16 +1,16 @@
 import Dispatch
 import Foundation
 
-/// SIGTERM and SIGINT as a sequence, instead of the process's end.
+/// SIGTERM and SIGINT as a sequence instead of their default action.
 enum StopSignals {
     private static let numbers = [SIGTERM, SIGINT]
 
-    /// The signals from now on.
+    /// Returns the signals received from now on.
     static func received() -> AsyncStream<Int32> {
         AsyncStream { continuation in
             let sources = Sources(
                 numbers.map { number in
-                    // The default action would end the process before the source hears of it.
+                    // The default action would end the process before the source receives the signal.
                     signal(number, SIG_IGN)
                     let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
                     source.setEventHandler { continuation.yield(number) }
@@ -21,7 +21,7 @@ enum StopSignals {
         }
     }
 
-    /// Keeps the sources alive as long as somebody may listen.
+    /// Keeps the sources alive as long as the stream.
     // Protected by being immutable; Dispatch lets any thread cancel a source.
     private final class Sources: @unchecked Sendable {
         private let all: [any DispatchSourceSignal]

@@ -2,7 +2,7 @@ import Cryptography
 import Ledger
 import LedgerPostgres
 
-/// Begins a tenant's log with the fact of its mode and its keys.
+/// Begins a tenant's log with an event that records its mode and its keys.
 enum TenantOpening {
     static func open(
         _ tenant: TenantID, mode: LedgerOpened.Mode, keys: Keys, on queue: some CommandQueue

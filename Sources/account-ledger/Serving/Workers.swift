@@ -2,23 +2,23 @@ import Cryptography
 import Ledger
 import LedgerPostgres
 
-/// What works in the background for as long as the process serves.
+/// The background workers of a serving process.
 struct Workers: Sendable {
     let sequencer: Sequencer
     let reads: AccountReads
     let access: AccessGate
     let projector: Projector
     let sweeper: Sweeper
-    /// Nil in a process that does not seal.
+    /// The sealer; nil in a process that does not seal.
     let sealer: Sealer?
     let erasure: ErasureWorker
-    /// Raised when this process has appended something.
+    /// Signalled when this process has appended events.
     let commits = AdvanceSignal()
     let webhooks: WebhookDispatcher
     private let sender = WebhookSender()
     let formerEmails: FormerEmailWorker
     private let watch: HolderWatch
-    /// One for the whole process: what it refuses is told once.
+    /// One for the whole process, so that each refusal is reported once.
     let fence = SchemaFence()
 
     init(
@@ -71,7 +71,7 @@ struct Workers: Sendable {
                 webhooks.wake()
             },
             onFault: { text in
-                // After a lost connection the database may be a restored one, with other events.
+                // After a lost connection the database may have been restored and hold other events.
                 recent.forget()
                 faults.note(text)
                 log.write(.error, "sequencer fault", ["detail": .text(text)])
@@ -91,7 +91,7 @@ struct Workers: Sendable {
         self.webhooks = webhooks
     }
 
-    /// Works while the body runs, and then until everything that was accepted has been answered.
+    /// Runs the workers during the body, and then until all accepted commands are answered.
     func run<Value: Sendable>(while body: () async throws -> Value) async throws -> Value {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await sequencer.run() }
@@ -103,7 +103,7 @@ struct Workers: Sendable {
             group.addTask { await erasure.run() }
             group.addTask {
                 await webhooks.run()
-                // Only now: until then answers of what is under way are waited for, which is bounded.
+                // Stopped last: answers to requests in flight are awaited before, which is bounded.
                 sender.stop()
             }
             group.addTask { await formerEmails.run() }

@@ -82,15 +82,15 @@ import Testing
             let kept = ["--keep-absorbed", "google"]
 
             let plain = try await story.run(["merge", ada, other, "--dry-run"])
-            #expect(plain.output.contains("account \(ada) absorbs account \(other):\n"))
+            #expect(plain.output.contains("merge account \(other) into account \(ada):\n"))
             #expect(plain.output.contains("  left behind   google  identity "))
-            #expect(plain.output.contains("  one of google stays: the survivor's\n"))
+            #expect(plain.output.contains("  one of google is kept: the survivor's\n"))
             let plan = try await story.run(["merge", ada, other, "--dry-run"] + kept)
             #expect(plan.status == 0, "\(plan.errors)")
-            #expect(plan.output.contains("  moves         google  identity "))
-            #expect(plan.output.contains("  gives way     google  identity "))
-            #expect(plan.output.contains("  one of google stays: the absorbed account's\n"))
-            #expect(plan.output.contains("signed in with apple, google\n"))
+            #expect(plan.output.contains("  moved         google  identity "))
+            #expect(plan.output.contains("  replaced      google  identity "))
+            #expect(plan.output.contains("  one of google is kept: the absorbed account's\n"))
+            #expect(plan.output.contains("sign-in is then possible with apple, google\n"))
             #expect(try await story.eventCount() == events)
             #expect(try await story.accesses().isEmpty, "a plan is no access")
 
@@ -98,7 +98,7 @@ import Testing
             #expect(merged.status == 0, "\(merged.errors)")
             #expect(merged.output.hasPrefix(plan.output), "what is done is what was shown")
             let done = try #require(
-                merged.output.firstMatch(of: /done; unmerge ([0-9a-f-]{36}) takes it back\n/))
+                merged.output.firstMatch(of: /merged; to undo: unmerge ([0-9a-f-]{36})\n/))
             let merge = String(done.output.1)
             #expect(try await story.eventCount() == events + 1)
             let line = try #require(try await story.accesses().last)
@@ -110,16 +110,16 @@ import Testing
                 #expect(erasure.status == 0, "\(erasure.errors)")
                 #expect(
                     erasure.output.hasPrefix(
-                        "account \(account) would be erased, and with it, because merges have made"
-                            + " them one, \(covered):\n"), "\(erasure.output)")
+                        "account \(account) would be erased, and also, because they were"
+                            + " merged, \(covered):\n"), "\(erasure.output)")
                 // What was left behind is forgotten, too.
-                #expect(erasure.output.contains("identities that would be forgotten: 3\n"))
+                #expect(erasure.output.contains("identities to delete: 3\n"))
                 #expect(erasure.output.contains(/plan: [0-9A-Za-z_-]{43}\n/))
                 let alone = try await story.refusal(["erase", account, "--reason", "case 7"])
                 let reason =
                     account == ada
-                    ? "other accounts would be erased than was agreed to"
-                    : "another account stands for it: it was merged into \(ada)"
+                    ? "the accounts to erase differ from the plan"
+                    : "the account was merged into account \(ada)"
                 #expect(alone.contains(reason), "\(alone)")
             }
             let account = try await story.run(["account", other])
@@ -127,7 +127,7 @@ import Testing
 
             let undo = try await story.run(["unmerge", merge, "--dry-run"])
             #expect(undo.status == 0, "\(undo.errors)")
-            #expect(undo.output.contains("account \(ada) and account \(other) are two again:\n"))
+            #expect(undo.output.contains("separate account \(other) from account \(ada):\n"))
             #expect(undo.output.contains("  to account \(other)\n"))
             #expect(try await story.eventCount() == events + 1)
             let undone = try await story.run(["unmerge", merge] + Self.case7)
@@ -156,21 +156,21 @@ import Testing
                     .contains("the tenant has no such account"))
             #expect(
                 try await story.refusal(["merge", ada, ada] + Self.case7)
-                    .contains("these are one account"))
+                    .contains("the two accounts are the same account"))
             #expect(
                 try await story.refusal(merge + ["--keep-absorbed", "apple"] + Self.case7)
-                    .contains("--keep-absorbed names apple, of which not both"))
+                    .contains("--keep-absorbed names apple, but not both"))
             #expect(
                 try await story.refusal(["unmerge", Self.someID] + Self.case7)
-                    .contains("has no merge"))
+                    .contains("no merge "))
             #expect(try await story.accesses().isEmpty, "nothing was tried")
 
             let merged = try await story.run(merge + Self.case7)
-            let done = try #require(merged.output.firstMatch(of: #/unmerge ([0-9a-f-]{36}) /#))
+            let done = try #require(merged.output.firstMatch(of: #/unmerge ([0-9a-f-]{36})/#))
             let event = String(done.output.1)
             #expect(
                 try await story.refusal(merge + Self.case7)
-                    .contains("another account stands for it: it was merged into \(ada)"))
+                    .contains("the account was merged into account \(ada)"))
             // The identity that was left behind opens another account.
             let server = try await deployment.serve()
             var stray = Device(server.client)
@@ -180,7 +180,7 @@ import Testing
             for words in [["--dry-run"], Self.case7] {
                 #expect(
                     try await story.refusal(["unmerge", event] + words)
-                        .contains("the merge can't be taken back any more: identity_changed"))
+                        .contains("the merge can no longer be undone: identity_changed"))
             }
             let lines = try await story.accesses()
             #expect(

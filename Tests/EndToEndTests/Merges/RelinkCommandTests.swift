@@ -36,8 +36,8 @@ import Testing
             let plan = try await deployment.tool.run(words + ["--dry-run"])
             #expect(
                 plan.output == """
-                    identity \(identity) of google belongs to account \(ada.userID) again
-                      afterwards it can be signed in with apple, google
+                    link identity \(identity) of google to account \(ada.userID) again
+                      sign-in is then possible with apple, google
 
                     """, "\(plan.errors)")
             #expect(try await ada.account().texts("linked_providers") == ["apple"])
