@@ -1,7 +1,7 @@
 /// Base64 with the standard alphabet and padding, RFC 4648 section 4.
 ///
-/// As in `Base64URL` one run of bytes has exactly one text: missing or superfluous padding, white
-/// space, other alphabets and non-zero trailing bits are all refused.
+/// As in `Base64URL`, a byte sequence has exactly one text: missing or superfluous padding, white
+/// space, other alphabets and non-zero trailing bits are refused.
 package enum Base64 {
     private static let padding = UInt8(ascii: "=")
 
@@ -16,7 +16,7 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Appends the text of bytes to bytes that are being written.
+    /// Appends the text of bytes to an output buffer.
     package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
         unsafe digits.withUnsafeBufferPointer { digits in
             var index = 0
@@ -34,12 +34,12 @@ package enum Base64 {
         }
     }
 
-    /// Decodes text, or returns nil when it is not the one canonical spelling of some bytes.
+    /// Decodes text; nil when it is not canonical.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         decode(Array(text.utf8)[...])
     }
 
-    /// Decodes ASCII text, or returns nil when it is not canonical.
+    /// Decodes ASCII text; nil when it is not canonical.
     package static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         guard text.count % 4 == 0 else {
             return nil
@@ -61,7 +61,7 @@ package enum Base64 {
         }
     }
 
-    /// The character of the other alphabet; nil for those that only the other alphabet has.
+    /// Converts a character to the URL-safe alphabet; nil for characters that only that alphabet has.
     private static func urlSafe(_ character: UInt8) -> UInt8? {
         switch character {
         case UInt8(ascii: "+"): UInt8(ascii: "-")

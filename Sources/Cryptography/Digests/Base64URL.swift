@@ -1,7 +1,7 @@
 /// Base64 with the URL-safe alphabet and without padding, RFC 4648 section 5 and RFC 7515 section 2.
 ///
-/// One run of bytes has exactly one text: padding, white space, other alphabets and non-zero
-/// trailing bits are all refused, so that a signed text can't be spelt in two ways.
+/// A byte sequence has exactly one text: padding, white space, other alphabets and non-zero trailing
+/// bits are refused, so that a signed text has no second spelling.
 package enum Base64URL {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
@@ -16,7 +16,7 @@ package enum Base64URL {
         return table
     }()
 
-    /// The number of characters that so many bytes take.
+    /// Returns the number of characters for a number of bytes.
     static func textCount(_ byteCount: Int) -> Int {
         (byteCount * 4 + 2) / 3
     }
@@ -32,19 +32,19 @@ package enum Base64URL {
         }
     }
 
-    /// Decodes text, or returns nil when it is not the one canonical spelling of some bytes.
+    /// Decodes text; nil when it is not canonical.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
-        // Texts are contiguous unless Foundation made them from its own.
+        // Texts are contiguous unless Foundation bridged them.
         let decoded = text.utf8.withContiguousStorageIfAvailable { characters in
             unsafe decode(characters)
         }
         return decoded ?? decode(String(text))
     }
 
-    /// Decodes ASCII text, or returns nil when it is not canonical.
+    /// Decodes ASCII text; nil when it is not canonical.
     static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         let rest = text.count % 4
-        // A lone last character has too few bits for a byte.
+        // A single last character has too few bits for a byte.
         guard rest != 1 else {
             return nil
         }
@@ -59,7 +59,7 @@ package enum Base64URL {
         return isCanonical ? bytes : nil
     }
 
-    /// Writes the text of bytes, for which the output must have room.
+    /// Writes the text of bytes; the output must have the capacity.
     static func write(
         _ input: UnsafeBufferPointer<UInt8>, to output: UnsafeMutableBufferPointer<UInt8>
     ) {
@@ -103,7 +103,7 @@ package enum Base64URL {
         }
     }
 
-    /// Fills the output; false when a character is foreign or a bit that stands for nothing is set.
+    /// Fills the output; false for a character outside the alphabet or a non-zero trailing bit.
     private static func read(
         _ text: UnsafeBufferPointer<UInt8>, into output: UnsafeMutableBufferPointer<UInt8>,
         _ table: UnsafeBufferPointer<UInt8>
@@ -116,7 +116,7 @@ package enum Base64URL {
             let b = UInt32(unsafe table[Int(text[source + 1])])
             let c = UInt32(unsafe table[Int(text[source + 2])])
             let d = UInt32(unsafe table[Int(text[source + 3])])
-            // A foreign character has the two bits set that no value of the alphabet has.
+            // A character outside the alphabet has two bits set that no value of the alphabet has.
             seen |= a | b | c | d
             let group = a << 18 | b << 12 | c << 6 | d
             unsafe output[target] = UInt8(truncatingIfNeeded: group >> 16)

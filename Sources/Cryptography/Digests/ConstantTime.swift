@@ -1,8 +1,8 @@
 internal import COpenSSL
 
-/// Compares two runs of bytes in a time that depends on their lengths only.
+/// Compares two byte sequences in a time that depends only on their lengths.
 ///
-/// Use it for everything an attacker may guess byte by byte: codes, tokens, digests of secrets.
+/// Use it for everything that an attacker could guess byte by byte: MACs, tokens, digests of secrets.
 package func constantTimeEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
     guard a.count == b.count else {
         return false

@@ -1,9 +1,9 @@
 internal import COpenSSL
 
-/// The OpenSSL algorithms this module uses, fetched once for the life of the process.
+/// The OpenSSL algorithms of this module, fetched once per process.
 ///
-/// Each is immutable after the fetch and OpenSSL lets any thread use it (`EVP_MD_fetch(3)`). They
-/// are never freed: they are needed as long as the process runs.
+/// Each is immutable after the fetch and may be used by any thread (`EVP_MD_fetch(3)`). They are
+/// never freed: they are needed as long as the process runs.
 enum FetchedAlgorithms {
     // Protected by being written once, under the lock of Swift's lazy global initialisation.
     nonisolated(unsafe) static let sha256: OpaquePointer = unsafe fetched(

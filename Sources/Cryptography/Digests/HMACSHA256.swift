@@ -4,14 +4,14 @@ internal import COpenSSL
 package enum HMACSHA256 {
     /// Computes the 32-byte authentication code of a message.
     ///
-    /// Compare codes with `constantTimeEqual`. Any key length is accepted, zero included.
+    /// Compare codes with `constantTimeEqual`. Keys may have any length, including zero.
     package static func code(key: [UInt8], _ message: [UInt8]) -> [UInt8] {
         unsafe key.withUnsafeBytes { keyBytes in
             unsafe code(key: keyBytes, message)
         }
     }
 
-    /// Computes the code of a message with a secret key, of which no copy is made.
+    /// Computes the code of a message with a secret key, without copying the key.
     package static func code(key: SymmetricKey, _ message: [UInt8]) -> [UInt8] {
         unsafe key.withBytes { keyBytes in
             unsafe code(key: keyBytes, message)

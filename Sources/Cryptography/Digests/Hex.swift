@@ -13,7 +13,7 @@ package enum Hex {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Decodes text of either case, or returns nil when it is not whole pairs of digits.
+    /// Decodes text of either case; nil unless it consists of pairs of digits.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count / 2)
@@ -32,7 +32,7 @@ package enum Hex {
         return high == nil ? bytes : nil
     }
 
-    /// Returns what a hexadecimal digit is worth, or nil for any other character.
+    /// Returns the value of a hexadecimal digit; nil for any other character.
     static func value(of character: UInt8) -> UInt8? {
         switch character {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")

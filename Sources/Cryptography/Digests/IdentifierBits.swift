@@ -1,18 +1,18 @@
 internal import Synchronization
 
-/// Unpredictable bits for identifiers and nonces, taken from OpenSSL's generator some kilobytes at a time.
+/// Unpredictable bits for identifiers and nonces, drawn from OpenSSL's generator in blocks of kilobytes.
 ///
-/// Asking for 16 bytes at a time costs most of a microsecond of bookkeeping, and a request needs three
-/// identifiers and a nonce. Not for secrets: bits that are handed out later lie in memory meanwhile.
+/// A call for 16 bytes costs most of a microsecond of overhead, and a request needs three identifiers and
+/// a nonce. Not for secrets: unused bits stay in memory.
 package final class IdentifierBits: Sendable {
     private static let wordCount = 512
 
     private let words = Mutex<[UInt64]>([])
 
-    /// Makes an empty store.
+    /// Makes an empty supply.
     package init() {}
 
-    /// Takes 128 bits that nobody gets again.
+    /// Returns 128 bits, which are never returned again.
     package func next() -> UInt128 {
         words.withLock { words in
             while true {

@@ -1,18 +1,18 @@
 internal import Synchronization
 
-/// Unpredictable bytes for salts and identifiers, taken from OpenSSL's generator some kilobytes at a time.
+/// Unpredictable bytes for salts and identifiers, drawn from OpenSSL's generator in blocks of kilobytes.
 ///
-/// Asking for a few bytes costs most of a microsecond of bookkeeping, as much as for hundreds. What is
-/// handed out is wiped here at once, so that a salt is nowhere but where it was put. Not for keys: bytes that
-/// are handed out later lie in memory meanwhile.
+/// A call for a few bytes costs most of a microsecond of overhead, as much as one for hundreds. Returned
+/// bytes are wiped here immediately, so that no copy of a salt remains. Not for keys: unused bytes stay in
+/// memory.
 package final class RandomSupply: Sendable {
     private static let byteCount = 4096
-    /// More than that is asked for by itself: it would throw much of a supply away.
+    /// Larger requests go to the generator directly: they would discard much of the supply.
     private static let sharedMax = 256
 
     private struct State {
         var bytes: [UInt8] = []
-        /// The first byte that nobody has yet.
+        /// The index of the first unused byte.
         var next = 0
     }
 
@@ -21,7 +21,7 @@ package final class RandomSupply: Sendable {
     /// Makes an empty supply.
     package init() {}
 
-    /// Takes bytes that nobody gets again.
+    /// Returns bytes, which are never returned again.
     package func bytes(_ count: Int) -> [UInt8] {
         guard count <= Self.sharedMax else { return SecureRandom.bytes(count) }
         return state.withLock { state in

@@ -1,13 +1,13 @@
 internal import COpenSSL
 
-/// A SHA-256 digest of bytes that come one after another.
+/// An incremental SHA-256 digest.
 ///
-/// A class with a context of its own: a value that another module keeps, of a type that is private
-/// here, does not link in release builds of Swift 6.3.1.
+/// A class with its own context: a value stored in another module whose type contains a private type of
+/// this module does not link in release builds of Swift 6.3.1.
 @safe package final class RunningSHA256 {
     private let context: OpaquePointer
 
-    /// Begins with no bytes.
+    /// Starts an empty digest.
     package init() {
         guard
             let made = unsafe EVP_MD_CTX_new(),
@@ -22,13 +22,13 @@ internal import COpenSSL
         unsafe EVP_MD_CTX_free(context)
     }
 
-    /// Takes the next bytes.
+    /// Adds the next bytes.
     package func update(_ bytes: [UInt8]) {
         let status = unsafe EVP_DigestUpdate(context, bytes, bytes.count)
         precondition(status == 1, "OpenSSL can't continue a SHA-256 digest")
     }
 
-    /// The digest of all bytes that were taken; nothing can be added then.
+    /// Returns the digest of all bytes; nothing can be added afterwards.
     package func finish() -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: SHA256.byteCount)
         let status = unsafe EVP_DigestFinal_ex(context, &digest, nil)
@@ -37,6 +37,6 @@ internal import COpenSSL
     }
 }
 
-// A library's handle that one thread uses.
+// The handle may be used by one thread only.
 @available(*, unavailable)
 extension RunningSHA256: Sendable {}

@@ -1,10 +1,9 @@
 internal import COpenSSL
 
-/// SHA-256, and the two domain-separated forms of it that a Merkle tree needs.
+/// SHA-256, and its two domain-separated forms for Merkle trees.
 ///
-/// A context is made for each call: with the algorithm fetched once that costs 20 ns more than
-/// reusing one, and nothing is shared between threads. Asking OpenSSL for the algorithm by name in
-/// each call would cost 175 ns.
+/// Each call makes a context: with the algorithm fetched once, that costs 20 ns more than reusing one,
+/// and nothing is shared between threads. Fetching the algorithm by name in each call would cost 175 ns.
 package enum SHA256 {
     /// Number of bytes in a digest.
     package static let byteCount = 32
@@ -12,14 +11,14 @@ package enum SHA256 {
     /// A digest as four numbers, most significant first.
     package typealias Words = (UInt64, UInt64, UInt64, UInt64)
 
-    /// Digests one run of bytes.
+    /// Digests bytes.
     package static func hash(_ bytes: [UInt8]) -> [UInt8] {
         digest { context in
             context.update(bytes)
         }
     }
 
-    /// Digests the UTF-8 bytes of a text, without copying them first.
+    /// Digests the UTF-8 bytes of a text without copying them.
     package static func hash(_ text: String) -> [UInt8] {
         var text = text
         return text.withUTF8 { bytes in
@@ -29,7 +28,7 @@ package enum SHA256 {
         }
     }
 
-    /// Digests several runs of bytes as if they were one, without joining them first.
+    /// Digests the concatenation of several byte sequences without joining them.
     package static func hash(_ parts: [UInt8]...) -> [UInt8] {
         digest { context in
             for part in parts {
@@ -59,7 +58,7 @@ package enum SHA256 {
         }
     }
 
-    /// Digests one run of bytes into words, for what keeps digests without an array of each.
+    /// Digests bytes into words, for callers that store digests without an array for each.
     package static func words(of bytes: [UInt8]) -> Words {
         let context = DigestContext()
         context.update(bytes)
@@ -81,7 +80,7 @@ package enum SHA256 {
     }
 }
 
-/// One running SHA-256 computation; owns its OpenSSL context.
+/// A SHA-256 computation; owns its OpenSSL context.
 @safe private struct DigestContext: ~Copyable {
     private let context: OpaquePointer
 

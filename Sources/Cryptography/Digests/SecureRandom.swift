@@ -1,8 +1,8 @@
 internal import COpenSSL
 
-/// Random bytes fit for keys, tokens and salts, from OpenSSL's seeded generator.
+/// Random bytes for keys, tokens and salts, from OpenSSL's seeded generator.
 ///
-/// A failing generator ends the process: nothing sensible can go on without randomness.
+/// A failing generator ends the process, which can't continue without randomness.
 package enum SecureRandom {
     /// Makes the given number of unpredictable bytes.
     package static func bytes(_ count: Int) -> [UInt8] {

@@ -14,7 +14,7 @@ package enum AESGCM {
     /// Largest plaintext that can be sealed, in bytes.
     package static let plaintextBytesMax = 1 << 30
 
-    // A nonce is no secret: it stands in its box.
+    // A nonce is not secret: it is part of its box.
     private static let nonceBits = IdentifierBits()
 
     /// Encrypts a plaintext and authenticates it together with additional bytes.
@@ -30,7 +30,7 @@ package enum AESGCM {
         return seal(plaintext, key: key, additional: additional, nonce: nonce)
     }
 
-    /// Opens a box, or returns nil when the key, the additional bytes or any bit of the box differ.
+    /// Decrypts a box; nil when the key, the additional bytes or any bit of the box differs.
     package static func open(
         _ box: [UInt8], key: SymmetricKey, additional: [UInt8]
     ) -> [UInt8]? {
@@ -51,7 +51,7 @@ package enum AESGCM {
         return plaintext
     }
 
-    /// Seals with a nonce the caller chose; only for published test vectors.
+    /// Seals with the caller's nonce; only for published test vectors.
     static func seal(
         _ plaintext: [UInt8], key: SymmetricKey, additional: [UInt8], nonce: [UInt8]
     ) -> [UInt8] {

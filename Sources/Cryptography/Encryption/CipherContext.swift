@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// One AES-256-GCM computation; owns its OpenSSL context.
+/// An AES-256-GCM computation; owns its OpenSSL context.
 @safe struct CipherContext: ~Copyable {
     enum Direction: Int32 {
         case decrypt = 0
@@ -35,7 +35,7 @@ internal import COpenSSL
         unsafe EVP_CIPHER_CTX_free(context)
     }
 
-    /// Encrypts or decrypts everything in one step into memory of the same length.
+    /// Encrypts or decrypts the whole input in one step into memory of the same length.
     func crypt(_ input: ArraySlice<UInt8>, to output: UnsafeMutableBufferPointer<UInt8>) {
         precondition(output.count == input.count, "AES-GCM keeps the length")
         guard !input.isEmpty else {
@@ -46,7 +46,7 @@ internal import COpenSSL
             unsafe EVP_CipherUpdate(
                 context, output.baseAddress, &written, bytes.baseAddress, Int32(bytes.count))
         }
-        precondition(status == 1 && Int(written) == input.count, "AES-256-GCM stopped short")
+        precondition(status == 1 && Int(written) == input.count, "AES-256-GCM wrote too few bytes")
     }
 
     /// Ends an encryption and writes its tag.
@@ -58,7 +58,7 @@ internal import COpenSSL
         precondition(status == 1, "OpenSSL has no tag")
     }
 
-    /// Ends a decryption; false means that what was decrypted must be thrown away.
+    /// Ends a decryption; false means that the output must be discarded.
     func finishes(withTag tag: ArraySlice<UInt8>) -> Bool {
         precondition(tag.count == AESGCM.tagByteCount, "an AES-GCM tag has 16 bytes")
         var tag = Array(tag)
@@ -70,7 +70,7 @@ internal import COpenSSL
     }
 
     private func ends() -> Bool {
-        // GCM writes nothing at the end; the buffer is there because OpenSSL wants one.
+        // GCM writes nothing at the end, but OpenSSL requires a buffer.
         unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: AESGCM.tagByteCount) {
             var written: Int32 = 0
             return unsafe EVP_CipherFinal_ex(context, $0.baseAddress, &written) == 1

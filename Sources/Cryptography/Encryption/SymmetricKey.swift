@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// A 256-bit secret key, wiped from memory when the last copy of the value goes away.
+/// A 256-bit secret key, wiped from memory when the last copy of the value is released.
 ///
 /// Printing, reflecting or interpolating one shows none of its bytes.
 package struct SymmetricKey: Sendable, CustomStringConvertible, CustomReflectable {
@@ -9,9 +9,9 @@ package struct SymmetricKey: Sendable, CustomStringConvertible, CustomReflectabl
 
     private let storage: WipedBytes
 
-    /// Takes over a key of exactly 32 bytes; nil for any other length.
+    /// Copies a key of exactly 32 bytes; nil for any other length.
     ///
-    /// The array that was passed in is the caller's and is not wiped.
+    /// The caller's array is not wiped.
     package init?(bytes: [UInt8]) {
         guard bytes.count == SymmetricKey.byteCount else {
             return nil
@@ -33,7 +33,7 @@ package struct SymmetricKey: Sendable, CustomStringConvertible, CustomReflectabl
             })
     }
 
-    /// A copy of the key's bytes, for sealing it under another key or deriving from it.
+    /// Returns a copy of the key's bytes, for wrapping the key or deriving another from it.
     ///
     /// The copy is an ordinary array: it is not wiped, so keep it short-lived and never log it.
     package func copiedBytes() -> [UInt8] {
@@ -42,12 +42,12 @@ package struct SymmetricKey: Sendable, CustomStringConvertible, CustomReflectabl
         }
     }
 
-    /// Lends the key's bytes to OpenSSL.
+    /// Passes the key's bytes to the body, for calls of OpenSSL.
     func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         unsafe storage.withBytes(body)
     }
 
-    /// A text that names the type and nothing else.
+    /// The name of the type, without any key material.
     package var description: String {
         "SymmetricKey(redacted)"
     }
@@ -60,7 +60,7 @@ package struct SymmetricKey: Sendable, CustomStringConvertible, CustomReflectabl
 
 /// A fixed block of memory that is overwritten with zeros before it is freed.
 ///
-/// An array would not do: it copies itself when it grows or is written to, and frees without wiping.
+/// An array is unsuitable: it copies itself on growth and writes, and frees memory without wiping it.
 // Protected by being immutable after `init`: the memory is only read until `deinit`.
 @safe private final class WipedBytes: @unchecked Sendable {
     private let memory: UnsafeMutableRawBufferPointer

@@ -1,6 +1,6 @@
 /// Checks ID tokens against one provider's policy, OpenID Connect Core section 3.1.3.7.
 package struct IDTokenChecker: Sendable {
-    /// The policy that tokens are held against.
+    /// The policy that tokens must satisfy.
     package let policy: IDTokenPolicy
 
     /// Makes a checker for one provider.
@@ -10,14 +10,14 @@ package struct IDTokenChecker: Sendable {
 
     /// Checks a token and returns its claims.
     ///
-    /// The signature is checked before any claim is looked at.
+    /// The signature is checked before any claim is read.
     ///
     /// - Parameters:
     ///   - token: The compact JWS.
-    ///   - nonce: What the client sent as nonce; an empty text counts as none.
+    ///   - nonce: The client's nonce; an empty text counts as none.
     ///   - keys: The provider's keys.
     ///   - now: The time in whole seconds since 1970.
-    /// - Returns: What the token says.
+    /// - Returns: The claims of the token.
     /// - Throws: The first rule that the token breaks.
     package func check(
         _ token: String, nonce: String?, keys: KeySet, now: Int64
@@ -28,14 +28,14 @@ package struct IDTokenChecker: Sendable {
 
     /// Checks a token with keys from a cache, which may wait for the provider.
     ///
-    /// A token that its header alone condemns never reaches the cache.
+    /// A token with an invalid header is refused before the cache is used.
     ///
     /// - Parameters:
     ///   - token: The compact JWS.
-    ///   - nonce: What the client sent as nonce; an empty text counts as none.
+    ///   - nonce: The client's nonce; an empty text counts as none.
     ///   - keys: The cache of the provider's keys.
     ///   - now: The time in whole seconds since 1970.
-    /// - Returns: What the token says.
+    /// - Returns: The claims of the token.
     /// - Throws: The first rule that the token breaks, or `keysUnavailable`.
     package func check(
         _ token: String, nonce: String?, keys: KeySetCache, now: Int64

@@ -1,4 +1,4 @@
-/// What a checked ID token says.
+/// The claims of a checked ID token.
 ///
 /// All of it is personal data except the times; `description` therefore shows none of it.
 package struct IDTokenClaims: Sendable, CustomStringConvertible, CustomReflectable {
@@ -8,7 +8,7 @@ package struct IDTokenClaims: Sendable, CustomStringConvertible, CustomReflectab
     package let subject: String
     /// The e-mail address: at most 320 bytes without control characters, else dropped.
     package let email: String?
-    /// Whether the provider says that it verified the address; nil when it says nothing.
+    /// Whether the provider states that it verified the address; nil without the claim.
     package let emailVerified: Bool?
     /// The display name: at most 200 bytes without control characters, else dropped.
     package let name: String?

@@ -1,8 +1,8 @@
-/// Why an ID token was refused; carries nothing of the token.
+/// The reason why an ID token was refused; contains nothing of the token.
 package enum IDTokenFault: String, Error, Sendable, CaseIterable {
     /// Not a compact JWS of strict JSON, or a claim of the wrong type.
     case malformed
-    /// The header's `typ` says that the token is of another kind, RFC 8725 section 3.11.
+    /// The header's `typ` names another kind of token, RFC 8725 section 3.11.
     case wrongType
     /// The key set has no single key for the header's `kid` and algorithm.
     case unknownKey
@@ -10,21 +10,21 @@ package enum IDTokenFault: String, Error, Sendable, CaseIterable {
     case algorithmNotAllowed
     /// The signature does not match.
     case badSignature
-    /// `iss` is missing or none of the policy's.
+    /// `iss` is missing or not one of the policy's.
     case wrongIssuer
-    /// `aud` is missing or has none of the policy's.
+    /// `aud` is missing or contains none of the policy's.
     case wrongAudience
-    /// Beside several audiences, `azp` is missing or none of the policy's.
+    /// With several audiences, `azp` is missing or not one of the policy's.
     case wrongAuthorizedParty
     /// `exp` is missing.
     case missingExpiry
     /// `exp` has passed.
     case expired
-    /// `nbf` lies ahead.
+    /// `nbf` is in the future.
     case notYetValid
     /// `iat` is missing.
     case missingIssuedAt
-    /// `iat` lies ahead.
+    /// `iat` is in the future.
     case issuedInFuture
     /// `sub` is missing, empty, too long or has control characters.
     case badSubject
@@ -32,6 +32,6 @@ package enum IDTokenFault: String, Error, Sendable, CaseIterable {
     case nonceMissing
     /// The token's nonce is not the client's, or only one of the two has one.
     case nonceMismatch
-    /// The provider's keys can't be had at the moment; the only fault that is not the token's.
+    /// The provider's keys are unavailable at the moment; the only fault not caused by the token.
     case keysUnavailable
 }

@@ -1,10 +1,10 @@
-/// What one identity provider's ID tokens must look like.
+/// The requirements for the ID tokens of one identity provider.
 package struct IDTokenPolicy: Sendable {
-    /// How a token's `nonce` relates to what the client sends.
+    /// The relation between a token's `nonce` and the client's.
     package enum NonceMode: String, Sendable {
-        /// The token carries exactly what the client sends.
+        /// The token contains the client's nonce unchanged.
         case raw
-        /// The token carries the lower-case hexadecimal SHA-256 of what the client sends.
+        /// The token contains the lower-case hexadecimal SHA-256 of the client's nonce.
         case sha256
         /// Nonces are ignored on both sides.
         case none
@@ -18,9 +18,9 @@ package struct IDTokenPolicy: Sendable {
     package let algorithms: Set<SignatureAlgorithm>
     /// How nonces are compared.
     package let nonce: NonceMode
-    /// Whether a sign-in without a nonce is refused; without effect when nonces are ignored.
+    /// Whether a sign-in without a nonce is refused; no effect when nonces are ignored.
     package let nonceRequired: Bool
-    /// How far the provider's clock may differ from ours, in seconds.
+    /// The accepted difference between the provider's clock and ours, in seconds.
     package let leewaySeconds: Int64
 
     /// Makes a policy; the leeway must be 0 to 600 seconds.

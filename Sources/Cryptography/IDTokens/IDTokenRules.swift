@@ -1,22 +1,22 @@
-/// The rules for the claims of one token whose signature was found good.
+/// The rules for the claims of a token with a valid signature.
 struct IDTokenRules {
     /// Longest accepted subject, OpenID Connect Core section 2.
     static let subjectBytesMax = 255
 
-    /// Longest kept e-mail address: 64 bytes, the sign and 255 bytes, RFC 5321 section 4.5.3.1.
+    /// Longest e-mail address kept: 64 bytes, the at sign and 255 bytes, RFC 5321 section 4.5.3.1.
     static let emailBytesMax = 320
 
-    /// Longest kept display name.
+    /// Longest display name kept.
     static let nameBytesMax = 200
 
-    /// The last second of the year 9999; later times are nonsense and would overflow sums.
+    /// The last second of the year 9999; later times are invalid and would overflow sums.
     private static let secondsMax = 253_402_300_799.0
 
     let policy: IDTokenPolicy
     let claims: JSONMembers
     let now: Int64
 
-    /// Applies every rule in order and returns what is kept of the claims.
+    /// Applies every rule in order and returns the claims to keep.
     func checked(nonce: String?) throws(IDTokenFault) -> IDTokenClaims {
         let issuer = try checkedIssuer()
         try checkAudience()
@@ -57,7 +57,7 @@ struct IDTokenRules {
         guard audiences.contains(where: { isAny(of: policy.audiences, $0) }) else {
             throw .wrongAudience
         }
-        // Beside a lone audience `azp` means nothing: Google's Android SDK names the app there.
+        // With a single audience `azp` is ignored: Google's Android SDK names the app there.
         guard audiences.count > 1 else {
             return
         }
@@ -147,7 +147,7 @@ struct IDTokenRules {
         return text
     }
 
-    /// Reads a truth value, which Apple writes as a string.
+    /// Reads a boolean, which Apple writes as a string.
     private func truth(_ name: String) -> Bool? {
         switch claims[name] {
         case .bool(let truth): truth
@@ -159,10 +159,10 @@ struct IDTokenRules {
 }
 
 extension String {
-    /// Whether it has a control character: U+0000 to U+001F or U+007F to U+009F, the whole of the
-    /// general category Cc.
+    /// Whether the text has a control character: U+0000 to U+001F or U+007F to U+009F, the general
+    /// category Cc.
     ///
-    /// The last thirty-two of them are the only characters whose UTF-8 is 0xC2 and then 0x80 to 0x9F.
+    /// The last 32 of them are the only characters with the UTF-8 bytes 0xC2 and 0x80 to 0x9F.
     var hasControlCharacter: Bool {
         var previous: UInt8 = 0
         for byte in utf8 {

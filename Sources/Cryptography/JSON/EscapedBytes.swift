@@ -1,7 +1,7 @@
 extension Span<UInt8> {
-    /// Whether any byte can't stand in a JSON string as it is: RFC 8259 section 7.
+    /// Whether any byte must be escaped in a JSON string, RFC 8259 section 7.
     ///
-    /// It is told by minima, without a branch for each byte, so that many are looked at at a time.
+    /// Computed from minima, without a branch per byte, so that the compiler can vectorize it.
     package var mustBeEscaped: Bool {
         var least = UInt8.max
         var leastDifference = UInt8.max

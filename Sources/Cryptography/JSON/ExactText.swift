@@ -1,7 +1,7 @@
-/// A text that is equal to another when their bytes are.
+/// A text that is compared byte for byte.
 ///
-/// Swift's `==` also equates canonically equivalent texts, such as é in one scalar and in two. Names
-/// and identifiers from strangers must not be compared that way: no other reader does.
+/// Swift's `==` also equates canonically equivalent texts, such as é as one scalar and as two. Untrusted
+/// names and identifiers must not be compared that way: no other implementation does.
 struct ExactText: Hashable {
     let text: String
 
@@ -32,13 +32,13 @@ extension String {
                 unsafe left.elementsEqual(right)
             }
         }
-        // Texts that Foundation made from its own need not lie in one piece.
+        // Texts bridged by Foundation may not be contiguous.
         return isEqual.flatMap(\.self) ?? utf8.elementsEqual(other.utf8)
     }
 }
 
 extension String? {
-    /// Compares byte for byte; nothing is equal to nothing only.
+    /// Compares byte for byte; nil equals only nil.
     func isExactly(_ other: String?) -> Bool {
         switch (self, other) {
         case (nil, nil): true

@@ -1,17 +1,17 @@
-/// The members of a JSON object, told apart by the bytes of their names.
+/// The members of a JSON object, distinguished by the bytes of their names.
 ///
-/// They lie in a row in the order they came. Nearly every object has a handful of members, and
-/// comparing that many names is cheaper than hashing one; an object with more gets a table, so that
-/// a stranger's object with thousands costs no more than its length.
+/// They are stored in document order. Most objects have few members, and comparing that many names is
+/// cheaper than hashing one. A larger object gets a hash table, so that an untrusted object with
+/// thousands of members is read in linear time.
 package struct JSONMembers: Sendable, Equatable {
-    /// The most members that are looked through one by one.
+    /// The most members that are searched linearly.
     static let unindexedCountMax = 16
 
-    /// Room that is made at the first member.
+    /// Initial capacity.
     private static let usualCount = 4
 
     private var members: [(key: String, value: JSONValue)] = []
-    /// Where each name stands, once there are more than `unindexedCountMax`.
+    /// The index of each name, for more than `unindexedCountMax` members.
     private var places: [ExactText: Int]?
 
     /// Number of members.
@@ -19,17 +19,17 @@ package struct JSONMembers: Sendable, Equatable {
         members.count
     }
 
-    /// The names, in the order they came.
+    /// The names, in document order.
     package var keys: [String] {
         members.map(\.key)
     }
 
-    /// The member of exactly this name, if there is one.
+    /// The member with exactly this name; nil when there is none.
     package subscript(name: String) -> JSONValue? {
         place(of: name).map { members[$0].value }
     }
 
-    /// Returns a member, and nil for one that is missing or null.
+    /// Returns a member; nil when it is missing or null.
     package func present(_ name: String) -> JSONValue? {
         guard let value = self[name], value != .null else {
             return nil
@@ -37,7 +37,7 @@ package struct JSONMembers: Sendable, Equatable {
         return value
     }
 
-    /// Adds a member and returns true; false when there is one of that name.
+    /// Adds a member; false for a duplicate name.
     mutating func add(_ value: JSONValue, named name: String) -> Bool {
         guard place(of: name) == nil else {
             return false
@@ -70,18 +70,18 @@ package struct JSONMembers: Sendable, Equatable {
 }
 
 extension JSONMembers: Sequence {
-    /// Lists the members in the order they came.
+    /// Iterates over the members in document order.
     package func makeIterator() -> AnyIterator<(key: String, value: JSONValue)> {
         AnyIterator(members.makeIterator())
     }
 }
 
 extension JSONMembers: ExpressibleByDictionaryLiteral {
-    /// Makes members that are written in the source, where no name may stand twice.
+    /// Makes members from a literal, which must not contain duplicate names.
     package init(dictionaryLiteral elements: (String, JSONValue)...) {
         for (name, value) in elements {
             let isNew = add(value, named: name)
-            precondition(isNew, "a member is written twice")
+            precondition(isNew, "duplicate member name")
         }
     }
 }

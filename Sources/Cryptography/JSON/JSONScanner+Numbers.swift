@@ -32,7 +32,7 @@ extension JSONScanner {
         return number
     }
 
-    /// Takes a number of 1 to 15 digits and nothing else, as times are; its `Double` is exact.
+    /// Reads an integer of 1 to 15 digits, such as a time, whose `Double` is exact; nil for other numbers.
     private mutating func shortInteger() -> Double? {
         var ahead = self
         let digits = ahead.taken { byte in byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }

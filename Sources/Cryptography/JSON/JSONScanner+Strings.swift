@@ -5,7 +5,7 @@ extension JSONScanner {
             throw NotJSON()
         }
         let plain = plainRun()
-        // Nearly every string ends where its first plain run does, and is made of it at once.
+        // Most strings have no escapes and are made of their first plain run.
         if takes(UInt8(ascii: "\"")) {
             return try text(plain)
         }
@@ -27,7 +27,7 @@ extension JSONScanner {
         return text
     }
 
-    /// Reads what follows a backslash and returns it in UTF-8.
+    /// Reads the rest of an escape after its backslash and returns it in UTF-8.
     private mutating func escape() throws(NotJSON) -> [UInt8] {
         switch try taken() {
         case UInt8(ascii: "\""): return [0x22]
@@ -43,7 +43,7 @@ extension JSONScanner {
         }
     }
 
-    /// Reads the digits of `\u`, and those of the low surrogate that must follow a high one.
+    /// Reads the digits of `\u`, and the low surrogate that must follow a high one.
     private mutating func escapedScalar() throws(NotJSON) -> Unicode.Scalar {
         let unit = try codeUnit()
         if let scalar = Unicode.Scalar(unit) {

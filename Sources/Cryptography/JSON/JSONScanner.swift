@@ -1,4 +1,4 @@
-/// Why a text was not read; one case, because a stranger's text gets no diagnosis.
+/// The error for malformed JSON; without details, because untrusted text gets no diagnosis.
 struct NotJSON: Error {}
 
 /// A recursive-descent reader of `JSONValue`, bounded in depth.
@@ -13,7 +13,7 @@ struct JSONScanner {
         self.bytes = bytes
     }
 
-    /// Reads one value that takes up the whole text.
+    /// Reads a value that must be the whole text.
     mutating func document() throws(NotJSON) -> JSONValue {
         let value = try value()
         skipWhitespace()
@@ -106,12 +106,12 @@ struct JSONScanner {
 // MARK: Characters
 
 extension JSONScanner {
-    /// Returns the next byte without taking it; nil at the end.
+    /// Returns the next byte without consuming it; nil at the end.
     func peek() -> UInt8? {
         index < bytes.count ? bytes[index] : nil
     }
 
-    /// Takes the next byte when it is the expected one.
+    /// Consumes the next byte if it is the expected one.
     mutating func takes(_ expected: UInt8) -> Bool {
         guard peek() == expected else {
             return false
@@ -120,7 +120,7 @@ extension JSONScanner {
         return true
     }
 
-    /// Takes the next byte, whatever it is.
+    /// Consumes the next byte.
     mutating func taken() throws(NotJSON) -> UInt8 {
         guard let byte = peek() else {
             throw NotJSON()
@@ -135,8 +135,7 @@ extension JSONScanner {
         }
     }
 
-    /// Takes bytes up to a quotation mark, a backslash, or a control character, which must be
-    /// escaped.
+    /// Consumes bytes up to a quotation mark, a backslash or a control character.
     mutating func plainRun() -> ArraySlice<UInt8> {
         let start = index
         index = endOfPlainPieces
@@ -146,8 +145,8 @@ extension JSONScanner {
         return bytes[start..<index]
     }
 
-    /// Where the whole pieces end from here on in which nothing has a meaning in a string; a token is
-    /// a string of a thousand bytes.
+    /// The end of the following whole blocks without quotation marks, escapes and control characters:
+    /// a token is a string of a thousand bytes.
     private var endOfPlainPieces: Int {
         let span = bytes.span
         var end = index
@@ -159,7 +158,7 @@ extension JSONScanner {
         return end
     }
 
-    /// Takes bytes as long as they satisfy a condition, and returns them.
+    /// Consumes bytes while they satisfy a condition, and returns them.
     mutating func taken(while condition: (UInt8) -> Bool) -> ArraySlice<UInt8> {
         let start = index
         while let byte = peek(), condition(byte) {

@@ -1,22 +1,22 @@
-/// A JSON value read under rules stricter than RFC 8259, for text that comes from strangers.
+/// A JSON value, parsed by rules stricter than RFC 8259 for untrusted text.
 ///
-/// Refused besides malformed text: two members of one name in an object, lone surrogates, nesting
-/// deeper than `depthMax`, and a byte order mark. Decoders differ in which of two equal members they
-/// keep, and a signed token that two readers understand differently is an attack; Foundation's
-/// decoder keeps one in silence, so it can't be used here. Texts are compared byte for byte.
+/// Also refused are duplicate member names, lone surrogates, nesting deeper than `depthMax`, and a byte
+/// order mark. Decoders differ in which of two duplicate members they keep, and a signed token that two
+/// readers understand differently is an attack; Foundation's decoder silently keeps one, so it can't be
+/// used here. Texts are compared byte for byte.
 package enum JSONValue: Sendable {
     case null
     case bool(Bool)
-    /// A number, infinite when it overflows: what nobody reads must not condemn the rest.
+    /// A number, infinite on overflow: an unused number must not invalidate the document.
     case number(Double)
     case string(String)
     case array([JSONValue])
     case object(JSONMembers)
 
-    /// Deepest nesting of arrays and objects that is read.
+    /// Deepest accepted nesting of arrays and objects.
     package static let depthMax = 16
 
-    /// Reads one complete JSON text in UTF-8; nil when any rule is broken.
+    /// Parses a complete JSON text in UTF-8; nil when it breaks a rule.
     package init?(parsing bytes: [UInt8]) {
         var scanner = JSONScanner(bytes)
         guard let value = try? scanner.document() else {
@@ -40,7 +40,7 @@ package enum JSONValue: Sendable {
         if case .string(let text) = self { text } else { nil }
     }
 
-    /// The number when this is one that does not overflow; always finite.
+    /// The number when this is a finite number.
     package var number: Double? {
         if case .number(let number) = self, number.isFinite { number } else { nil }
     }

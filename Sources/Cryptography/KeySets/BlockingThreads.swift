@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Synchronization
 
-/// Threads for work that blocks, begun when there is work and ended after it.
+/// A group of threads for blocking work, started on demand and ended afterwards.
 ///
-/// Work has a name, and of one name one piece runs at a time: what hangs there holds up nothing else.
-/// Not a dispatch queue: on Linux those share their threads with Swift's tasks, about one a core.
+/// Work has a name, and one item per name runs at a time, so that a hanging one delays no other name.
+/// Not a dispatch queue: on Linux those share their threads, about one per core, with Swift's tasks.
 final class BlockingThreads: Sendable {
     typealias Work = @Sendable () -> Void
 
@@ -14,7 +14,7 @@ final class BlockingThreads: Sendable {
     }
 
     private struct State {
-        /// The names of the work that runs, one thread each.
+        /// The names of the running work, one thread each.
         var running: Set<ExactText> = []
         var waiting: [Piece] = []
     }
@@ -27,7 +27,7 @@ final class BlockingThreads: Sendable {
         self.countMax = countMax
     }
 
-    /// Does the work on a thread of its own, after other work of that name or when a thread is free.
+    /// Runs the work on its own thread, after other work of that name and when a thread is free.
     func run(for name: String, _ work: @escaping Work) {
         let piece = Piece(name: ExactText(name), work: work)
         let startsThread = state.withLock { state in
@@ -52,7 +52,7 @@ final class BlockingThreads: Sendable {
     private func takeNext(after done: Piece) -> Piece? {
         state.withLock { state in
             state.running.remove(done.name)
-            // One thread goes on with one piece: ending a piece frees one name and one thread.
+            // Each thread continues with one item: its end frees one name and one thread.
             let index = state.waiting.firstIndex { !state.running.contains($0.name) }
             guard let index else {
                 return nil

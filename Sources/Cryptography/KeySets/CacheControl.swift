@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Reads the one directive of `Cache-Control` that matters here, RFC 9111 section 5.2.2.1.
+/// Reads the `max-age` directive of `Cache-Control`, RFC 9111 section 5.2.2.1.
 enum CacheControl {
-    /// Returns the `max-age` of a field value in seconds; nil when there is none that is a number.
+    /// Returns the `max-age` of a field value in seconds; nil when it is missing or not a number.
     static func maxAgeSeconds(_ field: String?) -> Int64? {
         for directive in (field ?? "").split(separator: ",") {
             let parts = directive.split(separator: "=", maxSplits: 1)

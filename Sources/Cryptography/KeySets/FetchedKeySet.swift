@@ -1,12 +1,12 @@
-/// The answer of a provider that was asked for its key set.
+/// A provider's response to a request for its key set.
 package struct FetchedKeySet: Sendable {
-    /// The document, unread.
+    /// The unparsed document.
     package let body: [UInt8]
 
     /// The `max-age` of its `Cache-Control` header in seconds, when it has one.
     package let maxAgeSeconds: Int64?
 
-    /// Makes an answer.
+    /// Makes a response.
     package init(body: [UInt8], maxAgeSeconds: Int64?) {
         self.body = body
         self.maxAgeSeconds = maxAgeSeconds

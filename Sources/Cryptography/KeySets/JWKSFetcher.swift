@@ -2,15 +2,15 @@
 ///
 /// Each fetch ends within 5 seconds and 256 KiB. Redirects are refused, only status 200 counts, and
 /// nothing is kept between fetches: no cookies, no cache, no credentials, no connection. Plain `http`
-/// is refused unless the host is this machine, because whoever can change a key set can sign in as
-/// anybody. Another machine is asked through the proxy that `https_proxy` names, if it is set.
+/// is refused unless the host is this machine, because an attacker who can change a key set can sign in
+/// to any account. Requests to other machines use the proxy of `https_proxy`, if it is set.
 package struct JWKSFetcher: Sendable {
-    /// Longest fetch, in seconds, from the question to the last byte.
+    /// Longest fetch, in seconds, from the request to the last byte.
     package static let secondsMax = 5
 
-    /// Most transfers at a time, in the whole process and one for each address.
+    /// Most concurrent transfers in the process; at most one per URL.
     ///
-    /// Others wait, and their time runs meanwhile.
+    /// Further ones wait, which counts toward their time limit.
     static let transfersMax = 64
 
     static let sharedThreads = BlockingThreads(countMax: transfersMax)
@@ -24,7 +24,7 @@ package struct JWKSFetcher: Sendable {
         self.init(timeLimit: .seconds(JWKSFetcher.secondsMax))
     }
 
-    /// Makes a fetcher with another limit, with the certificates of a PEM file, on other threads.
+    /// Makes a fetcher with another time limit, trusted certificates and threads.
     init(
         timeLimit: Duration, trustedFile: String? = nil,
         threads: BlockingThreads = JWKSFetcher.sharedThreads
@@ -43,7 +43,7 @@ package struct JWKSFetcher: Sendable {
         threads.run(for: url) { [trustedFile] in
             outcome.end(with: JWKSFetcher.transferred(url, deadline, trustedFile))
         }
-        // libcurl keeps the limit too, but may afterwards wait for a name server that is silent.
+        // libcurl applies the limit too, but may then still wait for an unresponsive name server.
         let clock = Task {
             do {
                 try await Task.sleep(until: deadline, clock: .continuous)
@@ -69,16 +69,16 @@ package struct JWKSFetcher: Sendable {
     }
 }
 
-/// Why a key set was not fetched.
+/// The reason why a key set was not fetched.
 package enum JWKSFetchFault: String, Error, Sendable {
-    /// The address is no URL, or plain `http` to another machine.
+    /// The address is not a URL, or is plain `http` to another machine.
     case unacceptableAddress
-    /// The provider can't be reached, can't prove who it is, or broke off.
+    /// The provider can't be reached, has no valid certificate, or closed the connection early.
     case unreachable
     /// The provider took too long.
     case timedOut
     /// The status was not 200; redirects are refused.
     case refusedStatus
-    /// The answer is too large.
+    /// The response is too large.
     case tooLarge
 }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The outcome of one fetch, which its transfer and its clock race for; the first one counts.
+/// The outcome of a fetch: the first result of its transfer and its timeout.
 final class JWKSOutcome: Sendable {
     typealias Value = Result<FetchedKeySet, JWKSFetchFault>
 
@@ -11,7 +11,7 @@ final class JWKSOutcome: Sendable {
 
     private let state = Mutex(State())
 
-    /// Ends the fetch, unless it has ended.
+    /// Sets the outcome, unless it is set.
     func end(with value: Value) {
         let waiter = state.withLock { state -> CheckedContinuation<Value, Never>? in
             guard state.value == nil else {
@@ -24,7 +24,7 @@ final class JWKSOutcome: Sendable {
         waiter?.resume(returning: value)
     }
 
-    /// Waits for the end; to be called once.
+    /// Waits for the outcome; may be called once.
     func value() async -> Value {
         await withCheckedContinuation { continuation in
             let early = state.withLock { state -> Value? in

@@ -1,18 +1,18 @@
 internal import CCurl
 
-/// One transfer of a key set, and the connection with it.
+/// The transfer of a key set, with its own connection.
 final class JWKSTransfer: AnswerReceiver {
     private let transfer: OutgoingTransfer
     private var isAccepted = false
     private var body: [UInt8] = []
     private var fault: JWKSFetchFault?
 
-    /// Makes a transfer that has not begun.
+    /// Makes a transfer without starting it.
     ///
     /// - Parameters:
-    ///   - url: What to fetch.
+    ///   - url: The URL to fetch.
     ///   - limit: Longest time the transfer may take.
-    ///   - trustedFile: Certificates to trust, as PEM; nil for those the system trusts.
+    ///   - trustedFile: Trusted certificates as PEM; nil for those of the system.
     /// - Throws: `.unacceptableAddress`, or `.unreachable` when libcurl can't be set up.
     init(url: String, limit: Duration, trustedFile: String?) throws(JWKSFetchFault) {
         guard let address = WebAddress(url) else { throw .unacceptableAddress }
@@ -25,7 +25,7 @@ final class JWKSTransfer: AnswerReceiver {
         transfer.receiver = self
     }
 
-    /// Runs the transfer and blocks until it has ended; to be called once.
+    /// Runs the transfer and blocks until its end; may be called once.
     func run() throws(JWKSFetchFault) -> FetchedKeySet {
         let code = unsafe curl_easy_perform(transfer.handle)
         if transfer.isHeadTooLarge { throw .tooLarge }
@@ -33,7 +33,7 @@ final class JWKSTransfer: AnswerReceiver {
         guard code == CURLE_OK else {
             throw code == CURLE_OPERATION_TIMEDOUT ? .timedOut : .unreachable
         }
-        // libcurl is content with an answer that ends in the middle of its headers.
+        // libcurl accepts a response that ends within its headers.
         guard isAccepted else { throw .unreachable }
         return FetchedKeySet(
             body: body, maxAgeSeconds: CacheControl.maxAgeSeconds(field("Cache-Control")))
@@ -58,7 +58,7 @@ final class JWKSTransfer: AnswerReceiver {
         return true
     }
 
-    /// Joins the values of a header of the final answer, RFC 9110 section 5.3; nil when it has none.
+    /// Joins the values of a header of the final response, RFC 9110 section 5.3; nil when it is absent.
     private func field(_ name: String) -> String? {
         var values: [String] = []
         var found: UnsafeMutablePointer<curl_header>?

@@ -1,16 +1,16 @@
 /// The usable keys of a JSON Web Key Set, RFC 7517 section 5.
 ///
-/// Keys of other types, for encryption, too small or malformed are skipped, as the RFC asks.
+/// Malformed, too small and encryption keys and those of other types are skipped, as the RFC requires.
 package struct KeySet: Sendable {
-    /// Largest document that is read, in bytes.
+    /// Largest accepted document, in bytes.
     package static let documentBytesMax = 262_144
 
-    /// Most entries a document may have, usable or not.
+    /// Most entries of a document, usable or not.
     package static let keyCountMax = 64
 
     private let keys: [VerificationKey]
 
-    /// Reads a document; nil when it is not a key set or exceeds a limit.
+    /// Parses a document; nil when it is not a key set or exceeds a limit.
     package init?(jwks: [UInt8]) {
         guard
             jwks.count <= KeySet.documentBytesMax,
@@ -24,7 +24,7 @@ package struct KeySet: Sendable {
         }
     }
 
-    /// Makes a set of keys that are at hand, such as the ones this process signs with.
+    /// Makes a set of known keys, such as this process's own.
     package init(_ keys: [VerificationKey]) {
         self.keys = keys
     }
@@ -41,13 +41,13 @@ package struct KeySet: Sendable {
 
     /// Finds the one key with an identifier, or without one, that fits an algorithm.
     ///
-    /// RFC 7517 section 4.5 lets keys of different types share an identifier. When several fit, none
-    /// is returned: trying one after the other would let a token choose.
+    /// RFC 7517 section 4.5 lets keys of different types share an identifier. When several fit, none is
+    /// returned: if each were tried, the token would choose its key.
     package func key(id: String?, for algorithm: SignatureAlgorithm) -> VerificationKey? {
         only { key in Self.isNamed(key, id) && key.fits(algorithm) }
     }
 
-    /// Whether the set has any key with an identifier, or any key when it is nil.
+    /// Checks whether the set has a key with an identifier, or any key for nil.
     package func contains(id: String?) -> Bool {
         keys.contains { key in Self.isNamed(key, id) }
     }
@@ -59,7 +59,7 @@ package struct KeySet: Sendable {
     private func only(_ isWanted: (VerificationKey) -> Bool) -> VerificationKey? {
         var first: VerificationKey?
         for key in keys where isWanted(key) {
-            // A key that is listed twice is still one key.
+            // A duplicate entry is still the same key.
             if let first, first.thumbprint != key.thumbprint {
                 return nil
             }

@@ -1,40 +1,40 @@
 internal import Synchronization
 
-/// The key set of one provider: fetched over the network, kept, and renewed.
+/// A cache of one provider's key set, fetched over the network and renewed.
 ///
-/// - A key that is known is answered at once, however old the set is and whatever is under way.
+/// - A known key is returned immediately, regardless of the set's age and of fetches in progress.
 /// - Concurrent callers share one fetch, and at most `waitersMax` of them wait for it.
-/// - An unknown key identifier is looked up at once, but not within `lookupPauseSeconds` of the last
-///   lookup that succeeded, so that a really rotated key is found and a flood of made-up
-///   identifiers costs one good fetch a minute.
+/// - An unknown key identifier causes a fetch immediately, but not within `lookupPauseSeconds` of the last
+///   successful one, so that a rotated key is found and a flood of invented identifiers costs one
+///   successful fetch a minute.
 /// - A failed fetch is repeated after 1 second, then 2, 4 and so on up to `retryPauseSecondsMax`.
-/// - A set older than its provider said is renewed in the background, without making callers wait.
-/// - When the provider can't be reached the old keys go on being served.
+/// - An expired set is renewed in the background, without making callers wait.
+/// - While the provider can't be reached, the old keys stay in use.
 ///
-/// Use one cache for each provider: a slow one then never delays another.
+/// Use one cache per provider, so that a slow one does not delay others.
 package actor KeySetCache {
-    /// Fetches the document at an address; must end by itself within bounded time and size.
+    /// Fetches the document at a URL; must itself limit its time and size.
     package typealias Fetch = @concurrent @Sendable (_ url: String) async throws -> FetchedKeySet
 
-    /// Most callers that wait for one fetch; a silent provider must not hold up every request.
+    /// Most callers that wait for one fetch; an unresponsive provider must not block all requests.
     package static let waitersMax = 128
 
-    /// Shortest time between two good lookups that unknown key identifiers cause, in seconds.
+    /// Shortest time between two successful lookups of unknown key identifiers, in seconds.
     package static let lookupPauseSeconds: Int64 = 60
 
-    /// Age at which a set is renewed when the provider names none, in seconds.
+    /// Age at which a set is renewed if the provider sends no `max-age`, in seconds.
     package static let maxAgeSecondsDefault: Int64 = 3_600
 
-    /// The ages a provider may name, in seconds; others are moved into this range.
+    /// The accepted range of a provider's `max-age`, in seconds; other values are clamped.
     package static let maxAgeSecondsRange: ClosedRange<Int64> = 300...86_400
 
-    /// Longest pause after failed fetches, in seconds; the first is 1 second and each one doubles.
+    /// Longest pause after failed fetches, in seconds; the first is 1 second and each next one doubles.
     package static let retryPauseSecondsMax: Int64 = 60
 
     private struct FetchUnderWay {
         let task: Task<Bool, Never>
         var waiterCount = 0
-        /// Whether somebody waits for a key that the set at hand lacks.
+        /// Whether a caller waits for a key that the current set lacks.
         var isLookup = false
     }
 
@@ -42,26 +42,26 @@ package actor KeySetCache {
     private let now: @Sendable () -> Int64
     private let fetch: Fetch
 
-    /// A set that was fetched, and until when it need not be renewed.
+    /// A fetched set and its renewal time.
     private struct Fresh {
         let keys: KeySet
         let until: Int64
     }
 
     private var current: KeySet?
-    /// What anybody may read without waiting for the actor; written by the actor only.
+    /// The current set for callers outside of the actor; written by the actor only.
     private let fresh = Mutex<Fresh?>(nil)
     private var lastLookup: Int64?
     private var failures = 0
     private var lastFailure: Int64?
     private var fetchUnderWay: FetchUnderWay?
 
-    /// Makes an empty cache; nothing is fetched before the first question.
+    /// Makes an empty cache; the first fetch happens at the first lookup.
     ///
     /// - Parameters:
-    ///   - url: Where the provider publishes its key set.
+    ///   - url: The URL of the provider's key set.
     ///   - now: Seconds of a clock that never goes back, from any origin.
-    ///   - fetch: How a document is had.
+    ///   - fetch: Fetches a document.
     package init(
         url: String, now: @escaping @Sendable () -> Int64 = MonotonicSeconds.now,
         fetch: @escaping Fetch = JWKSFetcher().fetch
@@ -71,9 +71,9 @@ package actor KeySetCache {
         self.fetch = fetch
     }
 
-    /// Returns the key set at hand when it has the key and need not be renewed; nil says nothing.
+    /// Returns the current key set if it has the key and is not due for renewal, else nil.
     ///
-    /// Does not wait: nearly every token is checked without a turn of the actor.
+    /// Does not wait: most tokens are checked without entering the actor.
     package nonisolated func known(forKeyID keyID: String?) -> KeySet? {
         guard let fresh = fresh.withLock(\.self), now() < fresh.until,
             fresh.keys.contains(id: keyID)
@@ -83,15 +83,14 @@ package actor KeySetCache {
         return fresh.keys
     }
 
-    /// Returns a key set that has a key if the provider is known to have it.
+    /// Returns a key set that has the key, if the provider has it.
     ///
-    /// The set may lack the key: then the provider, asked in the last `lookupPauseSeconds`, had no
-    /// such key.
+    /// If the set lacks the key, the provider did not have it within the last `lookupPauseSeconds`.
     ///
-    /// - Parameter keyID: The key that is wanted; nil for any.
+    /// - Parameter keyID: The requested key; nil for any.
     /// - Returns: A set with at least one key.
-    /// - Throws: `KeysUnavailable` when the key is unknown and the provider can't be asked now: it
-    ///   does not answer, did not a moment ago, or `waitersMax` callers wait for its answer.
+    /// - Throws: `KeysUnavailable` when the key is unknown and the provider does not answer, did not
+    ///   answer a moment ago, or already has `waitersMax` waiting callers.
     package func keys(forKeyID keyID: String?) async throws(KeysUnavailable) -> KeySet {
         if let current, current.contains(id: keyID) {
             renewIfOld()
@@ -106,14 +105,14 @@ package actor KeySetCache {
         return current
     }
 
-    /// Starts a fetch that nobody waits for when the set is old.
+    /// Starts a background fetch when the set is due for renewal.
     private func renewIfOld() {
         if now() >= fresh.withLock({ $0?.until ?? .min }), fetchUnderWay == nil, mayRetry {
             _ = startFetch()
         }
     }
 
-    /// Waits for the fetch under way, or for a new one; false when it fails or can't be waited for.
+    /// Waits for the current or a new fetch; false when it fails or too many callers wait.
     private func isFetched() async -> Bool {
         guard var awaited = fetchUnderWay ?? (mayRetry ? startFetch() : nil) else {
             return false
@@ -138,7 +137,7 @@ package actor KeySetCache {
         guard let lastFailure else {
             return true
         }
-        // Shifting is bounded by what the longest pause needs.
+        // The shift is bounded so that it can't overflow.
         let pause = min(KeySetCache.retryPauseSecondsMax, 1 << Int64(min(failures - 1, 16)))
         return now() - lastFailure >= pause
     }
@@ -149,7 +148,7 @@ package actor KeySetCache {
         return started
     }
 
-    /// Takes in what a fetch gave; false when that is nothing.
+    /// Stores the result of a fetch; false when it failed.
     private func finish(_ loaded: (keys: KeySet, maxAgeSeconds: Int64)?) -> Bool {
         let isLookup = fetchUnderWay?.isLookup ?? false
         fetchUnderWay = nil
@@ -169,9 +168,9 @@ package actor KeySetCache {
         return true
     }
 
-    /// Fetches and reads a set away from the actor, which goes on answering meanwhile.
+    /// Fetches and parses a set outside of the actor, which stays responsive meanwhile.
     ///
-    /// A set without a usable key counts as a failure: a provider without keys signs nothing.
+    /// A set without a usable key counts as a failure: a provider needs a key to sign.
     @concurrent private static func load(
         _ url: String, _ fetch: Fetch
     ) async -> (keys: KeySet, maxAgeSeconds: Int64)? {
@@ -187,5 +186,5 @@ package actor KeySetCache {
     }
 }
 
-/// A provider can't be asked for its keys now; worth a new try later.
+/// The error for a provider whose keys are unavailable now; a later retry may succeed.
 package struct KeysUnavailable: Error, Sendable {}

@@ -1,4 +1,4 @@
-/// Whole seconds of a clock that never goes back, counted from the first use.
+/// Whole seconds of a monotonic clock, counted from the first use.
 package enum MonotonicSeconds {
     private static let origin = ContinuousClock.now
 

@@ -1,22 +1,22 @@
 /// Checks compact JSON Web Signatures, RFC 7515, with the hardening of RFC 8725.
 ///
 /// A token has at most 16 KiB, exactly three parts, canonical unpadded base64url and a header
-/// without duplicate members or `crit`. Keys that a token carries or points to (`jwk`, `jku`, `x5c`,
-/// `x5u`) are never looked at.
+/// without duplicate members or `crit`. Keys that a token contains or references (`jwk`, `jku`, `x5c`,
+/// `x5u`) are ignored.
 package enum CompactJWS {
-    /// Largest token that is read, in bytes.
+    /// Largest accepted token, in bytes.
     package static let tokenBytesMax = 16_384
 
-    /// The members of a header that matter here; nobody has vouched for them before `verify`.
+    /// The used members of a header; untrusted before `verify`.
     package struct Header: Sendable {
-        /// The algorithm the token claims, which may be one that is never accepted.
+        /// The claimed algorithm, which may be one that is never accepted.
         package let alg: String
-        /// The key the token claims to be signed with.
+        /// The id of the claimed signing key.
         package let kid: String?
         /// The type of the token.
         package let typ: String?
 
-        /// The claimed algorithm, when it is one that may be accepted.
+        /// The claimed algorithm, when it is a supported one.
         let algorithm: SignatureAlgorithm?
 
         init(alg: String, kid: String?, typ: String?) {
@@ -44,13 +44,13 @@ package enum CompactJWS {
         return verify(parsed, with: key, allowing: allowed) ? parsed.payload : nil
     }
 
-    /// Checks a signature with the key that the header asks for and returns the payload, or nil.
+    /// Checks a signature with the key that the header names and returns the payload, or nil.
     ///
     /// - Parameters:
-    ///   - token: The compact JWS, which is taken apart once.
+    ///   - token: The compact JWS, which is parsed once.
     ///   - allowed: The algorithms that are accepted.
-    ///   - key: Finds the key; nil refuses the token. Nobody has vouched for the header yet.
-    /// - Returns: The payload of a token whose signature is good.
+    ///   - key: Finds the key; nil refuses the token. The header is not verified yet.
+    /// - Returns: The payload of a token with a valid signature.
     package static func verify(
         _ token: String, allowing allowed: Set<SignatureAlgorithm>,
         with key: (Header) -> VerificationKey?
@@ -70,7 +70,7 @@ package enum CompactJWS {
         return verify(parsed, with: key, by: algorithm)
     }
 
-    /// Whether a key's signature is good by the algorithm that the header names and that is allowed.
+    /// Checks whether the signature is valid for a key and the header's algorithm, which must be allowed.
     static func verify(
         _ parsed: ParsedJWS, with key: VerificationKey, by algorithm: SignatureAlgorithm
     ) -> Bool {

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// A key that makes Ed25519 signatures, RFC 8032.
+/// A private key for Ed25519 signatures, RFC 8032.
 ///
 /// Printing, reflecting or interpolating one shows none of its bytes.
 @safe
@@ -11,13 +11,13 @@ package final class Ed25519PrivateKey: @unchecked Sendable, CustomStringConverti
     /// The number of bytes of the secret that a key is derived from.
     package static let seedByteCount = 32
 
-    /// The half that checks what this key signed.
+    /// The public key for verifying this key's signatures.
     package let publicKey: Ed25519PublicKey
     private let key: OpaquePointer
 
-    /// Derives a key of its secret, exactly 32 bytes; nil for any other count.
+    /// Derives a key from its secret of exactly 32 bytes; nil for any other count.
     ///
-    /// The array that was passed in is the caller's and is not wiped.
+    /// The caller's array is not wiped.
     package init?(seed: [UInt8]) {
         guard
             seed.count == Ed25519PrivateKey.seedByteCount,
@@ -58,18 +58,18 @@ package final class Ed25519PrivateKey: @unchecked Sendable, CustomStringConverti
         return key
     }
 
-    /// A copy of the 32 secret bytes, for writing the key to its file.
+    /// Returns a copy of the 32 secret bytes, for writing the key to its file.
     ///
     /// The copy is an ordinary array: it is not wiped, so keep it short-lived and never log it.
     package func copiedSeed() -> [UInt8] {
         var seed = [UInt8](repeating: 0, count: Ed25519PrivateKey.seedByteCount)
         var count = seed.count
         let status = unsafe EVP_PKEY_get_raw_private_key(key, &seed, &count)
-        precondition(status == 1 && count == seed.count, "OpenSSL can't tell an Ed25519 key")
+        precondition(status == 1 && count == seed.count, "OpenSSL can't export an Ed25519 key")
         return seed
     }
 
-    /// Signs bytes; the same bytes always get the same 64.
+    /// Signs bytes; the signature of 64 bytes is deterministic.
     package func sign(_ bytes: [UInt8]) -> [UInt8] {
         guard let context = unsafe EVP_MD_CTX_new() else {
             preconditionFailure("OpenSSL has no memory for a context")
@@ -87,7 +87,7 @@ package final class Ed25519PrivateKey: @unchecked Sendable, CustomStringConverti
         return signature
     }
 
-    /// A text that names the type and nothing else.
+    /// The name of the type, without any key material.
     package var description: String {
         "Ed25519PrivateKey(redacted)"
     }

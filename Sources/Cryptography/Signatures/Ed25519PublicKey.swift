@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// A key that checks Ed25519 signatures, RFC 8032.
+/// A public key for Ed25519 signatures, RFC 8032.
 // Protected by being immutable. OpenSSL lets any number of threads use a key that none modifies.
 @safe package final class Ed25519PublicKey: @unchecked Sendable {
     /// The number of bytes of a public key.
@@ -14,7 +14,7 @@ internal import COpenSSL
 
     /// Wraps exactly 32 bytes; nil for any other count.
     ///
-    /// Bytes that encode no point of the curve make a key too: one that no signature fits.
+    /// Bytes that do not encode a point of the curve are accepted too: no signature is valid for that key.
     package init?(bytes: [UInt8]) {
         guard bytes.count == Ed25519PublicKey.byteCount else {
             return nil
@@ -34,7 +34,7 @@ internal import COpenSSL
         unsafe EVP_PKEY_free(key)
     }
 
-    /// Whether a signature is the private half's over these bytes.
+    /// Checks whether a signature of these bytes was made with the private key.
     package func verifies(_ signature: [UInt8], of signed: [UInt8]) -> Bool {
         guard signature.count == Ed25519PublicKey.signatureByteCount else {
             return false

@@ -1,14 +1,14 @@
 internal import CCJose
 internal import COpenSSL
 
-/// Owns one private key in cjose, which makes, reads, writes and uses it for signing.
+/// A private key in cjose, which generates, imports and exports it and signs with it.
 // Protected by being immutable: `cjose_jws_sign` takes the key as const and does not retain it (the
 // reference count is not atomic); OpenSSL's RSA and EC_KEY objects behind it guard their own caches
 // with locks and may be used by any number of threads that don't modify them.
 @safe final class JWKHandle: @unchecked Sendable {
     private let key: OpaquePointer
 
-    /// Imports a JWK; nil when cjose or OpenSSL refuse it, for instance a point off the curve.
+    /// Imports a JWK; nil when cjose or OpenSSL refuses it, for example for a point off the curve.
     init?(json: [UInt8]) {
         let imported = unsafe json.withUnsafeBytes { bytes in
             unsafe cjose_jwk_import(
@@ -46,7 +46,7 @@ internal import COpenSSL
         }
     }
 
-    /// Writes the key as a JWK, with its private members when it has any.
+    /// Exports the key as a JWK, including its private members if it has any.
     func json() -> [UInt8] {
         guard let text = unsafe cjose_jwk_to_json(key, true, nil) else {
             preconditionFailure("cjose can't write a key")
@@ -63,9 +63,9 @@ internal import COpenSSL
         return unsafe [UInt8](bytes)
     }
 
-    /// Signs a payload under the given header, whose members keep their order.
+    /// Signs a payload with the given header, whose members keep their order.
     ///
-    /// Nil when the header's algorithm does not fit the key or the key has no sound private part.
+    /// Nil when the header's algorithm does not fit the key or the key has no valid private part.
     /// The payload must not be empty.
     func sign(header: [(name: String, value: String)], payload: [UInt8]) -> String? {
         precondition(!payload.isEmpty, "a token has claims")
@@ -73,7 +73,7 @@ internal import COpenSSL
         defer { unsafe cjose_header_release(fields) }
         for (name, value) in header {
             let isSet = unsafe cjose_header_set(fields, name, value, nil)
-            precondition(isSet, "cjose refuses a header member")
+            precondition(isSet, "cjose refused a header member")
         }
         let signed = unsafe payload.withUnsafeBufferPointer { bytes in
             unsafe cjose_jws_sign(key, fields, bytes.baseAddress, bytes.count, nil)

@@ -1,17 +1,17 @@
-/// The numbers of a public key, taken out of a JWK and checked (RFC 7518 section 6).
+/// The validated parameters of a public key from a JWK (RFC 7518 section 6).
 ///
-/// What OpenSSL is given is made of these, so that no library and this module can read one stranger's
-/// text in two ways.
+/// OpenSSL's keys are made from these parameters, so that libraries and this module can't interpret an
+/// untrusted JWK differently.
 enum JWKParameters: Sendable, Equatable {
     /// Modulus and exponent, big-endian without leading zeros.
     case rsa(modulus: [UInt8], exponent: [UInt8])
     /// Coordinates on the curve P-256, 32 bytes each.
     case p256(x: [UInt8], y: [UInt8])
 
-    /// Smallest accepted RSA modulus in bits, the bound of RFC 7518 section 3.3.
+    /// Smallest accepted RSA modulus in bits, RFC 7518 section 3.3.
     static let modulusBitsMin = 2048
 
-    /// Largest accepted RSA modulus in bits; checking a signature grows with its square.
+    /// Largest accepted RSA modulus in bits; the cost of verification grows with its square.
     static let modulusBitsMax = 8192
 
     /// Largest accepted RSA exponent in bytes; common ones have 1 or 3.
@@ -19,7 +19,7 @@ enum JWKParameters: Sendable, Equatable {
 
     private static let coordinateByteCount = 32
 
-    /// Reads the public part of a JWK; nil for other kinds of keys and for weak or malformed ones.
+    /// Reads the public part of a JWK; nil for other types and for weak or malformed keys.
     init?(jwk members: JSONMembers) {
         func bytes(_ name: String) -> [UInt8]? {
             members[name]?.string.flatMap { Base64URL.decode($0) }
@@ -45,7 +45,7 @@ enum JWKParameters: Sendable, Equatable {
     }
 
     private init?(modulus: [UInt8], exponent: [UInt8]) {
-        // Some providers write the sign byte of a DER integer in front.
+        // Some providers include the leading sign byte of a DER integer.
         let modulus = Array(modulus.drop { byte in byte == 0 })
         let exponent = Array(exponent.drop { byte in byte == 0 })
         guard let first = modulus.first, let lowest = exponent.last else {

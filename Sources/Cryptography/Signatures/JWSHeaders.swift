@@ -1,12 +1,12 @@
 internal import Glibc
 internal import Synchronization
 
-/// Reads headers of tokens, and remembers the last ones by their encoded bytes.
+/// Parses token headers, and caches the most recent ones by their encoded bytes.
 ///
-/// A provider writes the same header into every token, until it changes its key.
+/// A provider uses the same header in all tokens until it rotates its key.
 enum JWSHeaders {
     private static let countMax = 8
-    /// Longer headers are read anew each time: nobody fills the memory with what strangers send.
+    /// Longer headers are not cached, so that untrusted tokens can't fill the memory.
     private static let encodedBytesMax = 512
 
     private struct Known {
@@ -16,7 +16,7 @@ enum JWSHeaders {
 
     private static let known = Mutex<[Known]>([])
 
-    /// The header that the first part of a token spells; nil unless it is sound.
+    /// Returns the header encoded in the first part of a token; nil unless it is valid.
     static func header(encoded: UnsafeBufferPointer<UInt8>) -> CompactJWS.Header? {
         if let header = unsafe remembered(encoded) {
             return header

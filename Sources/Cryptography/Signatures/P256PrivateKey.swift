@@ -1,27 +1,27 @@
 internal import COpenSSL
 internal import Synchronization
 
-/// A private key on P-256 in OpenSSL's own form, with contexts that are ready to sign.
+/// A private key on P-256 in OpenSSL's form, with a pool of signing contexts.
 ///
-/// OpenSSL's documentation lets a context make one signature after another. Making one costs some
-/// microseconds of looking algorithms up, so those that are not in use are kept.
+/// OpenSSL's documentation lets a context make several signatures in turn. Creating one costs some
+/// microseconds for algorithm lookups, so idle ones are kept.
 // Protected by being immutable, and by the mutex around the contexts: a context is in there or with
 // the one thread that took it. OpenSSL lets any number of threads use a key that none modifies.
 @safe final class P256PrivateKey: @unchecked Sendable {
     /// The number of bytes of a signature: two numbers of equal length, RFC 7518 section 3.4.
     static let signatureByteCount = 64
 
-    /// More contexts than threads that sign at the same time are of no use.
+    /// More contexts than concurrently signing threads are useless.
     private static let idleContextsMax = 8
     private static let secretByteCount = 32
 
     private let key: OpaquePointer
     private let idle = Mutex<[SigningContext]>([])
 
-    /// Takes the secret number `d` of a private JWK whose public part was checked; nil when OpenSSL
+    /// Makes a key from the secret number `d` of a private JWK with a checked public part; nil when OpenSSL
     /// refuses it.
     ///
-    /// That the halves belong together is for the caller to try.
+    /// The caller checks that the private and public parts match.
     init?(_ parameters: JWKParameters, privateJWK: [UInt8]) {
         guard
             case .p256(let x, let y) = parameters,
@@ -50,11 +50,11 @@ internal import Synchronization
     }
 
     deinit {
-        // The contexts hold references of their own.
+        // The contexts hold their own references.
         unsafe EVP_PKEY_free(key)
     }
 
-    /// Signs bytes by ES256 and writes the signature's 64 bytes.
+    /// Signs bytes with ES256 and writes the 64-byte signature.
     func sign(_ bytes: UnsafeRawBufferPointer, to signature: UnsafeMutablePointer<UInt8>) {
         let kept = idle.withLock { idle in
             idle.popLast()
@@ -71,8 +71,8 @@ internal import Synchronization
     }
 }
 
-/// OpenSSL's state for signing with one key by ES256.
-// Protected by its owner: `P256PrivateKey` lends it to one thread at a time.
+/// OpenSSL's state for ES256 signatures with one key.
+// Protected by its owner: `P256PrivateKey` passes it to one thread at a time.
 @safe private final class SigningContext: @unchecked Sendable {
     private let context: OpaquePointer
 

@@ -1,15 +1,15 @@
 internal import Glibc
 
-/// A compact JWS taken apart under strict rules, its signature not yet checked (RFC 7515 section 7.1).
+/// A strictly parsed compact JWS, with an unchecked signature (RFC 7515 section 7.1).
 struct ParsedJWS {
     let header: CompactJWS.Header
     let payload: [UInt8]
     let signature: [UInt8]
     private let token: String
-    /// The bytes before the second dot, which are what is signed.
+    /// The number of bytes before the second dot, which are the signed ones.
     private let signedByteCount: Int
 
-    /// Nil unless the token has three parts in canonical base64url and a sound header.
+    /// Parses a token; nil unless it has three parts in canonical base64url and a valid header.
     init?(_ token: String) {
         guard token.utf8.count <= CompactJWS.tokenBytesMax else {
             return nil
@@ -26,7 +26,7 @@ struct ParsedJWS {
         signedByteCount = parts.signedByteCount
     }
 
-    /// Whether the signature was made by a key's private half with an algorithm that fits the key.
+    /// Checks the signature with a key and an algorithm that fits it.
     func isSigned(with key: PublicKey, by algorithm: SignatureAlgorithm) -> Bool {
         var token = token
         return token.withUTF8 { bytes in
@@ -48,7 +48,7 @@ private struct Parts {
         guard
             let first = unsafe Self.dot(in: token, from: 0),
             let second = unsafe Self.dot(in: token, from: first + 1),
-            // A third dot is in no alphabet, so it is refused with the signature.
+            // A third dot is not in the alphabet, so it is refused in the signature.
             let header = unsafe JWSHeaders.header(
                 encoded: UnsafeBufferPointer(rebasing: token[..<first])),
             let payload = unsafe Base64URL.decode(
@@ -77,11 +77,11 @@ private struct Parts {
 }
 
 extension CompactJWS.Header {
-    /// Reads a header; nil when a known member has the wrong type or an extension is demanded.
+    /// Parses a header; nil when a known member has the wrong type or `crit` demands an extension.
     init?(json: [UInt8]) {
         guard
             let members = JSONValue(parsing: json)?.members,
-            // RFC 7515 section 4.1.11: what is critical and not understood must be refused.
+            // RFC 7515 section 4.1.11: unknown critical extensions must be refused.
             members["crit"] == nil,
             let algorithm = members["alg"]?.string
         else {

@@ -1,23 +1,23 @@
 internal import COpenSSL
 internal import Synchronization
 
-/// A public key in OpenSSL's own form, with contexts that are ready to check signatures.
+/// A public key in OpenSSL's form, with a pool of verification contexts.
 ///
-/// OpenSSL's documentation lets a context check one signature after another. Making one costs some
-/// microseconds of looking algorithms up, so those that are not in use are kept.
+/// OpenSSL's documentation lets a context check several signatures in turn. Creating one costs some
+/// microseconds for algorithm lookups, so idle ones are kept.
 // Protected by being immutable, and by the mutex around the contexts: a context is in there or with
 // the one thread that took it. OpenSSL lets any number of threads use a key that none modifies.
 @safe final class PublicKey: @unchecked Sendable {
-    /// More contexts than threads that check at the same time are of no use.
+    /// More contexts than concurrently checking threads are useless.
     private static let idleContextsMax = 8
 
     private let key: OpaquePointer
     private let idle = Mutex<[VerificationContext]>([])
 
-    /// Makes a key of checked numbers; nil when OpenSSL refuses them, as a point off the curve.
+    /// Makes a key from validated parameters; nil when OpenSSL refuses them, such as a point off the curve.
     init?(_ parameters: JWKParameters) {
         guard let made = unsafe Self.imported(parameters) else {
-            // What was refused leaves entries in the thread's error queue.
+            // A refusal leaves entries in the thread's error queue.
             ERR_clear_error()
             return nil
         }
@@ -35,14 +35,14 @@ internal import Synchronization
     }
 
     deinit {
-        // The contexts hold references of their own.
+        // The contexts hold their own references.
         unsafe EVP_PKEY_free(key)
     }
 
-    /// Whether a signature is the private half's over these bytes.
+    /// Checks whether a signature of these bytes was made with the private key.
     ///
-    /// The caller has held the algorithm against its allow-list and against the key, and the
-    /// signature's length against the key's size.
+    /// The caller has checked the algorithm against its allow-list and the key, and the signature's length
+    /// against the key's size.
     func verifies(
         _ signature: [UInt8], of signed: UnsafeRawBufferPointer, by algorithm: SignatureAlgorithm
     ) -> Bool {
@@ -66,7 +66,7 @@ internal import Synchronization
 }
 
 /// OpenSSL's state for checking signatures with one key and one algorithm.
-// Protected by its owner: `PublicKey` lends it to one thread at a time.
+// Protected by its owner: `PublicKey` passes it to one thread at a time.
 @safe private final class VerificationContext: @unchecked Sendable {
     let algorithm: SignatureAlgorithm
     private let context: OpaquePointer
@@ -137,7 +137,7 @@ internal import Synchronization
         }
     }
 
-    /// The DER form of an ECDSA signature, which a JWS writes as two numbers of equal length.
+    /// Returns the DER form of an ECDSA signature, which a JWS encodes as two numbers of equal length.
     private static func sequence(of signature: [UInt8]) -> [UInt8]? {
         let half = Int32(signature.count / 2)
         guard let pair = unsafe ECDSA_SIG_new() else {

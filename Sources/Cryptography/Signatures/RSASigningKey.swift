@@ -1,6 +1,6 @@
 /// An RSA key pair that signs the tokens of a development identity provider.
 package final class RSASigningKey: Sendable {
-    /// Names the key: its RFC 7638 SHA-256 thumbprint.
+    /// The id of the key: its RFC 7638 SHA-256 thumbprint.
     package let keyID: String
 
     /// The public JWK as JSON text, with `use`, `alg` RS256 and `kid`, for a published key set.
@@ -11,10 +11,10 @@ package final class RSASigningKey: Sendable {
 
     private let pair: SigningKeyPair
 
-    /// Reads a private JWK of type RSA, as `exported()` writes it.
+    /// Reads a private JWK of type RSA in the form of `exported()`.
     ///
-    /// Nil for anything else, for keys under 2048 bits, and when the private and the public part
-    /// don't belong together.
+    /// Nil for anything else, for keys under 2048 bits, and when the private and the public part do not
+    /// match.
     package convenience init?(exported jwk: [UInt8]) {
         guard let pair = SigningKeyPair(privateJWK: jwk, algorithm: .rs256) else {
             return nil
@@ -37,12 +37,12 @@ package final class RSASigningKey: Sendable {
         return RSASigningKey(SigningKeyPair(generated: .generateRSA(bits: bits)))
     }
 
-    /// Writes the private key as a JWK; a secret that whoever calls this must keep.
+    /// Exports the private key as a JWK, which the caller must keep secret.
     package func exported() -> [UInt8] {
         pair.handle.json()
     }
 
-    /// Signs claims under exactly the given header fields, sorted by name.
+    /// Signs claims with exactly the given header fields, sorted by name.
     ///
     /// The field `alg` is RS256 when it is missing, and must be RS256, RS384, RS512 or PS256. A
     /// `kid` is not added: pass `keyID`. The claims must not be empty.

@@ -1,4 +1,4 @@
-/// The signature algorithms of RFC 7518 section 3 that a token may use here.
+/// The accepted signature algorithms of RFC 7518 section 3.
 ///
 /// There is no case for `none` or for HMAC: no configuration can allow them.
 package enum SignatureAlgorithm: String, Sendable, CaseIterable {
@@ -21,7 +21,7 @@ package enum SignatureAlgorithm: String, Sendable, CaseIterable {
         self = found
     }
 
-    /// Whether a key of the given kind can make such signatures.
+    /// Checks whether a key of the given kind can make such signatures.
     func fits(_ parameters: JWKParameters) -> Bool {
         switch (self, parameters) {
         case (.rs256, .rsa), (.rs384, .rsa), (.rs512, .rsa), (.ps256, .rsa), (.es256, .p256): true

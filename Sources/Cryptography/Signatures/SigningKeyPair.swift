@@ -1,15 +1,15 @@
-/// A private key together with its public half; what both kinds of signing keys are made of.
+/// A private key with its public key: the basis of both kinds of signing keys.
 struct SigningKeyPair: Sendable {
-    /// The longest private JWK; one of 8192 bits takes some 6,300 bytes.
+    /// The longest private JWK; one of 8192 bits has about 6,300 bytes.
     ///
-    /// Trying a key costs as much as the cube of its longest member: minutes for a longer one.
+    /// The cost of checking a key grows with the cube of its longest member: minutes for longer ones.
     static let privateBytesMax = 8_192
 
     let handle: JWKHandle
     let parameters: JWKParameters
     let keyID: String
 
-    /// Wraps a private key that was just made; its public part is always sound.
+    /// Wraps a newly generated private key, whose public part is always valid.
     init(generated handle: JWKHandle) {
         guard
             let members = JSONValue(parsing: handle.json())?.members,
@@ -22,7 +22,7 @@ struct SigningKeyPair: Sendable {
         self.keyID = parameters.thumbprint
     }
 
-    /// Reads a private JWK; nil when it lacks the private part or the halves don't belong together.
+    /// Reads a private JWK; nil when it lacks the private part or the parts do not match.
     init?(privateJWK: [UInt8], algorithm: SignatureAlgorithm) {
         guard
             privateJWK.count <= SigningKeyPair.privateBytesMax,
@@ -30,8 +30,8 @@ struct SigningKeyPair: Sendable {
             SigningKeyPair.areDecodable(members),
             let parameters = JWKParameters(jwk: members), algorithm.fits(parameters),
             let handle = JWKHandle(json: privateJWK),
-            // With a private member cjose takes a point that is not on the curve; without it, it
-            // does not.
+            // With a private member cjose accepts a point that is not on the curve, otherwise it
+            // refuses it.
             JWKHandle(json: Array(parameters.canonicalJSON.utf8)) != nil
         else {
             return nil
@@ -44,7 +44,7 @@ struct SigningKeyPair: Sendable {
         }
     }
 
-    // cjose ends the process over a text that is no base64.
+    // cjose ends the process on text that is not base64.
     private static func areDecodable(_ members: JSONMembers) -> Bool {
         ["d", "p", "q", "dp", "dq", "qi"].allSatisfy { name in
             guard let value = members[name] else {
@@ -54,10 +54,10 @@ struct SigningKeyPair: Sendable {
         }
     }
 
-    /// The public half, for checking what this key signed.
+    /// The public key for verifying this key's signatures.
     var verificationKey: VerificationKey {
         guard let publicKey = PublicKey(parameters) else {
-            preconditionFailure("the public half of a sound key can't be read")
+            preconditionFailure("the public part of a valid key can't be read")
         }
         return VerificationKey(keyID: keyID, parameters: parameters, publicKey: publicKey)
     }
@@ -65,12 +65,12 @@ struct SigningKeyPair: Sendable {
     /// Signs a payload; the header must name an algorithm of this key.
     func sign(header: [(name: String, value: String)], payload: [UInt8]) -> String {
         guard let token = handle.sign(header: header, payload: payload) else {
-            preconditionFailure("cjose can't sign with a sound key")
+            preconditionFailure("cjose can't sign with a valid key")
         }
         return token
     }
 
-    // cjose does not check that the private and the public members match, so a token is tried.
+    // cjose does not check that the private and the public members match; a trial signature does.
     private func isConsistent(_ algorithm: SignatureAlgorithm) -> Bool {
         let header = [(name: "alg", value: algorithm.rawValue)]
         guard let token = handle.sign(header: header, payload: Array("{}".utf8)) else {

@@ -1,7 +1,7 @@
-/// Signs tokens of one type with one ES256 key; their header is encoded once.
+/// Signs tokens of one type with one ES256 key and a header that is encoded once.
 package struct TokenSigner: Sendable {
     private let key: P256PrivateKey
-    /// The header's base64url form with the dot after it.
+    /// The header in base64url with the following dot.
     private let start: [UInt8]
 
     init(_ key: P256PrivateKey, keyID: String, type: String) {
@@ -17,7 +17,7 @@ package struct TokenSigner: Sendable {
 
     /// Signs claims and returns a compact JWS.
     ///
-    /// The claims are JSON and are signed as they are. They must not be empty.
+    /// The claims are JSON and are signed unchanged. They must not be empty.
     package func sign(_ claims: [UInt8]) -> String {
         precondition(!claims.isEmpty, "a token has claims")
         let signedCount = start.count + Base64URL.textCount(claims.count)

@@ -1,6 +1,6 @@
 /// An ES256 key pair that signs access tokens.
 package final class TokenSigningKey: Sendable {
-    /// Names the key in a token's header: its RFC 7638 SHA-256 thumbprint.
+    /// The id of the key in a token's header: its RFC 7638 SHA-256 thumbprint.
     package let keyID: String
 
     /// The public JWK as JSON text, with `use`, `alg` and `kid`, for a published key set.
@@ -12,9 +12,9 @@ package final class TokenSigningKey: Sendable {
     private let pair: SigningKeyPair
     private let privateKey: P256PrivateKey
 
-    /// Reads a private JWK of type EC on the curve P-256, as `exported()` writes it.
+    /// Reads a private JWK of type EC on the curve P-256 in the form of `exported()`.
     ///
-    /// Nil for anything else, and when the private and the public part don't belong together.
+    /// Nil for anything else, and when the private and the public part do not match.
     package convenience init?(exported jwk: [UInt8]) {
         guard let pair = SigningKeyPair(privateJWK: jwk, algorithm: .es256) else {
             return nil
@@ -22,7 +22,7 @@ package final class TokenSigningKey: Sendable {
         self.init(pair)
     }
 
-    /// Nil when OpenSSL reads another key out of a JWK than cjose does.
+    /// Nil when OpenSSL and cjose read different keys from the JWK.
     private init?(_ pair: SigningKeyPair) {
         guard
             let key = P256PrivateKey(pair.parameters, privateJWK: pair.handle.json())
@@ -48,19 +48,19 @@ package final class TokenSigningKey: Sendable {
         return key
     }
 
-    /// Writes the private key as a JWK; a secret that whoever calls this must keep.
+    /// Exports the private key as a JWK, which the caller must keep secret.
     package func exported() -> [UInt8] {
         pair.handle.json()
     }
 
-    /// Prepares signing tokens of one type, whose header has exactly `alg`, `kid` and `typ`.
+    /// Returns a signer of tokens of one type, whose header has exactly `alg`, `kid` and `typ`.
     package func signer(type: String) -> TokenSigner {
         TokenSigner(privateKey, keyID: keyID, type: type)
     }
 
     /// Signs claims and returns a compact JWS whose header has exactly `alg`, `kid` and `typ`.
     ///
-    /// The claims are JSON and are signed as they are. They must not be empty.
+    /// The claims are JSON and are signed unchanged. They must not be empty.
     package func sign(claims: [UInt8], type: String) -> String {
         signer(type: type).sign(claims)
     }

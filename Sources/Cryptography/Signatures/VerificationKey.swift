@@ -1,16 +1,16 @@
-/// A public key that checks signatures, with what its JWK says about its use.
+/// A public key for checking signatures, with the usage restrictions of its JWK.
 package final class VerificationKey: Sendable {
     /// The key's `kid`, when its JWK has one.
     package let keyID: String?
 
-    /// The RFC 7638 SHA-256 thumbprint, which names the key by its contents.
+    /// The RFC 7638 SHA-256 thumbprint, which identifies the key by its content.
     package let thumbprint: String
 
     let parameters: JWKParameters
     let publicKey: PublicKey
     private let declared: SignatureAlgorithm?
 
-    /// Reads one JWK; nil unless it is a sound public key for one of our algorithms.
+    /// Reads a JWK; nil unless it is a valid public key for a supported algorithm.
     ///
     /// RFC 7517 section 4. Refused are other key types and curves, RSA keys under 2048 bits, points
     /// off the curve, and keys whose `use`, `key_ops` or `alg` exclude checking signatures.
@@ -56,7 +56,7 @@ package final class VerificationKey: Sendable {
         self.thumbprint = parameters.thumbprint
     }
 
-    /// Whether the key's type, and its `alg` when it names one, agree with an algorithm.
+    /// Checks whether the key's type and its `alg`, if any, match an algorithm.
     package func fits(_ algorithm: SignatureAlgorithm) -> Bool {
         algorithm.fits(parameters) && (declared == nil || declared == algorithm)
     }

@@ -1,44 +1,44 @@
 internal import CCurl
 
-/// Takes the answer to a transfer while that is under way; false ends the transfer.
+/// The receiver of a transfer's response; a returned false ends the transfer.
 protocol AnswerReceiver: AnyObject {
-    /// Takes the status of the final answer, when its head has come to its end.
+    /// Receives the status of the final response at the end of its head.
     func takeStatus(_ status: Int) -> Bool
-    /// Takes a piece of the body, of whichever answer.
+    /// Receives a chunk of a response body.
     func takePiece(_ piece: UnsafeRawBufferPointer) -> Bool
 }
 
-/// One request over libcurl, as every request of ours is made; owns its handle.
+/// An outgoing HTTP request over libcurl; owns its handle.
 ///
-/// Certificates are checked, redirects not followed, and no more is asked for than the address that was
-/// read. Time and the head of the answer are limited; the receiver limits the body.
+/// Certificates are checked, redirects are not followed, and only the parsed URL is requested. Time and
+/// the head of the response are limited; the receiver limits the body.
 @safe final class OutgoingTransfer {
-    /// Most bytes of an answer's head that are read, informational answers and trailers included.
+    /// Most bytes of a response head, including informational responses and trailers.
     static let headBytesMax = 65_536
 
-    /// What a receiver returns to end the transfer; no piece is ever that long.
+    /// The value that a callback returns to end the transfer; no chunk is that long.
     private static let refusedCount = Int(UInt32.max)
 
-    /// libcurl is made ready once, by whoever is first.
+    /// The one-time initialization of libcurl.
     static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
     let handle: UnsafeMutableRawPointer
-    /// Takes the answer; to be set before the transfer begins.
+    /// The receiver of the response; set before the transfer begins.
     weak var receiver: (any AnswerReceiver)?
-    /// Whether the transfer was ended because the answer's head was too large.
+    /// Whether the transfer was ended because the response head was too large.
     private(set) var isHeadTooLarge = false
 
     private let address: WebAddress
     private var fields: UnsafeMutablePointer<curl_slist>?
     private var headBytes = 0
 
-    /// Makes a transfer that has not begun; nil when libcurl can't be set up.
+    /// Makes a transfer without starting it; nil when libcurl can't be set up.
     ///
     /// - Parameters:
-    ///   - address: What to ask.
+    ///   - address: The URL to request.
     ///   - lines: Header fields as `Name: value`.
     ///   - limit: Longest time the transfer may take.
-    ///   - trustedFile: Certificates to trust, as PEM; nil for those the system trusts.
+    ///   - trustedFile: Trusted certificates as PEM; nil for those of the system.
     init?(
         to address: consuming WebAddress, fields lines: [String], within limit: Duration,
         trustedFile: String?
@@ -56,15 +56,15 @@ protocol AnswerReceiver: AnyObject {
         unsafe curl_slist_free_all(fields)
     }
 
-    /// The status of the newest answer; 0 before there is one.
+    /// The status of the latest response; 0 before the first.
     var status: Int { unsafe ccurl_status(handle) }
 
     private func restrict(to limit: Duration) -> Bool {
         // 0 would mean no limit.
         set(CURLOPT_TIMEOUT_MS, to: max(1, Int(limit / .milliseconds(1))))
-            // Signals are for the process to handle: it has many threads and ignores SIGPIPE.
+            // The process itself handles signals: it has many threads and ignores SIGPIPE.
             && set(CURLOPT_NOSIGNAL, to: 1)
-            // A name server that is silent holds nobody up once the time is over.
+            // An unresponsive name server does not delay the end after a timeout.
             && set(CURLOPT_QUICK_EXIT, to: 1)
             && set(CURLOPT_FOLLOWLOCATION, to: 0)
             && set(CURLOPT_PROTOCOLS_STR, to: address.scheme)
@@ -91,7 +91,7 @@ protocol AnswerReceiver: AnyObject {
             && ccurl_set_address(handle, address.parts) == CURLE_OK
     }
 
-    /// The transfer outlives its time under way, and libcurl calls back only then.
+    /// Sets the callbacks, which libcurl calls only while the transfer runs and this object exists.
     private func listen() -> Bool {
         unsafe ccurl_set_receivers(
             handle,
@@ -107,7 +107,7 @@ protocol AnswerReceiver: AnyObject {
             }, Unmanaged.passUnretained(self).toOpaque()) == CURLE_OK
     }
 
-    /// Hands bytes on; returns how many were taken, and any other number ends the transfer.
+    /// Passes bytes on and returns their number; any other number ends the transfer.
     private static func receive(
         _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?,
         _ take: (OutgoingTransfer, UnsafeRawBufferPointer) -> Bool
@@ -118,8 +118,8 @@ protocol AnswerReceiver: AnyObject {
         return isTaken ? count : refusedCount
     }
 
-    /// Takes one line of the head with its end; after the empty line of an informational answer the real
-    /// one follows.
+    /// Receives a line of the head with its line end; the final response follows after the empty line of an
+    /// informational one.
     private func takeLine(_ line: UnsafeRawBufferPointer) -> Bool {
         headBytes += line.count
         guard headBytes <= Self.headBytesMax else {

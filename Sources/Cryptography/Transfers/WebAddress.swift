@@ -1,24 +1,24 @@
 internal import CCurl
 
-/// An address that may be asked over the web; owns libcurl's reading of it.
+/// A URL that may be requested; owns libcurl's parsed form.
 ///
-/// The transfer is given this reading, not the text, so that what was checked is what is asked.
+/// Transfers use the parsed form, not the text, so that exactly the checked URL is requested.
 @safe struct WebAddress: ~Copyable {
     private static let hostsOfThisMachine = ["127.0.0.1", "[::1]", "localhost"]
 
-    /// libcurl's reading; lives as long as the address.
+    /// libcurl's parsed form; lives as long as this value.
     let parts: OpaquePointer
 
     /// The scheme in lower case, `https` or `http`.
     let scheme: String
 
-    /// The host in lower case as libcurl reads it, an IPv6 address without brackets.
+    /// The host in lower case as parsed by libcurl, an IPv6 address without brackets.
     let host: String
 
     /// Whether the host is this machine.
     let isOfThisMachine: Bool
 
-    /// Reads an address; nil unless it is `https`, or `http` to this machine.
+    /// Parses a URL; nil unless it is `https`, or `http` to this machine.
     init?(_ text: String) {
         guard WebAddress.namesHost(text), let made = unsafe curl_url() else {
             return nil
@@ -39,7 +39,7 @@ internal import CCurl
         self.isOfThisMachine = isOfThisMachine
     }
 
-    /// The address without user, password and fragment.
+    /// Returns the URL without user, password and fragment.
     consuming func withoutSecrets() -> String? {
         for part in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS, CURLUPART_FRAGMENT] {
             unsafe curl_url_set(parts, part, nil, 0)
@@ -51,7 +51,7 @@ internal import CCurl
         unsafe curl_url_cleanup(parts)
     }
 
-    /// Whether a host stands between two slashes and the path; libcurl takes one slash and three too.
+    /// Checks whether exactly two slashes precede the host; libcurl also accepts one and three.
     private static func namesHost(_ text: String) -> Bool {
         let sections = text.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
         return sections.count >= 3 && sections[1].isEmpty && !sections[2].isEmpty

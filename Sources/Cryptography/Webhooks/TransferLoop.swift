@@ -1,11 +1,11 @@
 internal import Foundation
 internal import Synchronization
 
-/// The thread that carries the transfers of a sender, with the connections that stay between them.
+/// The thread that runs the transfers of a sender, with their kept connections.
 ///
-/// Not a thread for each transfer: those of one receiver that hangs would leave none to the others.
+/// One thread for all transfers: with one each, a hanging receiver could use up all threads.
 final class TransferLoop: Sendable {
-    /// A request that is to be sent, and who waits for its end.
+    /// A request to send, with the completion of its caller.
     struct Piece: Sendable {
         let request: WebhookRequest
         let timeLimit: Duration
@@ -22,7 +22,7 @@ final class TransferLoop: Sendable {
     private let state = Mutex(State())
     private let transfers = TransferSet()
 
-    /// Begins a transfer soon; `end` is called once, on any thread.
+    /// Enqueues a transfer; `end` is called once, on any thread.
     func begin(_ piece: Piece) {
         let (isTaken, startsThread) = state.withLock { state in
             guard !state.isStopped else { return (false, false) }
@@ -51,7 +51,7 @@ final class TransferLoop: Sendable {
 
     private func run() {
         guard let transfers else {
-            // Nothing was sent; whoever waits tries again later.
+            // Nothing was sent; the callers retry later.
             return stop()
         }
         var running: [Int: Running] = [:]
@@ -80,13 +80,13 @@ final class TransferLoop: Sendable {
         }
     }
 
-    /// A transfer, and who waits for its end.
+    /// A running transfer, with the completion of its caller.
     private struct Running {
         let transfer: WebhookTransfer
         let end: @Sendable (WebhookOutcome) -> Void
     }
 
-    /// What is to be begun; nil once stopped.
+    /// Returns the enqueued requests; nil after the stop.
     private func takeWaiting() -> [Piece]? {
         state.withLock { state in
             guard !state.isStopped else { return nil }

@@ -1,10 +1,10 @@
 internal import CCurl
 
-/// A set of transfers that libcurl carries at the same time, and the connections that it keeps.
+/// A set of concurrent libcurl transfers, with their kept connections.
 // Protected by the confinement to one thread of everything but `wake()`, which libcurl lets any thread
 // call; the pointer never changes.
 @safe final class TransferSet: @unchecked Sendable {
-    /// Longest wait when nothing happens, in milliseconds.
+    /// Longest wait without activity, in milliseconds.
     private static let waitMax: Int32 = 60_000
 
     private let handle: UnsafeMutableRawPointer
@@ -19,35 +19,35 @@ internal import CCurl
         unsafe curl_multi_cleanup(handle)
     }
 
-    /// Ends the wait that is under way, or the next one.
+    /// Ends the current or the next wait.
     func wake() {
         unsafe curl_multi_wakeup(handle)
     }
 
-    /// Adds a transfer, which has to be removed before it is let go; false when that can't be done.
+    /// Adds a transfer, which must be removed before its release; false when that fails.
     func add(_ transfer: WebhookTransfer) -> Bool {
         unsafe curl_multi_add_handle(handle, transfer.handle) == CURLM_OK
     }
 
-    /// Takes a transfer out of the set.
+    /// Removes a transfer from the set.
     func remove(_ transfer: WebhookTransfer) {
         unsafe curl_multi_remove_handle(handle, transfer.handle)
     }
 
-    /// Sends and receives what can be sent and received now.
+    /// Sends and receives all data without blocking.
     func perform() {
         var count: Int32 = 0
         unsafe curl_multi_perform(handle, &count)
     }
 
-    /// Takes the next transfer that has ended; nil when there is none.
+    /// Returns the next ended transfer; nil when there is none.
     func takeEnded() -> (key: Int, code: CURLcode)? {
         var code = CURLE_OK
         guard let ended = unsafe ccurl_take_ended(handle, &code) else { return nil }
         return (key: Int(bitPattern: ended), code: code)
     }
 
-    /// Waits until something can be sent or received, or somebody calls ``wake()``.
+    /// Waits until data can be sent or received, or ``wake()`` is called.
     func wait() {
         unsafe curl_multi_poll(handle, nil, 0, Self.waitMax, nil)
     }

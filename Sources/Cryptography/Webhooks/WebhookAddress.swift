@@ -1,21 +1,21 @@
-/// The address that an endpoint may have: `https`, or `http` to this machine, and nothing secret in it.
+/// A valid URL of a webhook endpoint: `https`, or `http` to this machine, without secrets.
 package struct WebhookAddress: Sendable {
-    /// Why a text is no such address.
+    /// The reason why a text is not a valid URL.
     package enum Flaw: Error {
-        /// It is no address, or has another scheme.
+        /// It is not a URL or has another scheme.
         case form
-        /// A user or a password stands before the host: lists and backups would show it.
+        /// It contains a user or a password, which lists and backups would expose.
         case userInfo
-        /// It has a fragment, which no request carries.
+        /// It has a fragment, which is not part of a request.
         case fragment
     }
 
     /// The host in lower case, an IPv6 address without brackets, an IPv4 address in its usual form.
     package let host: String
 
-    /// Reads an address.
+    /// Parses a URL.
     ///
-    /// - Throws: what is wrong with it.
+    /// - Throws: the flaw.
     package init(_ text: String) throws(Flaw) {
         guard let address = WebAddress(text) else { throw .form }
         let sections = text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
@@ -25,7 +25,7 @@ package struct WebhookAddress: Sendable {
         host = address.host
     }
 
-    /// An address that was stored, without what it may not have: older releases took it.
+    /// Returns a stored URL without secrets, which older releases accepted.
     package static func shown(_ text: String) -> String {
         WebAddress(text)?.withoutSecrets() ?? ""
     }

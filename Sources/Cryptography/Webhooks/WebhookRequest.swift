@@ -1,4 +1,4 @@
-/// What is sent to a webhook endpoint once.
+/// One request to a webhook endpoint.
 package struct WebhookRequest: Hashable, Sendable {
     /// A header field.
     package struct Field: Hashable, Sendable {
@@ -13,11 +13,11 @@ package struct WebhookRequest: Hashable, Sendable {
     /// Describes a request with the headers of standard-webhooks.
     ///
     /// - Parameters:
-    ///   - url: Where to.
-    ///   - id: What is the same at each attempt.
+    ///   - url: The endpoint's URL.
+    ///   - id: The id of the message, the same for each attempt.
     ///   - seconds: The time of this attempt.
     ///   - body: JSON.
-    ///   - secrets: What signs it; more than one while a secret is being replaced.
+    ///   - secrets: The signing secrets; more than one during a rotation.
     package init(
         url: String, id: String, seconds: Int64, body: [UInt8], secrets: [WebhookSecret]
     ) {
@@ -32,30 +32,30 @@ package struct WebhookRequest: Hashable, Sendable {
         ]
     }
 
-    /// The value of a field; nil when there is none of this name.
+    /// Returns the value of a field; nil when it is absent.
     package func field(_ name: String) -> String? {
         fields.first { $0.name == name }?.value
     }
 }
 
-/// What became of a request.
+/// The outcome of a request.
 package enum WebhookOutcome: Hashable, Sendable {
-    /// The head of an answer came, whatever its body was; a redirect is an answer like any other.
+    /// The head of a response was received, whatever its body; redirects count too.
     case answered(status: Int, retryAfterSeconds: Int64?)
     case failed(WebhookFault)
 }
 
-/// Why no answer came.
+/// The reason for a missing response.
 package enum WebhookFault: String, Error, Sendable, CaseIterable {
-    /// The address is no URL, or plain `http` to another machine.
+    /// The address is not a URL, or is plain `http` to another machine.
     case unacceptableAddress = "unacceptable_address"
-    /// The receiver can't be found or connected to.
+    /// The receiver's name can't be resolved or no connection can be made.
     case unreachable
-    /// The receiver can't prove who it is.
+    /// The receiver has no valid certificate.
     case untrusted
     /// The receiver took too long.
     case timedOut = "timed_out"
-    /// The receiver broke off, or what it said is no HTTP.
+    /// The receiver closed the connection early or did not send HTTP.
     case broken
     /// The sender was stopped.
     case stopped

@@ -1,6 +1,6 @@
-/// The secret that signs what is sent to one webhook endpoint: symmetric, as standard-webhooks has it.
+/// The symmetric secret that signs the requests to a webhook endpoint, as in standard-webhooks.
 package struct WebhookSecret: Hashable, Sendable {
-    /// How many bytes a secret may have.
+    /// The accepted numbers of bytes of a secret.
     package static let byteCounts = 24...64
     private static let byteCount = 32
     private static let prefix = "whsec_"
@@ -13,7 +13,7 @@ package struct WebhookSecret: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Reads ``text``; nil when it is none.
+    /// Parses the form of ``text``; nil when it is malformed.
     package init?(text: String) {
         guard text.hasPrefix(Self.prefix),
             let bytes = Base64.decode(text.dropFirst(Self.prefix.count))
@@ -25,15 +25,15 @@ package struct WebhookSecret: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// A new secret that nobody can guess.
+    /// Makes a new random secret.
     package static func generate() -> WebhookSecret {
         WebhookSecret(random: SecureRandom.bytes(byteCount))
     }
 
-    /// `whsec_` and the bytes in base64: what a receiver's library takes.
+    /// `whsec_` and the bytes in base64: the form that receivers' libraries expect.
     package var text: String { Self.prefix + Base64.encode(bytes) }
 
-    /// One signature of the header `webhook-signature`.
+    /// Returns one signature for the header `webhook-signature`.
     ///
     /// - Parameters:
     ///   - id: The header `webhook-id`.

@@ -1,23 +1,23 @@
 /// Sends requests to webhook endpoints.
 ///
-/// Each ends within 15 seconds. Redirects are not followed, at most 64 KiB of an answer's body are read,
-/// and no cookies or credentials are kept; connections are, for the next request. Plain `http` is refused
-/// unless the host is this machine. Another machine is asked through the proxy that `https_proxy` names,
-/// if it is set. One thread carries all requests, so that a receiver that hangs holds up nothing.
+/// Each ends within 15 seconds. Redirects are not followed, at most 64 KiB of a response body are read,
+/// and no cookies or credentials are kept; connections are reused. Plain `http` is refused unless the host
+/// is this machine. Requests to other machines use the proxy of `https_proxy`, if it is set. One thread
+/// runs all requests, so that a hanging receiver delays no other.
 package final class WebhookSender: Sendable {
-    /// Longest request, in seconds, from the first byte to the end of the answer.
+    /// Longest request, in seconds, from the first byte to the end of the response.
     package static let secondsMax: Int64 = 15
 
     private let timeLimit: Duration
     private let trustedFile: String?
     private let loop: TransferLoop
 
-    /// Makes a sender; its thread begins with the first request.
+    /// Makes a sender; its thread starts with the first request.
     package convenience init() {
         self.init(timeLimit: .seconds(Self.secondsMax))
     }
 
-    /// Makes a sender with another limit, and with the certificates of a PEM file.
+    /// Makes a sender with another time limit and trusted certificates.
     init(timeLimit: Duration, trustedFile: String? = nil) {
         self.timeLimit = timeLimit
         self.trustedFile = trustedFile
@@ -28,7 +28,7 @@ package final class WebhookSender: Sendable {
         loop.stop()
     }
 
-    /// Sends a request and waits for what becomes of it.
+    /// Sends a request and waits for its outcome.
     package func send(_ request: WebhookRequest) async -> WebhookOutcome {
         await withCheckedContinuation { continuation in
             loop.begin(
@@ -38,7 +38,7 @@ package final class WebhookSender: Sendable {
         }
     }
 
-    /// Ends every request that is under way, and every later one at once.
+    /// Ends all current requests, and later ones immediately.
     package func stop() {
         loop.stop()
     }

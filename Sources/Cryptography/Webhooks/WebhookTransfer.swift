@@ -1,27 +1,27 @@
 internal import CCurl
 
-/// One request to a webhook endpoint, and what came of it.
+/// The transfer of a webhook request, and its outcome.
 final class WebhookTransfer: AnswerReceiver {
-    /// Most bytes of an answer's body that are read.
+    /// Most bytes read of a response body.
     static let bodyBytesMax = 65_536
 
     private let transfer: OutgoingTransfer
     private var bodyBytes = 0
-    /// Whether the head of the final answer has come to its end.
+    /// Whether the head of the final response is complete.
     private var isAnswered = false
 
-    /// What libcurl knows the transfer by.
+    /// libcurl's handle of the transfer.
     var handle: UnsafeMutableRawPointer { unsafe transfer.handle }
 
-    /// Tells a transfer from the others that are under way.
+    /// The id of the transfer among the running ones.
     var key: Int { Int(bitPattern: unsafe handle) }
 
-    /// Makes a transfer that has not begun.
+    /// Makes a transfer without starting it.
     init(
         _ request: WebhookRequest, limit: Duration, trustedFile: String?
     ) throws(WebhookFault) {
         guard let address = WebAddress(request.url) else { throw .unacceptableAddress }
-        // Without a body that is held back until the receiver has said that it may come.
+        // Without `Expect: 100-continue`, which would delay the body.
         let lines = request.fields.map { "\($0.name): \($0.value)" } + ["Expect:"]
         guard
             let transfer = OutgoingTransfer(
@@ -37,7 +37,7 @@ final class WebhookTransfer: AnswerReceiver {
         transfer.receiver = self
     }
 
-    /// What the transfer came to.
+    /// Returns the outcome of the transfer.
     func outcome(_ code: CURLcode) -> WebhookOutcome {
         guard isAnswered else {
             return .failed(Self.fault(code))
