@@ -2,5 +2,5 @@
 #include <archive.h>
 #include <archive_entry.h>
 
-/// The kind of a member that is a file; the library's own constant is a cast that Swift can't read.
+/// The type of a regular file; Swift can't import the library's own constant, which contains a cast.
 static const unsigned carchive_regular_file = 0100000;

@@ -5,8 +5,8 @@
 #error "libcurl 7.87 or newer is needed, for CURLOPT_PROTOCOLS_STR and CURLOPT_QUICK_EXIT"
 #endif
 
-/// curl_easy_setopt and curl_easy_getinfo are variadic, which Swift can't call; these fix the type
-/// of what is handed over. An option that wants another type is refused.
+/// Wrappers with fixed argument types for curl_easy_setopt and curl_easy_getinfo, which are variadic and
+/// can't be called from Swift. An option of another type is refused.
 static inline CURLcode ccurl_set_number(CURL *handle, CURLoption option, long value) {
     if (option >= CURLOPTTYPE_OBJECTPOINT) {
         return CURLE_BAD_FUNCTION_ARGUMENT;
@@ -32,8 +32,8 @@ static inline CURLcode ccurl_set_fields(CURL *handle, struct curl_slist *fields)
     return curl_easy_setopt(handle, CURLOPT_HTTPHEADER, fields);
 }
 
-/// Every header line goes to `on_line` and every piece of the body to `on_body`, each with `context`
-/// as its last argument.
+/// Passes every header line to `on_line` and every chunk of the body to `on_body`, with `context` as the
+/// last argument.
 static inline CURLcode ccurl_set_receivers(
     CURL *handle, curl_write_callback on_line, curl_write_callback on_body, void *context) {
     CURLcode code = curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, on_line);
@@ -49,13 +49,13 @@ static inline CURLcode ccurl_set_receivers(
     return code;
 }
 
-/// The status of the newest answer; 0 before there is one.
+/// Returns the status of the latest response; 0 before the first.
 static inline long ccurl_status(CURL *handle) {
     long status = 0;
     return curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK ? status : 0;
 }
 
-/// What to send with POST; libcurl keeps a copy.
+/// Sets the body for POST; libcurl keeps a copy.
 static inline CURLcode ccurl_set_body(CURL *handle, const char *bytes, long count) {
     CURLcode code = curl_easy_setopt(handle, CURLOPT_POST, 1L);
     if (code == CURLE_OK) {
@@ -67,13 +67,13 @@ static inline CURLcode ccurl_set_body(CURL *handle, const char *bytes, long coun
     return code;
 }
 
-/// How many seconds the answer's Retry-After names, as a number or as a date; 0 when it has none.
+/// Returns the seconds of the response's Retry-After, a number or a date; 0 when it is absent.
 static inline long long ccurl_retry_after(CURL *handle) {
     curl_off_t seconds = 0;
     return curl_easy_getinfo(handle, CURLINFO_RETRY_AFTER, &seconds) == CURLE_OK ? seconds : 0;
 }
 
-/// Takes the next transfer that has ended, with what it ended in; null when there is none.
+/// Returns the next ended transfer with its result; null when there is none.
 static inline CURL *ccurl_take_ended(CURLM *transfers, CURLcode *code) {
     int left = 0;
     CURLMsg *message = curl_multi_info_read(transfers, &left);

@@ -3,8 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/// What a daemon is started with; MHD_start_daemon takes it as a variadic list, which Swift can't
-/// call.
+/// The options of a daemon; MHD_start_daemon is variadic and can't be called from Swift.
 struct cmhd_settings {
     unsigned int connections_max;
     unsigned int idle_seconds_max;
@@ -17,7 +16,7 @@ struct cmhd_settings {
     MHD_NotifyConnectionCallback on_connection;
 };
 
-/// Leaves every escape as it came: the target is decoded once, by the code that knows its parts.
+/// Leaves escapes unchanged: the target is decoded once, by the code that parses it.
 static inline size_t cmhd_keep_escapes(
     void *context, struct MHD_Connection *connection, char *text) {
     (void) context;
@@ -39,14 +38,14 @@ static inline struct MHD_Daemon *cmhd_start(const struct cmhd_settings *settings
         MHD_OPTION_END);
 }
 
-/// Has a daemon serve a connection that came from a peer's address, a `sockaddr`; false when it has closed
-/// it instead.
+/// Passes a connection from a peer's address, a `sockaddr`, to a daemon; false when it has closed the
+/// connection instead.
 static inline bool cmhd_serve(
     struct MHD_Daemon *daemon, int connection, const void *peer, socklen_t peer_length) {
     return MHD_add_connection(daemon, connection, peer, peer_length) == MHD_YES;
 }
 
-/// MHD_get_connection_info is variadic; these are the questions that are asked.
+/// Wrappers for the uses of MHD_get_connection_info, which is variadic.
 static inline int cmhd_socket(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -65,7 +64,7 @@ static inline void *cmhd_socket_context(struct MHD_Connection *connection) {
     return info ? info->socket_context : NULL;
 }
 
-/// What a content reader returns behind the last byte; a macro with a cast, which Swift can't read.
+/// The value that a content reader returns at the end; Swift can't import the macro, which has a cast.
 static const ssize_t cmhd_end_of_stream = MHD_CONTENT_READER_END_OF_STREAM;
 
 static inline size_t cmhd_header_bytes(struct MHD_Connection *connection) {

@@ -10,8 +10,8 @@
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
 
-/// Makes a public key of what the list holds, which points into the caller's memory; NULL when
-/// OpenSSL refuses it.
+/// Makes a public key from a parameter list that points into the caller's memory; NULL when OpenSSL
+/// refuses it.
 static inline EVP_PKEY *copenssl_public_key(const char *type, OSSL_PARAM_BLD *list) {
     OSSL_PARAM *values = OSSL_PARAM_BLD_to_param(list);
     EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, type, NULL);
@@ -24,7 +24,7 @@ static inline EVP_PKEY *copenssl_public_key(const char *type, OSSL_PARAM_BLD *li
     return key;
 }
 
-/// Makes an RSA public key of big-endian numbers; NULL when OpenSSL refuses it.
+/// Makes an RSA public key from big-endian numbers; NULL when OpenSSL refuses it.
 static inline EVP_PKEY *copenssl_rsa_key(
     const unsigned char *modulus, size_t modulus_count, const unsigned char *exponent,
     size_t exponent_count) {
@@ -42,7 +42,7 @@ static inline EVP_PKEY *copenssl_rsa_key(
     return key;
 }
 
-/// Makes a public key on the curve P-256 of an encoded point (SEC 1, section 2.3.3); NULL when
+/// Makes a public key on the curve P-256 from an encoded point (SEC 1, section 2.3.3); NULL when
 /// OpenSSL refuses it.
 static inline EVP_PKEY *copenssl_p256_key(const unsigned char *point, size_t point_count) {
     OSSL_PARAM_BLD *list = OSSL_PARAM_BLD_new();
@@ -56,8 +56,8 @@ static inline EVP_PKEY *copenssl_p256_key(const unsigned char *point, size_t poi
     return key;
 }
 
-/// Makes a key pair on the curve P-256 of an encoded point and its secret number, 32 bytes in
-/// big-endian order; NULL when OpenSSL refuses them. Whether they belong together is not checked.
+/// Makes a key pair on the curve P-256 from an encoded point and its secret number, 32 big-endian
+/// bytes; NULL when OpenSSL refuses them. The match of both is not checked.
 static inline EVP_PKEY *copenssl_p256_key_pair(
     const unsigned char *point, size_t point_count, const unsigned char secret[32]) {
     // A parameter's number has the machine's byte order. OpenSSL's own builder would leave a copy of it
@@ -84,8 +84,8 @@ static inline EVP_PKEY *copenssl_p256_key_pair(
     return key;
 }
 
-/// Signs a digest with a context that is ready for ECDSA on P-256. Writes the signature's two
-/// numbers as a JWS wants them, 32 bytes each (RFC 7518, section 3.4); 0 when OpenSSL fails.
+/// Signs a digest with an initialized ECDSA context on P-256. Writes the two numbers of the signature in
+/// the form of a JWS, 32 bytes each (RFC 7518, section 3.4); 0 when OpenSSL fails.
 static inline int copenssl_p256_sign(
     EVP_PKEY_CTX *context, const unsigned char *digest, size_t digest_count,
     unsigned char signature[64]) {
@@ -101,7 +101,7 @@ static inline int copenssl_p256_sign(
     return is_written;
 }
 
-/// Computes HMAC-SHA256 (RFC 2104) with a SHA-256 that was fetched before; 0 when OpenSSL fails.
+/// Computes HMAC-SHA256 (RFC 2104) with a previously fetched SHA-256; 0 when OpenSSL fails.
 ///
 /// `HMAC` looks up the code and the digest by name in each call, which takes longer than both digests.
 static inline int copenssl_hmac_sha256(
@@ -127,7 +127,7 @@ static inline int copenssl_hmac_sha256(
     is_done = is_done && EVP_DigestUpdate(context, block, sizeof block) == 1
         && EVP_DigestUpdate(context, code, 32) == 1
         && EVP_DigestFinal_ex(context, code, NULL) == 1;
-    // Freeing a context wipes what it holds.
+    // Freeing a context wipes its content.
     EVP_MD_CTX_free(context);
     OPENSSL_cleanse(block, sizeof block);
     return is_done;

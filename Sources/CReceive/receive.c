@@ -4,15 +4,15 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
-/// Who reads a descriptor. The thread that serves a connection attaches its reader, calls it and releases
-/// it; other threads only find that their descriptors have none.
+/// The reader of each descriptor. The thread that serves a connection attaches, calls and releases its
+/// reader; other threads only find that their descriptors have none.
 struct entry {
     _Atomic(creceive_reader) reader;
     void *context;
 };
 
-/// The most descriptors that Linux gives a process by default; a page of the table takes memory only once
-/// a descriptor on it is used.
+/// Linux's default maximum of descriptors per process; a page of the table uses memory only once a
+/// descriptor in it is used.
 enum { entries_count = 1 << 20 };
 static struct entry entries[entries_count];
 
@@ -28,8 +28,8 @@ void creceive_release(int descriptor) {
     atomic_store_explicit(&entries[descriptor].reader, NULL, memory_order_release);
 }
 
-/// Stands in for the C library's function in the whole program, libmicrohttpd included: the linker exports
-/// it because a library asks for it, and the program's own symbols come first.
+/// Replaces the C library's function in the whole program, including libmicrohttpd: the linker exports it
+/// because a library references it, and the program's own symbols have priority.
 ssize_t recv(int descriptor, void *buffer, size_t size, int flags) {
     if (descriptor >= 0 && descriptor < entries_count) {
         struct entry *entry = &entries[descriptor];

@@ -1,4 +1,4 @@
-/// Bytes that the grammar of HTTP gives a meaning to.
+/// ASCII characters in the grammar of HTTP.
 enum ASCII {
     static let tab: UInt8 = 0x09
     static let lineFeed: UInt8 = 0x0A
@@ -15,12 +15,12 @@ enum ASCII {
     static let question: UInt8 = 0x3F
     static let delete: UInt8 = 0x7F
 
-    /// The lower-case form of a letter from A to Z; any other byte as it is.
+    /// Returns the lower-case form of a letter from A to Z; any other byte unchanged.
     static func lowercased(_ byte: UInt8) -> UInt8 {
         byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte
     }
 
-    /// The value of a hexadecimal digit in either case.
+    /// Returns the value of a hexadecimal digit of either case.
     static func hexadecimalValue(_ byte: UInt8) -> UInt8? {
         switch byte {
         case 0x30...0x39: byte - 0x30
@@ -30,7 +30,7 @@ enum ASCII {
         }
     }
 
-    /// True for the characters of a token, RFC 9110 section 5.6.2.
+    /// Checks whether a byte is a token character, RFC 9110 section 5.6.2.
     static func isTokenCharacter(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
@@ -39,12 +39,12 @@ enum ASCII {
         }
     }
 
-    /// True for what a field's value may hold, RFC 9110 section 5.5: no control character but tabs.
+    /// Checks whether a field value may contain a byte, RFC 9110 section 5.5: no control character but tabs.
     static func isFieldText(_ byte: UInt8) -> Bool {
         byte >= space && byte != delete || byte == tab
     }
 
-    /// True when the text is a token: at least one character, and token characters only.
+    /// Checks whether a text is a token: one or more token characters.
     static func isToken(_ text: Span<UInt8>) -> Bool {
         for index in text.indices {
             guard isTokenCharacter(text[index]) else { return false }
@@ -60,9 +60,9 @@ enum ASCII {
             && left.elementsEqual(right) { lowercased($0) == lowercased($1) }
     }
 
-    /// Cuts spaces and tabs off both ends.
+    /// Trims spaces and tabs at both ends.
     static func trimmed(_ text: Substring) -> Substring {
-        // By bytes: a mark behind a space is one character with it and must not go with it.
+        // By bytes: a space and a combining mark form one character, and the mark must stay.
         var bytes = text.utf8
         while let first = bytes.first, first == space || first == tab { bytes.removeFirst() }
         while let last = bytes.last, last == space || last == tab { bytes.removeLast() }

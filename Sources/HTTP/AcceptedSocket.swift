@@ -1,13 +1,12 @@
 import Glibc
 
-/// A connection that somebody has to serve or to close.
+/// An accepted connection, which its owner must serve or close.
 struct AcceptedSocket {
     let descriptor: Int32
     let peer: sockaddr_storage
     let peerLength: socklen_t
 
-    /// Takes the connection that has waited longest; nil, with the reason in `errno`, when it is gone or
-    /// can't be taken now.
+    /// Accepts the oldest waiting connection; nil, with the reason in `errno`, when that fails.
     init?(from listener: borrowing ListenSocket) {
         var peer = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

@@ -1,22 +1,22 @@
 import Dispatch
 import Glibc
 
-/// Accepts connections on a thread of its own, each as soon as there is room for it.
+/// Accepts connections on its own thread, as soon as there is capacity.
 final class Acceptor: Sendable {
-    /// How long it rests when the system has no descriptor or no memory left for a connection.
+    /// The pause after the system has run out of descriptors or memory.
     private static let restMicroseconds: UInt32 = 20_000
 
     private let socket: ListenSocket
     private let registry: ConnectionRegistry
     private let thread = DispatchQueue(label: "HTTP acceptor")
 
-    /// Begins to accept.
+    /// Starts accepting.
     ///
     /// - Parameters:
-    ///   - socket: The socket that listens.
-    ///   - registry: Knows whether there is room.
-    ///   - serve: Takes a connection and its number, which counts from 0; false when it has closed the
-    ///     connection instead.
+    ///   - socket: The listening socket.
+    ///   - registry: Limits the number of connections.
+    ///   - serve: Serves a connection, given its number from 0; false when it has closed the connection
+    ///     instead.
     init(
         socket: consuming ListenSocket, registry: ConnectionRegistry,
         serve: @escaping @Sendable (AcceptedSocket, Int) -> Bool
@@ -26,9 +26,9 @@ final class Acceptor: Sendable {
         thread.async { self.run(serve) }
     }
 
-    /// Accepts no more, so that the system refuses new connections; returns when none is under way.
+    /// Stops accepting, so that the system refuses new connections; returns when the last one is handled.
     func stop() {
-        // In this order: who is woken by the second sees the first.
+        // In this order: a thread woken by the second call sees the effect of the first.
         registry.close()
         socket.shutDown()
         thread.sync {}
@@ -45,7 +45,7 @@ final class Acceptor: Sendable {
                     continue
                 }
             } else if ![ECONNABORTED, EAGAIN, EINTR].contains(errno) {
-                // Any other reason than a client that is gone again will be the same at once.
+                // Unless the client has disconnected, an immediate retry would fail too.
                 usleep(Self.restMicroseconds)
             }
             registry.giveBackPlace()

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// The memory that all large bodies share, from their first byte until they are answered.
+/// The memory budget shared by all large bodies, from their first byte until they are answered.
 ///
-/// Small bodies are part of what a connection costs and take nothing from it.
+/// Small bodies are part of the cost of a connection and do not count.
 final class BodyBudget: Sendable {
     private let bytesMax: Int
     private let held = Mutex(0)
@@ -11,10 +11,10 @@ final class BodyBudget: Sendable {
         self.bytesMax = bytesMax
     }
 
-    /// The bytes that are taken now.
+    /// The bytes in use.
     var bytesHeld: Int { held.withLock(\.self) }
 
-    /// Takes so many bytes; false when not all of them are left.
+    /// Reserves bytes; false when too few are left.
     func take(_ count: Int) -> Bool {
         held.withLock { held in
             guard count <= bytesMax - held else { return false }
@@ -23,7 +23,7 @@ final class BodyBudget: Sendable {
         }
     }
 
-    /// Gives bytes back that were taken.
+    /// Releases reserved bytes.
     func giveBack(_ count: Int) {
         held.withLock { $0 -= count }
     }

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// An open connection, as long as its socket is.
+/// An open connection, for the lifetime of its socket.
 final class ClientConnection: Sendable {
     let descriptor: Int32
     let peerAddress: String
@@ -19,31 +19,31 @@ final class ClientConnection: Sendable {
         self.deadline = Atomic(deadline.nanoseconds)
     }
 
-    /// Sets the time by which the client must have done its part.
+    /// Sets the deadline for the client's next progress.
     func expectProgress(until time: MonotonicTime) {
         deadline.store(time.nanoseconds, ordering: .relaxed)
     }
 
-    /// Whether it ends before all that the client sends has been read.
+    /// Whether the connection ends before everything that the client sends has been read.
     var mayHaveUnread: Bool {
         get { unread.load(ordering: .relaxed) }
         set { unread.store(newValue, ordering: .relaxed) }
     }
 
-    /// Notes that a request line has come, and when the rest of the request must be there.
+    /// Records a received request line, and the deadline for the rest of the request.
     func beginRequest(dueBy time: MonotonicTime) {
         gate.beginRequest()
         awaitsRequest.store(false, ordering: .relaxed)
         expectProgress(until: time)
     }
 
-    /// Notes that a request is over, and when the next request line must be there.
+    /// Records the end of a request, and the deadline for the next request line.
     func awaitRequest(dueBy time: MonotonicTime) {
         expectProgress(until: time)
         awaitsRequest.store(true, ordering: .relaxed)
     }
 
-    /// When the next request line must be there; nil while a request is served.
+    /// The deadline for the next request line; nil while a request is served.
     var requestDeadline: Int64? {
         awaitsRequest.load(ordering: .relaxed) ? deadline.load(ordering: .relaxed) : nil
     }
@@ -52,7 +52,7 @@ final class ClientConnection: Sendable {
         deadline.load(ordering: .relaxed) < time.nanoseconds
     }
 
-    /// Makes the daemon see an end of file; the descriptor must still be open.
+    /// Shuts the connection down so that the daemon sees an end of file; the descriptor must still be open.
     func cut() {
         awaitsRequest.store(false, ordering: .relaxed)
         shutdown(descriptor, Int32(SHUT_RDWR))

@@ -1,9 +1,9 @@
 import Dispatch
 import Synchronization
 
-/// The open connections: how many there may be, and which have to be cut.
+/// The open connections: their limit and their deadlines.
 ///
-/// libmicrohttpd itself cuts connections that are silent; this adds a limit on the whole.
+/// libmicrohttpd itself closes idle connections; this adds a limit on the total time.
 final class ConnectionRegistry: Sendable {
     private enum Place {
         case taken, none, closed
@@ -11,11 +11,11 @@ final class ConnectionRegistry: Sendable {
 
     private struct State {
         var connections: [ObjectIdentifier: ClientConnection] = [:]
-        /// The connections, and those that are on their way to being one.
+        /// The number of connections, including those being accepted.
         var placesTaken = 0
         var isPlaceAwaited = false
         var isClosed = false
-        /// The connection that was cut for the sake of another, until it is gone.
+        /// The connection that was cut to make way for another, until it is removed.
         var cut: ObjectIdentifier?
 
         mutating func takePlace(countMax: Int) -> Place {
@@ -29,8 +29,8 @@ final class ConnectionRegistry: Sendable {
             return .none
         }
 
-        /// Has the connection whose request is due first give its place up: new ones that are silent
-        /// before those that have served one.
+        /// Cuts the idle connection whose request is due first: new silent ones before those that have
+        /// already sent a request.
         private mutating func cutOneAtRest() {
             var first: (connection: ClientConnection, deadline: Int64)?
             for connection in connections.values {
@@ -43,7 +43,7 @@ final class ConnectionRegistry: Sendable {
         }
     }
 
-    /// How soon a full house is looked at again for a connection at rest.
+    /// Interval of the search for an idle connection when the limit is reached.
     private static let lookPause = DispatchTimeInterval.milliseconds(100)
 
     private let state = Mutex(State())
@@ -54,10 +54,10 @@ final class ConnectionRegistry: Sendable {
         self.countMax = countMax
     }
 
-    /// Blocks until there is room for one more connection; false when no more are taken.
+    /// Blocks until there is capacity for another connection; false after `close`.
     ///
-    /// When all places are taken, one that waits for its client's next request gives its own up. The place is
-    /// given back by `remove`, or by `giveBackPlace` when no connection comes of it.
+    /// At the limit, a connection that waits for its client's next request is cut. `remove` releases the
+    /// slot, or `giveBackPlace` if no connection used it.
     func takePlace() -> Bool {
         while true {
             switch state.withLock({ $0.takePlace(countMax: countMax) }) {
@@ -68,12 +68,12 @@ final class ConnectionRegistry: Sendable {
         }
     }
 
-    /// Gives back a place that no connection has taken.
+    /// Releases a slot that no connection used.
     func giveBackPlace() {
         changePlaces { $0.placesTaken -= 1 }
     }
 
-    /// Takes no more connections.
+    /// Stops admitting connections.
     func close() {
         changePlaces { $0.isClosed = true }
     }
@@ -91,7 +91,7 @@ final class ConnectionRegistry: Sendable {
         state.withLock { $0.connections[ObjectIdentifier(connection)] = connection }
     }
 
-    /// Forgets a connection; called before its descriptor is closed.
+    /// Removes a connection; called before its descriptor is closed.
     func remove(_ connection: ClientConnection) {
         let id = ObjectIdentifier(connection)
         changePlaces { state in
@@ -103,8 +103,8 @@ final class ConnectionRegistry: Sendable {
 
     /// Cuts the connections whose deadline has passed.
     ///
-    /// The lock is held meanwhile: a descriptor can't be closed, and its number used again, before
-    /// `remove` has had the lock.
+    /// The lock is held meanwhile: a descriptor can't be closed, and its number reused, before `remove`
+    /// has acquired the lock.
     func cutOverdue(at time: MonotonicTime) {
         state.withLock { state in
             for connection in state.connections.values where connection.isOverdue(at: time) {

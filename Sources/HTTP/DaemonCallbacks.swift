@@ -3,7 +3,7 @@ import CMicroHTTPD
 // libmicrohttpd calls these on its own threads; each connection stays with one thread. The first
 // argument is always the `ServerCore`, which the daemon's owner keeps alive.
 
-/// Begins an exchange when the request line is read; the daemon keeps what is returned for the
+/// Begins an exchange when the request line is read; the daemon stores the returned pointer with the
 /// request.
 func daemonReadTarget(
     _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ handle: OpaquePointer?
@@ -19,8 +19,7 @@ func daemonReadTarget(
     return unsafe Unmanaged.passRetained(exchange).toOpaque()
 }
 
-/// Is called when the header section is read, for each piece of the body, at the end, and when
-/// resumed.
+/// Handles a read header section, each chunk of the body, the end of the request, and a resumption.
 func daemonReadRequest(
     _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?, _ path: UnsafePointer<CChar>?,
     _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?,
@@ -47,7 +46,7 @@ func daemonReadRequest(
     }
 }
 
-/// Ends an exchange, when its answer is sent or its connection is gone.
+/// Ends an exchange when its response is sent or its connection is closed.
 func daemonCompletedRequest(
     _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?,
     _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _: MHD_RequestTerminationCode
@@ -57,13 +56,13 @@ func daemonCompletedRequest(
     else { return }
     unsafe request?.pointee = nil
     let exchange = unsafe Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue()
-    // A silent connection is libmicrohttpd's to cut; one that drips a request line is overdue then.
+    // libmicrohttpd closes silent connections; this deadline is for slowly sent request lines.
     exchange.connection.awaitRequest(
         dueBy: .now + (core.limits.idleTimeMax + core.limits.requestReceiveTimeMax))
     core.end(exchange)
 }
 
-/// Keeps a `ClientConnection` from the accepting of a socket until just before it is closed.
+/// Registers a `ClientConnection` when a socket is accepted and removes it just before it is closed.
 func daemonChangedConnection(
     _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?,
     _ socketContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
@@ -94,7 +93,7 @@ func daemonChangedConnection(
     }
 }
 
-/// Asks a stream for the next bytes of an answer.
+/// Reads the next bytes of a response from a stream.
 func daemonReadStream(
     _ context: UnsafeMutableRawPointer?, _: UInt64, _ buffer: UnsafeMutablePointer<CChar>?,
     _ count: Int
@@ -106,7 +105,7 @@ func daemonReadStream(
     return unsafe stream.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
 }
 
-/// Lets go of a stream, when its answer is sent or its connection is gone.
+/// Releases a stream when its response is sent or its connection is closed.
 func daemonFreeStream(_ context: UnsafeMutableRawPointer?) {
     guard let context = unsafe context else { return }
     unsafe Unmanaged<HTTPStream>.fromOpaque(context).release()

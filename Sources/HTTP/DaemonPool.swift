@@ -1,13 +1,13 @@
 import CMicroHTTPD
 import Glibc
 
-/// libmicrohttpd at work: an acceptor, and daemons of one thread each to which it gives connections in turn.
+/// A running libmicrohttpd: an acceptor that assigns connections in turn to daemons of one thread each.
 ///
-/// It stops with its owner. A daemon with a pool of threads could accept by itself, but its threads would
-/// not share: of those that wait for a socket the system wakes the one that began last, so that most of a
-/// crowd stays with one thread. Dealt out in turn, a connection waits for its own thread, even when
-/// another one is free; so handlers must not block.
-// Protected by libmicrohttpd's own locks: any thread may give a daemon connections, or stop it.
+/// It stops with its owner. A daemon with its own thread pool would distribute connections badly: of the
+/// threads waiting for a socket the system wakes the one that began last, so that most of many
+/// simultaneous connections stay with one thread. Assigned in turn, a connection waits for its own thread
+/// even when another one is free; so handlers must not block.
+// Protected by libmicrohttpd's own locks: any thread may add connections to a daemon or stop it.
 @safe struct DaemonPool: ~Copyable, @unchecked Sendable {
     private let daemons: [OpaquePointer]
     private let context: Unmanaged<ServerCore>
@@ -41,12 +41,12 @@ import Glibc
         unsafe context.release()
     }
 
-    /// Accepts no more connections: the system refuses new ones, open ones live on.
+    /// Stops accepting connections: the system refuses new ones, open ones stay.
     func quiesce() {
         acceptor.stop()
     }
 
-    /// Leaves the daemons running for ever, when stopping them would stop the program.
+    /// Leaves the daemons running for ever, when stopping them would abort the program.
     consuming func leak() {
         isLeaked = true
     }
@@ -55,7 +55,7 @@ import Glibc
         _ limits: HTTPServerLimits, context: UnsafeMutableRawPointer
     ) throws(HTTPServerError) -> [OpaquePointer] {
         var settings = unsafe cmhd_settings(
-            // The registry limits them; this must never be the lesser limit.
+            // The registry limits the connections; this limit must never be the lower one.
             connections_max: UInt32(clamping: limits.connectionsMax + 1),
             idle_seconds_max: limits.idleSecondsMax,
             connection_memory_bytes: limits.connectionMemoryBytes,

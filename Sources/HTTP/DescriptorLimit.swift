@@ -1,11 +1,11 @@
 import Glibc
 
-/// How many sockets and files this process may have open.
+/// The limit of open sockets and files of this process.
 package enum DescriptorLimit {
-    /// What a process needs beside its clients' connections.
+    /// The descriptors that a process needs besides client connections.
     private static let reserve = 256
 
-    /// Takes all that the system allows and gives how many connections fit.
+    /// Raises the limit to the system's maximum and returns the possible number of connections.
     ///
     /// The usual soft limit of 1,024 is for programs that use `select(2)`.
     package static func raise() -> Int {

@@ -2,16 +2,16 @@ import CMicroHTTPD
 import Dispatch
 import Synchronization
 
-/// One request and its answer, from the request line until the answer is sent.
+/// A request and its response, from the request line until the response is sent.
 ///
-/// What is received, `stage` to `slot`, belongs to the one daemon thread that serves the
-/// connection; `headers` are no more written once the exchange has a slot, and anybody may read
-/// them then. What that thread shares with others is in `answer`.
+/// The received data, `stage` to `slot`, belongs to the daemon thread that serves the connection;
+/// `headers` are not written once the exchange has a slot, and any thread may then read them. The
+/// data shared with other threads is in `answer`.
 ///
-/// An exchange is also where its handler's task runs: whoever makes the task ready, such as the
-/// thread that has committed its command, leaves the job here and wakes the daemon's thread, which
-/// does the rest of the work on its way to sending the answer. A pool of threads in between would
-/// cost a second wake-up for each request, and as many threads more than processors.
+/// An exchange is also the executor of its handler's task: a thread that makes the task ready, such as
+/// the one that has committed its command, enqueues the job here and wakes the daemon's thread, which
+/// runs it and sends the response. A thread pool in between would cost a second wake-up per request and
+/// more threads than processors.
 // Protected by the confinement to the daemon's thread, and by the mutex of `answer`.
 @safe final class Exchange: TaskExecutor, @unchecked Sendable {
     enum Stage {
@@ -25,15 +25,15 @@ import Synchronization
         var response: HTTPResponse?
         var isFinished = false
         var isSuspended = false
-        /// True when the daemon has been told to resume the connection and has not done it yet.
+        /// Whether the daemon was asked to resume the connection and has not done so yet.
         var isWoken = false
         var task: Task<Void, Never>?
-        /// What makes the body while it is sent.
+        /// The stream that produces the body while it is sent.
         var stream: HTTPStream?
-        /// What the handler's task is to do next; empty once the answer is there.
+        /// The pending jobs of the handler's task; empty once the response exists.
         var jobs: [UnownedJob] = []
 
-        /// True when the daemon has to be told to resume the connection; it is told once.
+        /// Returns true, once, when the daemon must be asked to resume the connection.
         mutating func mustWake() -> Bool {
             guard isSuspended, !isWoken else { return false }
             isWoken = true
@@ -62,13 +62,13 @@ import Synchronization
     var headers = HTTPHeaders()
     var parts: RequestTarget?
     var body: [UInt8] = []
-    /// What the body may grow to: what was announced.
+    /// The announced length of the body.
     var bodyBytesMax = 0
-    /// What the body has taken from `BodyBudget`.
+    /// The bytes of `BodyBudget` reserved for the body.
     var budgetedBytes = 0
-    /// True when there was no room for the body, and nothing of it is kept.
+    /// Whether the body exceeded the budget and was dropped.
     var isCrowdedOut = false
-    /// True when `ExchangeSlots` counts this as a request whose body is on its way.
+    /// Whether `ExchangeSlots` counts this request as one whose body is being received.
     var isCounted = false
     var slot: Int?
 
@@ -78,12 +78,12 @@ import Synchronization
         unsafe self.handle = handle
     }
 
-    /// Takes the answer, if it is there.
+    /// Removes and returns the response, if it exists.
     func takeResponse() -> HTTPResponse? {
         answer.withLock { $0.response.take() }
     }
 
-    /// Takes what was received, as the handler sees it; the body lives no longer than its request.
+    /// Removes and returns the request for the handler; the body is released with it.
     func takeRequest() -> HTTPRequest? {
         defer { body = [] }
         return parts.map { parts in
@@ -93,33 +93,32 @@ import Synchronization
         }
     }
 
-    /// True while the connection waits for the handler or for more of a stream, or for the daemon to see
-    /// that it is resumed.
+    /// Whether the connection waits for the handler, for more of a stream, or for its resumption by the
+    /// daemon.
     var isSuspended: Bool {
         answer.withLock { $0.isSuspended || $0.stream?.isSuspended == true }
     }
 
-    /// Notes what makes the body while it is sent, so that it can be ended.
+    /// Records the stream of the body, so that it can be ended.
     func expectEnd(of stream: HTTPStream) {
         answer.withLock { $0.stream = stream }
     }
 
-    /// Ends the stream that the answer's body is, if it is one.
+    /// Ends the stream of the response body, if there is one.
     func endStream(by deadline: MonotonicTime? = nil) {
         answer.withLock(\.stream)?.end(by: deadline)
     }
 
-    /// Notes which task makes the answer, so that it can be cancelled.
+    /// Records the handler's task, so that it can be cancelled.
     func expectAnswer(of task: Task<Void, Never>) {
         answer.withLock { answer in
             if !answer.isFinished { answer.task = task }
         }
     }
 
-    /// Does what the handler's task can do now; called by the daemon's thread only.
+    /// Runs the pending jobs of the handler's task; called by the daemon's thread only.
     ///
-    /// - Returns: True when the answer is there; false when the connection is suspended, until there
-    ///   is more to do.
+    /// - Returns: True when the response exists; false when the connection is suspended until the next job.
     func proceed() -> Bool {
         while true {
             let next: Next = answer.withLock { answer in
@@ -140,7 +139,7 @@ import Synchronization
         }
     }
 
-    /// Leaves the answer for the daemon and wakes it; every answer but the first is dropped.
+    /// Stores the response and wakes the daemon; every response but the first is dropped.
     func finish(_ response: HTTPResponse) {
         let (mustWake, jobs) = answer.withLock { answer -> (Bool, [UnownedJob]) in
             guard !answer.isFinished else { return (false, []) }
@@ -154,14 +153,14 @@ import Synchronization
         runElsewhere(jobs)
     }
 
-    /// Gives up on the handler: cancels its task and answers in its place.
+    /// Cancels the handler's task and answers in its place.
     func abandon(with response: HTTPResponse) {
         answer.withLock(\.task)?.cancel()
         endStream()
         finish(response)
     }
 
-    /// Takes a job of the handler's task.
+    /// Enqueues a job of the handler's task.
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let (isOver, mustWake) = answer.withLock { answer -> (Bool, Bool) in
@@ -173,7 +172,7 @@ import Synchronization
         if mustWake { unsafe MHD_resume_connection(handle) }
     }
 
-    /// Runs what a task has left to do after its answer, when the connection has gone on.
+    /// Runs the jobs of a task after its response, when the connection no longer runs them.
     private func runElsewhere(_ jobs: [UnownedJob]) {
         guard !jobs.isEmpty else { return }
         DispatchQueue.global().async {

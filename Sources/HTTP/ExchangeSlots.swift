@@ -1,12 +1,10 @@
 import Dispatch
 import Synchronization
 
-/// The requests whose body is on its way, or that are with the handler or on their way back, and
-/// whether more may come.
+/// The requests in progress, from their body to their response, and the admission of further ones.
 ///
-/// libmicrohttpd stops the whole program when it is stopped while a connection is suspended. So
-/// whether a request may still be handled, and whether the server may stop, is decided under one
-/// lock.
+/// libmicrohttpd aborts the program when it is stopped while a connection is suspended. So one lock
+/// covers both decisions: whether a request may still be handled, and whether the server may stop.
 final class ExchangeSlots: Sendable {
     enum Admission {
         case admitted(slot: Int)
@@ -22,7 +20,7 @@ final class ExchangeSlots: Sendable {
         var phase = Phase.running
         var occupants: [Exchange?]
         var free: [Int]
-        /// Free as well, but only for requests that are always admitted.
+        /// Free slots for requests that are always admitted.
         var reserve: [Int]
         var receivingCount = 0
 
@@ -34,10 +32,10 @@ final class ExchangeSlots: Sendable {
     private let state: Mutex<State>
     private let draining = Atomic(false)
     private let count: Int
-    /// Entered once for every admitted request, and once for every body on its way.
+    /// Entered once for every admitted request, and once for every body being received.
     private let inFlight = DispatchGroup()
 
-    /// Makes slots for so many requests, and for so many more that are always admitted.
+    /// Makes slots for `count` requests, and a reserve for those that are always admitted.
     init(count: Int, reserve: Int) {
         self.count = count
         state = Mutex(
@@ -47,10 +45,10 @@ final class ExchangeSlots: Sendable {
                 reserve: Array((count..<count + reserve).reversed())))
     }
 
-    /// True as soon as the server has begun to stop.
+    /// Whether the server has begun to stop.
     var isDraining: Bool { draining.load(ordering: .relaxed) }
 
-    /// Counts a request whose body is on its way; false when the server no longer waits for it.
+    /// Counts a request whose body is being received; false when the server no longer waits for it.
     func beginReceiving() -> Bool {
         state.withLock { state in
             guard state.phase != .stopped else { return false }
@@ -60,17 +58,17 @@ final class ExchangeSlots: Sendable {
         }
     }
 
-    /// Ends the count of a request.
+    /// Stops counting a request.
     func endReceiving() {
         state.withLock { state in
-            // Those that were counted when the server stopped have been let go then.
+            // The stop of the server has already released the counted ones.
             guard state.phase != .stopped else { return }
             state.receivingCount -= 1
             inFlight.leave()
         }
     }
 
-    /// Takes a slot for a request; from the reserve for one that is always admitted.
+    /// Assigns a slot to a request, from the reserve if it is always admitted.
     func admit(_ exchange: Exchange, always: Bool) -> Admission {
         state.withLock { state in
             guard state.phase != .stopped else { return .stopped }
@@ -83,18 +81,18 @@ final class ExchangeSlots: Sendable {
         }
     }
 
-    /// Gives the slot back when the answer is sent or the connection is gone.
+    /// Releases a slot when the response is sent or the connection is closed.
     func leave(_ slot: Int) {
         // The exchange must not be freed while the lock is held.
         let exchange = state.withLock { state in
             if slot < count { state.free.append(slot) } else { state.reserve.append(slot) }
             return state.occupants[slot].take()
         }
-        precondition(exchange != nil, "a slot is left once")
+        precondition(exchange != nil, "a slot is released once")
         inFlight.leave()
     }
 
-    /// Begins to stop; false when that has happened before.
+    /// Begins to stop; false when it had already begun.
     func beginDraining() -> Bool {
         state.withLock { state in
             guard state.phase == .running else { return false }
@@ -107,7 +105,7 @@ final class ExchangeSlots: Sendable {
     /// The requests that are in flight.
     var inFlightExchanges: [Exchange] { state.withLock { $0.occupants.compactMap { $0 } } }
 
-    /// Admits nothing from now on, if no request is in flight.
+    /// Stops admission if no request is in flight.
     func stopIfIdle() -> Bool {
         state.withLock { state in
             guard state.isIdle else { return false }
@@ -116,8 +114,7 @@ final class ExchangeSlots: Sendable {
         }
     }
 
-    /// Admits nothing from now on, lets the bodies on their way go, and gives the requests still in
-    /// flight.
+    /// Stops admission, drops the bodies being received, and returns the requests still in flight.
     func stop() -> [Exchange] {
         state.withLock { state in
             state.phase = .stopped
@@ -127,7 +124,7 @@ final class ExchangeSlots: Sendable {
         }
     }
 
-    /// Blocks until no request is in flight or the time has come; true when none is.
+    /// Blocks until no request is in flight or until a time; true when none is in flight.
     func waitUntilIdle(_ time: DispatchTime) -> Bool {
         inFlight.wait(timeout: time) == .success
     }

@@ -1,7 +1,7 @@
-/// The header fields of a request, in the order they came, duplicates kept.
+/// The header fields of a request in their order, including duplicates.
 ///
-/// Names compare without regard to case, RFC 9110 section 5.1. Values are text as the client sent
-/// it, with bytes that are not UTF-8 replaced by U+FFFD.
+/// Names are compared without regard to case, RFC 9110 section 5.1. Values are text as sent by the
+/// client, with bytes that are not UTF-8 replaced by U+FFFD.
 package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
     private struct Field {
         let nameStart: Int
@@ -9,24 +9,24 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
         let valueEnd: Int
     }
 
-    // One array for the text of all fields: a request is copied with two allocations, and a string
-    // is made only of a field that somebody asks for.
+    // One array for the text of all fields: a request is copied with two allocations, and a string is
+    // made only for a requested field.
     private var storage: [UInt8] = []
     private var fields: [Field] = []
 
-    /// How many fields there is room for at once; a request of a browser has as many.
+    /// Initial capacity in fields; a browser's request has about as many.
     private static let usualCount = 16
 
     /// Makes an empty set of fields.
     package init() {}
 
-    /// Makes an empty set with room for so many bytes of names and values.
+    /// Makes an empty set with capacity for a number of bytes of names and values.
     init(reserving byteCount: Int) {
         storage.reserveCapacity(byteCount)
         fields.reserveCapacity(Self.usualCount)
     }
 
-    /// Makes a set of fields from names and values, for tests and for calls that reach no socket.
+    /// Makes a set of fields from names and values, for tests and for calls without a socket.
     package init(_ fields: [(name: String, value: String)]) {
         for field in fields { append(name: field.name.utf8, value: field.value.utf8) }
     }
@@ -36,22 +36,22 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
         for (name, value) in elements { append(name: name.utf8, value: value.utf8) }
     }
 
-    /// The number of fields, duplicates counted.
+    /// The number of fields, including duplicates.
     package var count: Int { fields.count }
 
-    /// The value of the first field with this name, nil when there is none.
+    /// The value of the first field with this name; nil when there is none.
     package subscript(_ name: String) -> String? {
         let name = name.utf8
         return fields.first { matches($0, name) }.map(value)
     }
 
-    /// The bytes of the first value with this name, nil when there is none.
+    /// Returns the bytes of the first value with this name; nil when there is none.
     package func bytes(_ name: String) -> ArraySlice<UInt8>? {
         let name = name.utf8
         return fields.first { matches($0, name) }.map(bytes)
     }
 
-    /// The values of every field with this name, in order.
+    /// Returns the values of all fields with this name, in order.
     package func all(_ name: String) -> [String] {
         let name = name.utf8
         var values: [String] = []
@@ -59,7 +59,7 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
         return values
     }
 
-    /// The number of fields with this name.
+    /// Returns the number of fields with this name.
     package func count(of name: String) -> Int {
         let name = name.utf8
         var count = 0

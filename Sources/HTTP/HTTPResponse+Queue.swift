@@ -2,15 +2,15 @@ import CMicroHTTPD
 
 extension HTTPResponse {
     private static let statuses = 200...599
-    /// How many bytes of a stream the daemon asks for at a time.
+    /// Bytes of a stream that the daemon reads at a time.
     private static let streamBlockBytes = 8_192
 
-    /// True when the status is one that ends a request.
+    /// Whether the status is a final one.
     var isSendable: Bool { Self.statuses.contains(status) }
 
-    /// Hands a copy of the response to the daemon, with the stream where the body is one.
+    /// Passes a copy of the response to the daemon, with the stream of its body, if any.
     ///
-    /// - Returns: `.NO`, which closes the connection, when the daemon does not take it.
+    /// - Returns: `.NO`, which closes the connection, when the daemon refuses it.
     func queue(
         on connection: OpaquePointer, closing: Bool, streaming stream: HTTPStream?
     ) -> MHD_Result {
@@ -18,8 +18,8 @@ extension HTTPResponse {
         guard let response = unsafe made else { return .NO }
         defer { unsafe MHD_destroy_response(response) }
         for (name, value) in headers where Self.mayBeSet(name) {
-            // The daemon refuses what it can't send, such as an empty value; the field is left out
-            // then.
+            // The daemon refuses fields that it can't send, such as an empty value; they are left
+            // out.
             _ = unsafe MHD_add_response_header(response, name, Self.neutralised(value))
         }
         if closing { _ = unsafe MHD_add_response_header(response, "Connection", "close") }
@@ -36,7 +36,7 @@ extension HTTPResponse {
         }
     }
 
-    /// The daemon keeps the stream until it has destroyed the response.
+    /// Makes a streamed response; the daemon retains the stream until it has destroyed the response.
     private static func make(streaming stream: HTTPStream) -> OpaquePointer? {
         let context = unsafe Unmanaged.passRetained(stream)
         let made = unsafe MHD_create_response_from_callback(
@@ -45,7 +45,7 @@ extension HTTPResponse {
         return unsafe made
     }
 
-    /// False for the fields that are the server's own, and for names that are no token.
+    /// Checks a field name: false for the server's own fields, and for names that are not tokens.
     private static func mayBeSet(_ name: String) -> Bool {
         for own in ["Content-Length", "Transfer-Encoding", "Connection", "Date"]
         where ASCII.equalIgnoringCase(name.utf8, own.utf8) {
@@ -54,7 +54,7 @@ extension HTTPResponse {
         return ASCII.isToken(name.utf8.span)
     }
 
-    /// The value with every control character made a space, RFC 9110 section 5.5.
+    /// Returns a value with control characters replaced by spaces, RFC 9110 section 5.5.
     private static func neutralised(_ value: String) -> String {
         func isControl(_ byte: UInt8) -> Bool { byte < ASCII.space || byte == ASCII.delete }
         guard value.utf8.contains(where: isControl) else { return value }

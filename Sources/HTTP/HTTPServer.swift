@@ -1,31 +1,31 @@
-/// A server for HTTP/1.1 on one address.
+/// An HTTP/1.1 server on one address.
 ///
-/// Connections are served by libmicrohttpd's threads. A request that was received whole is given to
-/// the handler in a task of its own, which runs on the connection's thread; while the task is
-/// suspended, the connection waits without a thread. So a handler may wait as long as it likes, but
-/// should not compute or block for long: other connections share the thread.
+/// libmicrohttpd's threads serve the connections. A completely received request is passed to the
+/// handler in its own task, which runs on the connection's thread; while the task is suspended, the
+/// connection waits without a thread. So a handler may wait as long as necessary, but must not compute
+/// or block for long: other connections share the thread.
 ///
-/// Of a request that is not well-formed libmicrohttpd reads only the part before what is wrong: see
-/// `RequestScanner`. So every answer is one that the owner rendered.
+/// Of a malformed request libmicrohttpd reads only the part before the error, see `RequestScanner`, so
+/// that the owner renders every response.
 ///
-/// A client that goes away is noticed when the answer is sent: the handler always runs to its end.
+/// A disconnected client is noticed when the response is sent: the handler always runs to its end.
 package final class HTTPServer: Sendable {
-    /// The port that is listened on; the one that the system chose when 0 was asked for.
+    /// The listening port; chosen by the system when 0 was requested.
     package let port: UInt16
     private let running: RunningServer
     private let bodies: BodyBudget
 
-    /// The memory that large bodies take now, in bytes.
+    /// The memory used by large bodies, in bytes.
     package var largeBodyBytesHeld: Int { bodies.bytesHeld }
 
     /// Binds and starts.
     ///
     /// - Parameters:
-    ///   - host: A numeric address; `::` takes IPv4 as well.
+    ///   - host: A numeric address; `::` accepts IPv4 as well.
     ///   - port: The port, 0 for any.
-    ///   - limits: The most that is taken.
-    ///   - reject: Renders what the server answers without the handler, from why and from the header
-    ///     fields, which may break any rule; called on any thread.
+    ///   - limits: The limits.
+    ///   - reject: Renders the responses without the handler, from the reason and the header fields,
+    ///     which may break any rule; called on any thread.
     ///   - handler: Answers a request.
     /// - Throws: `HTTPServerError`.
     package init(
@@ -40,7 +40,7 @@ package final class HTTPServer: Sendable {
         running = try RunningServer(core: core, socket: socket)
     }
 
-    /// A server that was not stopped stops at once.
+    /// Stops a server immediately that was not stopped.
     deinit {
         let running = running
         Task { await running.stop(grace: .zero) }
@@ -48,10 +48,10 @@ package final class HTTPServer: Sendable {
 
     /// Stops gracefully.
     ///
-    /// New connections are refused at once. Requests that were received whole, and those whose body
-    /// is on its way, are answered, with `Connection: close`, until the grace time is over; then
-    /// their tasks are cancelled and the rest is answered as overloaded. Returns when every
-    /// connection is closed. Calling it again waits for the first call's end.
+    /// New connections are refused immediately. Received requests, and those whose body is being
+    /// received, are answered with `Connection: close` until the grace time is over; then their tasks
+    /// are cancelled and the rest is answered as overloaded. Returns when every connection is closed.
+    /// Further calls wait for the end of the first.
     package func stop(grace: Duration) async {
         await running.stop(grace: grace)
     }

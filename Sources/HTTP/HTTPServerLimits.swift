@@ -1,14 +1,12 @@
 import Glibc
 
-/// The most that a server takes, of everything a client can send much of.
+/// The limits of a server for everything that clients send.
 package struct HTTPServerLimits: Sendable {
     /// The longest body; a longer one is answered as `HTTPRejection.bodyTooLarge`.
     package var bodyBytesMax = 65_536
-    /// A body of no more than this always finds room, whatever others send; it is part of what a
-    /// connection may cost.
+    /// Bodies up to this size are always accepted; they are part of the cost of a connection.
     package var smallBodyBytesMax = 4_096
-    /// What all larger bodies together may take; a request whose body finds no room is answered as
-    /// overloaded.
+    /// The memory for all larger bodies together; requests beyond it are answered as overloaded.
     package var largeBodiesBytesMax = 33_554_432
     /// The longest header section, request line included.
     package var headerBytesMax = 16_384
@@ -16,56 +14,54 @@ package struct HTTPServerLimits: Sendable {
     package var headerCountMax = 100
     /// The most open connections; more wait in the system's queue.
     ///
-    /// When all are taken and another comes, the one that has waited longest for its client's next request
-    /// is cut.
+    /// At the limit, a new connection replaces the one that has waited longest for its client's next
+    /// request.
     package var connectionsMax = 1024
-    /// The most requests given to the handler at the same time; more are answered as overloaded.
+    /// The most requests with the handler at the same time; more are answered as overloaded.
     package var requestsInFlightMax = 512
-    /// How long a request waits for its answer that the server is overloaded.
+    /// The delay of a response that the server is overloaded.
     ///
-    /// Clients that come back at once would otherwise cost more than those that are served: with this,
-    /// each of them is refused at most so often.
+    /// Without it, clients that retry immediately would cost more than served requests; the delay limits
+    /// how often each is refused.
     package var refusalDelay: Duration = .zero
-    /// The paths whose requests are given to the handler even then, such as those that ask for the
-    /// server's health; compared byte by byte.
+    /// The paths whose requests always go to the handler, such as health checks; compared byte by byte.
     package var alwaysAdmittedPaths: [String] = []
-    /// How long a new connection may take to its first whole request line.
+    /// Time limit of a new connection for its first complete request line.
     package var firstRequestLineTimeMax: Duration = .seconds(5)
-    /// How long a connection may stay silent while the server waits for it; counts in whole
-    /// seconds.
+    /// Time limit of a silent connection while the server waits for it, in whole seconds.
     package var idleTimeMax: Duration = .seconds(30)
-    /// How long a request may take from its request line to its last byte, however it drips.
+    /// Time limit of a request from its request line to its last byte.
     package var requestReceiveTimeMax: Duration = .seconds(30)
-    /// How long a client may take to accept an answer.
+    /// Time limit of a client for receiving a response.
     package var responseSendTimeMax: Duration = .seconds(60)
-    /// How long what a client still sends is read and dropped after its connection was refused and closed.
+    /// Time during which data of a refused client is read and dropped after the response.
     package var lingerTimeMax: Duration = .seconds(2)
-    /// The threads that read and write sockets.
+    /// The number of threads that read and write sockets.
     package var threads = HTTPServerLimits.processorCount
 
-    /// The limits of a server that faces the internet.
+    /// Makes the limits of a server on the internet.
     package init() {}
 
-    /// The processors this machine runs on.
+    /// The number of processors.
     package static var processorCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
-    /// The idle time as libmicrohttpd takes it, where 0 would mean no limit.
+    /// The idle time for libmicrohttpd, where 0 would mean no limit.
     var idleSecondsMax: UInt32 {
         UInt32(clamping: max(1, (idleTimeMax.wholeNanoseconds + 999_999_999) / 1_000_000_000))
     }
 
-    /// What libmicrohttpd keeps of a header field or of a pair of the query, beside its text.
+    /// libmicrohttpd's memory for a header field or a query pair, besides its text.
     static let fieldMemoryBytes = 64
 
-    /// What a header section may take, with what is kept of its fields; `RequestScanner` lets no more
-    /// through, so that libmicrohttpd never runs out.
+    /// The memory for a header section and its fields; `RequestScanner` enforces it, so that libmicrohttpd
+    /// never runs out of memory.
     var headMemoryBytes: Int { headerBytesMax + 4_096 }
 
-    /// What one connection may use: the header section and the header of the answer.
+    /// The memory of a connection: the header sections of the request and the response.
     ///
-    /// All of it is wiped after each request and so is in memory for each connection that has served one.
+    /// All of it is wiped after each request, so that it is resident once a connection has served one.
     var connectionMemoryBytes: Int { headMemoryBytes + 1_024 }
 
-    /// Whether requests may wait beside those that are given to the handler.
+    /// Whether requests may wait besides those with the handler.
     var usesReserve: Bool { !alwaysAdmittedPaths.isEmpty || refusalDelay > .zero }
 }

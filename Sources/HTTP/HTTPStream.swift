@@ -1,15 +1,15 @@
 import CMicroHTTPD
 import Synchronization
 
-/// The body of an answer that is made while it is sent.
+/// A response body that is produced while it is sent.
 ///
-/// The connection's thread takes bytes as fast as the client does; the task that makes them waits while
-/// many of them lie here. A client that goes away is noticed only when something is sent to it: a stream
-/// that has nothing to say for long should write something now and then.
-// Protected by the mutex of `state`; the handle never changes, and is used only while that says that the
-// connection is suspended.
+/// The connection's thread sends bytes as fast as the client receives them; the producing task waits while
+/// the buffer is full. A disconnected client is noticed only when something is sent to it: an idle stream
+/// should write something now and then.
+// Protected by the mutex of `state`; the handle never changes and is used only while `state` marks the
+// connection as suspended.
 @safe package final class HTTPStream: @unchecked Sendable {
-    /// A writer waits once so many bytes lie here.
+    /// A writer waits once this many bytes are buffered.
     private static let waitingBytesMax = 65_536
 
     private struct State {
@@ -17,12 +17,12 @@ import Synchronization
         var hasBegun = false
         var isEnded = false
         var isSuspended = false
-        /// True when the daemon has been told to resume the connection and has not done it yet.
+        /// Whether the daemon was asked to resume the connection and has not done so yet.
         var isWoken = false
         var task: Task<Void, Never>?
         var writer: CheckedContinuation<Void, Never>?
 
-        /// True when the daemon has to be told to resume the connection; it is told once.
+        /// Returns true, once, when the daemon must be asked to resume the connection.
         mutating func mustWake() -> Bool {
             guard isSuspended, !isWoken else { return false }
             isWoken = true
@@ -43,8 +43,8 @@ import Synchronization
     private let make: @Sendable (HTTPStream) async -> Void
     private let state = Mutex(State())
 
-    /// Describes a stream that begins when the connection's thread asks for its first bytes, which it
-    /// does not for an answer to HEAD.
+    /// Makes a stream that begins when the connection's thread reads its first bytes, which never happens
+    /// for HEAD.
     init(
         handle: OpaquePointer, connection: ClientConnection, sendTimeMax: Duration,
         make: @escaping @Sendable (HTTPStream) async -> Void
@@ -55,12 +55,12 @@ import Synchronization
         self.make = make
     }
 
-    /// True while the connection waits for bytes, or for the daemon to see that it is resumed.
+    /// Whether the connection waits for bytes or for its resumption by the daemon.
     var isSuspended: Bool { state.withLock { $0.isSuspended } }
 
-    /// Adds bytes; waits while the client has much left to take.
+    /// Adds bytes; waits while the buffer is full.
     ///
-    /// - Returns: False when nobody takes any more, because the client is gone or the server stops.
+    /// - Returns: False when the client has disconnected or the server stops.
     package func write(_ bytes: [UInt8]) async -> Bool {
         let (isEnded, mustWake) = state.withLock { state -> (Bool, Bool) in
             guard !state.isEnded else { return (true, false) }
@@ -81,9 +81,9 @@ import Synchronization
         return !state.withLock(\.isEnded)
     }
 
-    /// Ends the body behind what was written, and cancels the task that makes it.
+    /// Ends the body after the written bytes, and cancels the producing task.
     ///
-    /// With a deadline, what lies here is dropped, and a client that does not take the rest by then is cut.
+    /// With a deadline, buffered bytes are dropped, and a client that is too slow for the rest is cut.
     func end(by deadline: MonotonicTime? = nil) {
         let (task, writer, mustWake) = state.withLock { state in
             state.isEnded = true
@@ -98,10 +98,10 @@ import Synchronization
         if mustWake { unsafe MHD_resume_connection(handle) }
     }
 
-    /// Moves bytes to the daemon's buffer, on the connection's thread; suspends the connection when there
-    /// are none.
+    /// Moves bytes to the daemon's buffer on the connection's thread; suspends the connection without
+    /// bytes.
     ///
-    /// - Returns: how many, 0 for none yet, or `cmhd_end_of_stream`.
+    /// - Returns: the number of bytes, 0 for none yet, or `cmhd_end_of_stream`.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         while true {
             switch unsafe next(into: buffer) {

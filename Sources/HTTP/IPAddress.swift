@@ -1,7 +1,7 @@
 import CMicroHTTPD
 import Glibc
 
-/// An IP address as a number; an IPv4-mapped IPv6 address is the IPv4 address it maps.
+/// An IP address as a number; an IPv4-mapped IPv6 address becomes the IPv4 address.
 package struct IPAddress: Equatable {
     /// The value, an IPv4 address in the low 32 bits.
     let value: UInt128
@@ -12,7 +12,7 @@ package struct IPAddress: Equatable {
     /// The width in bits: 32 or 128.
     var bitCount: Int { isIPv4 ? 32 : 128 }
 
-    /// Reads the numeric form; no brackets, port or zone.
+    /// Parses the numeric form, without brackets, port or zone.
     package init?(_ text: some StringProtocol) {
         let text = String(text)
         var four = in_addr()
@@ -36,7 +36,7 @@ package struct IPAddress: Equatable {
         value = isIPv4 ? number & 0xFFFF_FFFF : number
     }
 
-    /// Reads the address of a socket; nil for a family other than IPv4 and IPv6.
+    /// Reads the address of a socket; nil unless it is IPv4 or IPv6.
     init?(socketAddress: UnsafePointer<sockaddr>) {
         let raw = unsafe UnsafeRawPointer(socketAddress)
         switch Int32(unsafe socketAddress.pointee.sa_family) {
@@ -52,10 +52,10 @@ package struct IPAddress: Equatable {
     /// All bits as the system's type.
     var ipv6: in6_addr { unsafe unsafeBitCast(value.bigEndian, to: in6_addr.self) }
 
-    /// True for 127.0.0.0/8 and ::1.
+    /// Whether the address is in 127.0.0.0/8 or is ::1.
     var isLoopback: Bool { isIPv4 ? value >> 24 == 127 : value == 1 }
 
-    /// True when the first bits of both are the same and both are of one family.
+    /// Checks whether both addresses are of the same family and share the first bits.
     func shares(prefixBits: Int, with other: IPAddress) -> Bool {
         guard isIPv4 == other.isIPv4 else { return false }
         return prefixBits == 0 || (value ^ other.value) >> (bitCount - prefixBits) == 0

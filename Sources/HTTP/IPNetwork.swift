@@ -1,9 +1,9 @@
-/// The addresses that begin with the same bits.
+/// A network: the addresses with the same prefix.
 struct IPNetwork {
     let address: IPAddress
     let prefixBits: Int
 
-    /// Reads an address or a CIDR network; nil for anything else.
+    /// Parses an address or a CIDR network; nil for anything else.
     init?(_ text: some StringProtocol) {
         let parts = Substring(text).split(
             separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
@@ -13,7 +13,7 @@ struct IPNetwork {
             prefixBits = address.bitCount
             return
         }
-        // A mapped network would have to be counted from bit 96; nobody means to write one.
+        // The prefix of a mapped network would count from bit 96; such networks are not supported.
         let isMapped = address.isIPv4 && parts[0].contains(":")
         guard
             !isMapped, (1...3).contains(parts[1].utf8.count),
@@ -23,15 +23,15 @@ struct IPNetwork {
         prefixBits = bits
     }
 
-    /// Whether an address lies in it.
+    /// Checks whether the network contains an address.
     func contains(_ other: IPAddress) -> Bool {
         address.shares(prefixBits: prefixBits, with: other)
     }
 }
 
 extension IPAddress {
-    /// What leads to the machine itself, into networks that only it can reach, or nowhere: the special-purpose
-    /// registries of IANA (RFC 6890), and what embeds addresses of IPv4.
+    /// Networks that are not public: the special-purpose registries of IANA (RFC 6890), and IPv6 networks
+    /// that embed IPv4 addresses.
     private static let special = [
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16",
         "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.168.0.0/16", "198.18.0.0/15",
@@ -40,6 +40,6 @@ extension IPAddress {
         "fec0::/10", "ff00::/8",
     ].compactMap { IPNetwork($0) }
 
-    /// Whether it is one machine's of the public network.
+    /// Whether the address is a unicast address of the public internet.
     package var isPublic: Bool { !Self.special.contains { $0.contains(self) } }
 }

@@ -1,7 +1,7 @@
 import CMicroHTTPD
 import Glibc
 
-/// The arguments of one call of the access handler; not to be kept longer than the call.
+/// The arguments of a call of the access handler, valid during the call only.
 @safe
 struct IncomingMessage {
     let handle: OpaquePointer
@@ -21,10 +21,10 @@ struct IncomingMessage {
 
     var method: String { unsafe String(cString: methodText) }
 
-    /// True for HTTP/1.1; the daemon lets nothing newer through.
+    /// Whether the version is HTTP/1.1, the newest that the daemon accepts.
     var isHTTP11: Bool { unsafe String(cString: versionText) != "HTTP/1.0" }
 
-    /// Copies the header fields; trailers and what the daemon made of cookies are not among them.
+    /// Copies the header fields, without trailers and the daemon's parsed cookies.
     func readHeaders() -> HTTPHeaders {
         var headers = unsafe HTTPHeaders(reserving: cmhd_header_bytes(handle))
         unsafe withUnsafeMutablePointer(to: &headers) { pointer in

@@ -2,10 +2,10 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Sockets of connections that are over, while their clients may still be sending.
+/// Sockets of ended connections whose clients may still be sending.
 ///
-/// A socket that is closed with bytes unread resets the connection, and a client that sends before it
-/// reads may then lose the answer, RFC 9112 section 9.6. So what comes is dropped for a while.
+/// Closing a socket with unread bytes resets the connection, and a client that sends before it reads may
+/// then lose the response, RFC 9112 section 9.6. So incoming data is read and dropped for a while.
 final class LingeringSockets: Sendable {
     private static let countMax = 64
 
@@ -13,12 +13,12 @@ final class LingeringSockets: Sendable {
     private let count = Mutex(0)
     private let queue = DispatchQueue(label: "lingering sockets")
 
-    /// Keeps each socket for so long at most.
+    /// Keeps each socket for at most this time.
     init(timeMax: Duration) {
         self.timeMax = timeMax
     }
 
-    /// Keeps a socket open that its owner is about to close; not when there are too many.
+    /// Keeps a socket open that its owner is about to close, unless there are too many.
     func keep(_ descriptor: Int32) {
         let hasRoom = count.withLock { count in
             guard count < Self.countMax else { return false }
@@ -34,7 +34,7 @@ final class LingeringSockets: Sendable {
     }
 }
 
-/// Drops what comes until the client has ended its side, or has sent too much.
+/// A socket whose data is dropped until the client has closed its side or has sent too much.
 // Protected by the queue, on which everything runs once it is made.
 private final class LingeringSocket: @unchecked Sendable {
     private static let bytesMax = 1_048_576
@@ -43,7 +43,7 @@ private final class LingeringSocket: @unchecked Sendable {
     private let source: any DispatchSourceRead
     private var droppedBytes = 0
 
-    /// Takes a socket, which it closes.
+    /// Takes ownership of a socket.
     init(_ descriptor: Int32, on queue: DispatchQueue, whenClosed: @escaping @Sendable () -> Void) {
         self.descriptor = descriptor
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)

@@ -1,13 +1,13 @@
-/// A host and a port to listen on, as configuration spells it: `127.0.0.1:8080`, `[::1]:8080`.
+/// A host and a port to listen on, in the form `127.0.0.1:8080` or `[::1]:8080`.
 package struct ListenAddress: Sendable, Equatable {
     /// The numeric address, without brackets.
     package let host: String
     /// The port; 0 asks the system for a free one.
     package let port: UInt16
 
-    /// Reads an address; nil unless it is a numeric host, a colon and a port of decimal digits.
+    /// Parses an address; nil unless it is a numeric host, a colon and a decimal port.
     ///
-    /// The name `localhost` is taken for 127.0.0.1; no other name is looked up.
+    /// The name `localhost` means 127.0.0.1; other names are not resolved.
     package init?(_ text: String) {
         let name = "localhost:"
         let numeric = text.hasPrefix(name) ? "127.0.0.1:" + text.dropFirst(name.count) : text
@@ -16,11 +16,10 @@ package struct ListenAddress: Sendable, Equatable {
         self.port = port
     }
 
-    /// True when only this machine can reach the address.
+    /// Whether only this machine can reach the address.
     package var isLoopback: Bool { IPAddress(host)?.isLoopback ?? false }
 
-    /// Cuts a numeric address and its port apart; an IPv6 address, and no other, stands in
-    /// brackets.
+    /// Splits a numeric address and its port; only IPv6 addresses have brackets.
     static func split(_ text: Substring) -> (host: Substring, port: UInt16)? {
         guard let colon = text.lastIndex(of: ":") else { return nil }
         let digits = text[text.index(after: colon)...].utf8

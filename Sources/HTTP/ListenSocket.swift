@@ -1,6 +1,6 @@
 import Glibc
 
-/// A TCP socket that listens; it is closed with its owner.
+/// A listening TCP socket, closed with its owner.
 struct ListenSocket: ~Copyable {
     private static let backlog: Int32 = 1024
 
@@ -9,8 +9,8 @@ struct ListenSocket: ~Copyable {
 
     /// Binds and listens.
     ///
-    /// SO_REUSEADDR lets a restarted server have its port at once; SO_REUSEPORT, which would let
-    /// two processes share a port without noticing, stays off.
+    /// SO_REUSEADDR lets a restarted server reuse its port immediately; SO_REUSEPORT, which would let two
+    /// processes share a port unnoticed, stays off.
     init(host: String, port: UInt16) throws(HTTPServerError) {
         guard let address = IPAddress(host) else { throw .addressInvalid }
         let family = address.isIPv4 ? AF_INET : AF_INET6
@@ -28,13 +28,13 @@ struct ListenSocket: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Blocks until somebody connects or the socket is shut down.
+    /// Blocks until a client connects or the socket is shut down.
     func waitForConnection() {
         var look = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         unsafe poll(&look, 1, -1)
     }
 
-    /// Refuses new connections, and ends the wait for one.
+    /// Refuses new connections, and ends a wait for one.
     func shutDown() {
         shutdown(descriptor, Int32(SHUT_RDWR))
     }
@@ -43,15 +43,15 @@ struct ListenSocket: ~Copyable {
         _ descriptor: Int32, at address: IPAddress, port: UInt16
     ) throws(HTTPServerError) -> UInt16 {
         var yes: Int32 = 1
-        // An IPv6 socket on the unspecified address takes IPv4 as well, whatever the system's
+        // An IPv6 socket on the unspecified address accepts IPv4 as well, whatever the system's
         // default.
         var no: Int32 = 0
         let size = socklen_t(MemoryLayout<Int32>.size)
         guard
             unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, size) == 0
         else { throw .failed(call: "setsockopt", code: errno) }
-        // The sockets that are accepted have it, too: what a client that is gone without a word was sent
-        // is given up after this, not after the quarter of an hour that the system tries for.
+        // Accepted sockets inherit it: data sent to a vanished client is given up after this time, not
+        // after the system's quarter of an hour.
         var unacknowledgedMilliseconds: CInt = 45_000
         guard
             unsafe setsockopt(
@@ -78,7 +78,7 @@ struct ListenSocket: ~Copyable {
             }
         }
         guard named == 0 else { throw error(of: "getsockname") }
-        // The port is in the same place of both families' addresses.
+        // The port has the same offset in the addresses of both families.
         return unsafe withUnsafeBytes(of: &storage) { bytes in
             UInt16(bigEndian: unsafe bytes.loadUnaligned(as: sockaddr_in.self).sin_port)
         }
@@ -94,7 +94,7 @@ struct ListenSocket: ~Copyable {
 }
 
 extension IPAddress {
-    /// Writes the address as the system wants it and gives the length that counts.
+    /// Writes the address in the system's form and returns its length.
     fileprivate func write(port: UInt16, to storage: inout sockaddr_storage) -> socklen_t {
         unsafe withUnsafeMutableBytes(of: &storage) { bytes in
             if isIPv4 {

@@ -13,10 +13,10 @@ package struct MediaType: Sendable, Equatable {
         self.subtype = subtype
     }
 
-    /// Reads the value of a `Content-Type` field; nil when it is missing or no media type.
+    /// Parses the value of a `Content-Type` field; nil when it is missing or not a media type.
     package init?(_ contentType: String?) {
         guard let contentType else { return nil }
-        // What nearly every client sends needs no taking apart.
+        // The fast path for the most common value.
         if contentType.utf8.elementsEqual("application/json".utf8) {
             self = .json
             return
@@ -30,6 +30,6 @@ package struct MediaType: Sendable, Equatable {
         self.init(type: parts[0].lowercased(), subtype: parts[1].lowercased())
     }
 
-    /// True for `application/json`; parameters and case don't matter.
+    /// Whether the type is `application/json`, in any case and with any parameters.
     package var isJSON: Bool { self == .json }
 }

@@ -1,7 +1,6 @@
 import Glibc
 
-/// Time for deadlines: never goes back, exact to some milliseconds, and cheap enough for every
-/// request.
+/// A monotonic time for deadlines, exact to some milliseconds and cheap enough for every request.
 struct MonotonicTime: Sendable {
     /// Later than every other time.
     static let never = MonotonicTime(nanoseconds: .max)

@@ -1,9 +1,9 @@
-/// Decodes percent-encoding, RFC 3986 section 2.1, once and strictly.
+/// Strict percent-decoding, RFC 3986 section 2.1.
 enum PercentEncoding {
-    /// Decodes a text; a plus sign stays a plus sign.
+    /// Decodes a text once; plus signs are unchanged.
     ///
-    /// Gives nil when an escape is cut short or not hexadecimal, when the result is not UTF-8, and
-    /// when it holds a NUL, which no text column can store.
+    /// Returns nil when an escape is truncated or not hexadecimal, when the result is not UTF-8, and when
+    /// it contains a NUL, which text columns can't store.
     static func decode(_ text: Substring) -> String? {
         let source = text.utf8
         guard source.contains(ASCII.percent) else {
@@ -25,7 +25,7 @@ enum PercentEncoding {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// Reads the two digits after the percent sign and leaves the index at the second one.
+    /// Decodes the two digits after the percent sign and leaves the index at the second one.
     private static func escape(
         in source: Substring.UTF8View, at index: inout Substring.Index
     ) -> UInt8? {

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Requests for which there was no room, on their way to hear so.
+/// Requests beyond the capacity, which wait for their refusal.
 ///
-/// All wait equally long, so they leave in the order of their coming, and one task lets all go.
+/// All wait equally long, so they leave in the order of their arrival, and one task serves all.
 final class RefusalQueue: Sendable {
     private struct Entry {
         let exchange: Exchange
@@ -14,7 +14,7 @@ final class RefusalQueue: Sendable {
         var isWatched = false
     }
 
-    /// How exactly the wait is kept: those who are due within it leave together.
+    /// The precision of the delay: requests due within it leave together.
     private static let grain = Duration.milliseconds(20)
 
     private let delay: Duration
@@ -24,7 +24,7 @@ final class RefusalQueue: Sendable {
         self.delay = delay
     }
 
-    /// Takes an exchange and hands it on when its time has come.
+    /// Adds an exchange and passes it on after the delay.
     func add(_ exchange: Exchange, then answer: @escaping @Sendable (Exchange) -> Void) {
         let entry = Entry(exchange: exchange, due: .now + delay)
         let isFirst = state.withLock { state in
@@ -37,13 +37,13 @@ final class RefusalQueue: Sendable {
 
     private func watch(_ answer: @Sendable (Exchange) -> Void) async {
         while let due = nextDue() {
-            // Nobody cancels this; what a stop has answered before is answered only once.
+            // The task is never cancelled; requests already answered by a stop are not answered again.
             try? await Task.sleep(until: due + Self.grain, clock: .continuous)
             for exchange in takeDue() { answer(exchange) }
         }
     }
 
-    /// When the next one is due; nil ends the watch.
+    /// Returns the due time of the next one; nil ends the task.
     private func nextDue() -> ContinuousClock.Instant? {
         state.withLock { state in
             state.isWatched = !state.waiting.isEmpty

@@ -1,7 +1,7 @@
-/// Where a body ends, as the fields of a well-formed header section say.
+/// The end of a body, from the fields of a well-formed header section.
 ///
-/// Chunked bodies are refused: libmicrohttpd takes chunks in forms that a proxy may read otherwise, and
-/// what is sent here is never too long to know its length.
+/// Chunked bodies are refused: libmicrohttpd accepts chunks in forms that a proxy may interpret
+/// differently, and the bodies of this API are short enough to have a known length.
 struct RequestFraming {
     /// The announced length of the body.
     let contentLength: Int

@@ -1,26 +1,26 @@
 import CReceive
 import Glibc
 
-/// Stands between the socket of a connection and libmicrohttpd, which receives through it.
+/// A filter between the socket of a connection and libmicrohttpd.
 ///
-/// `recv` of this program asks it: CReceive has the reason why that is what libmicrohttpd calls.
+/// The `recv` of this program calls it; CReceive explains why libmicrohttpd uses that function.
 // Protected by the confinement to the daemon's thread that serves the connection.
 @safe final class RequestGate: @unchecked Sendable {
     private var scanner: RequestScanner
-    /// How many requests libmicrohttpd has begun to read.
+    /// The number of requests that libmicrohttpd has begun to read.
     private var begunCount = 0
 
     init(limits: HTTPServerLimits) {
         scanner = RequestScanner(limits: limits)
     }
 
-    /// Takes its place, until it leaves; false when the descriptor's number is too high.
+    /// Attaches the filter to a descriptor; false when its number is too high.
     func attach(to descriptor: Int32) -> Bool {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         return unsafe creceive_attach(descriptor, receiveThroughGate, context)
     }
 
-    /// Leaves its place; called before the descriptor is closed.
+    /// Detaches the filter; called before the descriptor is closed.
     func leave(_ descriptor: Int32) {
         creceive_release(descriptor)
     }
@@ -30,9 +30,9 @@ import Glibc
         begunCount += 1
     }
 
-    /// Why the request that was begun last is refused; nil when its head is well-formed.
+    /// The reason to refuse the current request; nil when its head is well-formed.
     var refusal: HTTPRejection? {
-        // A head that was never here came past the gate, and nothing is known of it.
+        // A head that was never scanned has bypassed the filter, and nothing is known about it.
         guard begunCount <= scanner.headCount else { return .internalFailure }
         return begunCount == scanner.headCount ? scanner.refusal : nil
     }

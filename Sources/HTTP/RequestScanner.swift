@@ -1,26 +1,26 @@
-/// Reads a connection's bytes as requests, in the strictest way, before libmicrohttpd does.
+/// A strict scanner of a connection's requests, which runs before libmicrohttpd.
 ///
 /// A reverse proxy and this server must agree on where a request ends, or a client can smuggle a
-/// request past the proxy, RFC 9112 section 11.2. libmicrohttpd is lenient, and what it can't read it
-/// answers itself. So a head goes through only where it is well-formed to the letter; from the first byte
-/// that is wrong, the rest is replaced by the shortest end that makes the head whole, and the request is
-/// refused. Nothing that comes later goes through.
+/// request past the proxy, RFC 9112 section 11.2. libmicrohttpd is lenient, and answers by itself what it
+/// can't parse. So only strictly well-formed heads pass; from the first invalid byte on, the rest is
+/// replaced by the shortest end that completes the head, and the request is refused. Later bytes are
+/// dropped.
 package struct RequestScanner {
-    /// What the next byte belongs to.
+    /// The state of the scanner: the element that contains the next byte.
     private enum Place {
         case beforeRequest, emptyLineEnd, method, target, version, fieldStart, name, value, length
         case lineEnd, sectionEnd, body
     }
 
-    /// More digits than this are no length that anybody accepts; so many fit an `Int`.
+    /// The most digits of a length; more would exceed any limit, and this many fit into an `Int`.
     private static let lengthDigitsMax = 18
     private static let usualVersion = Array("HTTP/1.1\r\n\r\n".utf8)
 
-    /// How many heads have gone through whole, the refused one included.
+    /// The number of complete heads, including the refused one.
     package private(set) var headCount = 0
-    /// Why the last head is refused, and all that follows; nil while nothing is.
+    /// The reason to refuse the last head and everything after it; nil so far.
     package private(set) var refusal: HTTPRejection?
-    /// What of the refused head's end found no room yet.
+    /// The part of the refused head's end that did not fit into the buffer.
     private var rest: ArraySlice<UInt8> = []
     private let headBytesMax: Int
     private let headMemoryBytes: Int
@@ -29,28 +29,28 @@ package struct RequestScanner {
     private var head = Head()
     private var bodyRest = 0
 
-    /// What is known of the head that is being read.
+    /// The state of the current head.
     private struct Head {
         var bytes = 0
         var pairs = 0
         var fields = 0
-        /// How far the reading of the version, of a name or of a length has come.
+        /// The number of bytes read of the version, of a name or of a length.
         var count = 0
         var name = FieldName()
         var length: Int?
 
-        /// What libmicrohttpd's memory must hold of it.
+        /// The memory that libmicrohttpd needs for the head.
         var cost: Int { bytes + HTTPServerLimits.fieldMemoryBytes * (pairs + fields) }
     }
 
-    /// Begins before a connection's first byte.
+    /// Starts before the first byte of a connection.
     package init(limits: HTTPServerLimits) {
         headBytesMax = limits.headerBytesMax
         headMemoryBytes = limits.headMemoryBytes
         fieldsMax = limits.headerCountMax
     }
 
-    /// Reads what has come, and gives what goes through, for tests and for bytes that reach no socket.
+    /// Scans received bytes and returns those that pass, for tests and for bytes without a socket.
     package mutating func pass(_ bytes: [UInt8]) -> [UInt8] {
         guard refusal == nil else { return [] }
         var buffer = bytes
@@ -59,7 +59,7 @@ package struct RequestScanner {
         return Array(buffer[..<count]) + rest
     }
 
-    /// Reads what has come, at the start of a buffer, and gives how many bytes of the buffer go through.
+    /// Scans received bytes at the start of a buffer and returns the number that pass.
     mutating func pass(_ buffer: UnsafeMutableRawBufferPointer, count: Int) -> Int {
         var index = 0
         while index < count {
@@ -76,7 +76,7 @@ package struct RequestScanner {
                 index += step
                 if index == count { break }
             }
-            // libmicrohttpd's memory holds what has come behind the head as well.
+            // libmicrohttpd's memory also holds the bytes received after the head.
             let fits = place != .sectionEnd || head.cost + count - index <= headMemoryBytes
             if let rejection = fits ? unsafe read(buffer[index]) : .headersTooLarge {
                 refuse(rejection)
@@ -84,7 +84,7 @@ package struct RequestScanner {
                     + takeRest(into: UnsafeMutableRawBufferPointer(rebasing: buffer[index...]))
             }
             if place == .name, head.name.isOfCookies {
-                // libmicrohttpd would take it apart, which costs memory and is of use to nobody.
+                // libmicrohttpd would parse cookies, which costs memory and is not needed.
                 unsafe buffer[index] = UInt8(ascii: "-")
             }
             index += 1
@@ -92,7 +92,7 @@ package struct RequestScanner {
         return count
     }
 
-    /// How many bytes go on with a field's value; most of a head is values, and this is the fast way.
+    /// Returns the number of following bytes of a field value: the fast path, as values are most of a head.
     private func textCount(_ bytes: UnsafeRawBufferPointer) -> Int {
         let countMax = min(
             bytes.count, headBytesMax - head.bytes, headMemoryBytes - head.cost)
@@ -101,7 +101,7 @@ package struct RequestScanner {
         return count
     }
 
-    /// Hands out what the end of a refused head still lacks, and gives how many bytes that is.
+    /// Copies the remaining end of a refused head into a buffer and returns the number of bytes.
     mutating func takeRest(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         let part = rest.prefix(buffer.count)
         unsafe buffer.copyBytes(from: part)
@@ -115,7 +115,7 @@ package struct RequestScanner {
         headCount += 1
     }
 
-    /// The shortest end that makes the head whole, as far as it has gone through.
+    /// The shortest end that completes the passed part of the head.
     private var wholeEnd: [UInt8] {
         switch place {
         case .beforeRequest: Array("X / HTTP/1.1\r\n\r\n".utf8)
@@ -124,7 +124,7 @@ package struct RequestScanner {
         case .target: Array("\(head.count == 0 ? "/" : "") HTTP/1.1\r\n\r\n".utf8)
         case .version: Array(Self.usualVersion[head.count...])
         case .fieldStart: Array("\r\n".utf8)
-        // With a letter more it is no name that means anything.
+        // With another letter, the name has no meaning.
         case .name: Array("X:\r\n\r\n".utf8)
         case .value: Array("\r\n\r\n".utf8)
         case .length: Array("\(head.count == 0 ? "0" : "")\r\n\r\n".utf8)
@@ -134,7 +134,7 @@ package struct RequestScanner {
         }
     }
 
-    /// Reads a byte of a head; gives why it is not taken.
+    /// Reads a byte of a head; returns the reason to refuse it, if any.
     private mutating func read(_ byte: UInt8) -> HTTPRejection? {
         head.bytes += 1
         guard head.bytes <= headBytesMax, head.cost <= headMemoryBytes else {
@@ -144,7 +144,7 @@ package struct RequestScanner {
         case .beforeRequest, .emptyLineEnd, .method, .target, .version: return readLine(byte)
         case .fieldStart, .name: return readName(byte)
         case .length: return readLength(byte)
-        // Its text has been passed over.
+        // `textCount` has skipped the text.
         case .value: return expect(ASCII.carriageReturn, byte, .lineEnd)
         case .lineEnd: return expect(ASCII.lineFeed, byte, .fieldStart)
         case .sectionEnd:
@@ -174,7 +174,7 @@ package struct RequestScanner {
         return nil
     }
 
-    /// Reads `HTTP/1.` and a digit, and the end of the line; a higher minor version is read like 1.1.
+    /// Reads `HTTP/1.`, a digit and the end of the line; higher minor versions are read as 1.1.
     private mutating func readVersion(_ byte: UInt8) -> HTTPRejection? {
         let isMinor = head.count == 7 && byte >= ASCII.zero && byte <= ASCII.nine
         guard isMinor || byte == Self.usualVersion[head.count] else { return .malformed }
@@ -207,8 +207,8 @@ package struct RequestScanner {
         return nil
     }
 
-    /// Reads white space, digits and the end of the line: libmicrohttpd takes nothing else, not even white
-    /// space behind them.
+    /// Reads white space, digits and the end of the line: libmicrohttpd accepts nothing else, not even
+    /// trailing white space.
     private mutating func readLength(_ byte: UInt8) -> HTTPRejection? {
         switch byte {
         case ASCII.space, ASCII.tab:
@@ -245,7 +245,7 @@ package struct RequestScanner {
     }
 }
 
-/// As much of a field's name as is needed to know two of them.
+/// The end of a field name, enough to recognize two names.
 private struct FieldName {
     /// The last 16 bytes, in lower case.
     private var bits: UInt128 = 0
@@ -256,9 +256,9 @@ private struct FieldName {
         count += 1
     }
 
-    /// True for `Content-Length`.
+    /// Whether the name is `Content-Length`.
     var isOfLength: Bool { count == 14 && bits == 0x636F_6E74_656E_742D_6C65_6E67_7468 }
 
-    /// True for `Cookie`.
+    /// Whether the name is `Cookie`.
     var isOfCookies: Bool { count == 6 && bits == 0x636F_6F6B_6965 }
 }

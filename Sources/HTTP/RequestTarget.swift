@@ -1,16 +1,16 @@
-/// A request target taken apart, RFC 9112 section 3.2.
+/// A parsed request target, RFC 9112 section 3.2.
 ///
-/// The origin form, the absolute form and the asterisk form are understood; the authority form is
-/// for CONNECT, which nothing here serves.
+/// The origin form, the absolute form and the asterisk form are supported; the authority form is for
+/// CONNECT, which is not.
 struct RequestTarget {
-    /// More name and value pairs than this make the query malformed.
+    /// The most pairs of a well-formed query.
     static let queryPairsMax = 100
 
     let path: String
     let query: [(name: String, value: String)]
 
-    /// Gives nil for a target that is none of the three forms, that holds a byte outside the
-    /// visible ASCII characters or a fragment, or whose query is not decodable.
+    /// Parses a target; nil for another form, for a byte outside of the visible ASCII characters, for a
+    /// fragment, and for a query that can't be decoded.
     init?(_ target: String) {
         for byte in target.utf8 {
             guard byte > ASCII.space, byte < ASCII.delete, byte != ASCII.hash else { return nil }

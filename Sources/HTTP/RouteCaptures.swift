@@ -1,14 +1,14 @@
-/// The segments of a path that a template captures, percent-decoded, by name.
+/// The captured segments of a path, percent-decoded, by name.
 package struct RouteCaptures: Sendable, Equatable, ExpressibleByDictionaryLiteral {
-    // A template has a few captures at most: looking through them is cheaper than a dictionary.
+    // A template has few captures: a linear search is cheaper than a dictionary.
     private var values: [(name: String, value: String)] = []
 
-    /// Makes captures that are written in the source.
+    /// Makes captures from a literal.
     package init(dictionaryLiteral elements: (String, String)...) {
         for (name, value) in elements { add(value, named: name) }
     }
 
-    /// The segment of this name, nil when the template has none.
+    /// The segment with this name; nil when the template has none.
     package subscript(name: String) -> String? {
         values.first { $0.name == name }?.value
     }

@@ -1,4 +1,4 @@
-/// A path with names in braces for the segments that vary: `/v1/auth/link/{provider}`.
+/// A path with names in braces for its variable segments: `/v1/auth/link/{provider}`.
 struct RouteTemplate: Sendable {
     enum Segment: Equatable, Sendable {
         case literal(String)
@@ -8,7 +8,7 @@ struct RouteTemplate: Sendable {
     let text: String
     let segments: [Segment]
 
-    /// A template is written by a programmer, so one that is no template stops the program.
+    /// Parses a template; a malformed one is a programming error and ends the program.
     init(_ text: String) {
         precondition(text.utf8.first == ASCII.slash, "a template starts with a slash: \(text)")
         self.text = text
@@ -24,9 +24,9 @@ struct RouteTemplate: Sendable {
         }
     }
 
-    /// The segments of a path; a slash at the end makes an empty last segment.
+    /// Splits a path into segments; a trailing slash makes an empty last segment.
     static func split(_ path: String) -> [Substring] {
-        // By bytes: splitting by characters would look for ends of characters.
+        // By bytes: splitting by characters would search for grapheme boundaries.
         var segments: [Substring] = []
         let end = path.utf8.endIndex
         guard var start = path.utf8.firstIndex(of: ASCII.slash) else { return [] }
@@ -39,8 +39,7 @@ struct RouteTemplate: Sendable {
         return segments
     }
 
-    /// Reads the captured segments; nil when one is empty or can't be decoded to text without a
-    /// slash.
+    /// Decodes the captured segments; nil when one is empty, malformed or contains an encoded slash.
     func captures(of path: [Substring]) -> RouteCaptures? {
         var captures: RouteCaptures = [:]
         for (segment, part) in zip(segments, path) {

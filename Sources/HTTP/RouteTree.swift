@@ -1,11 +1,10 @@
-/// The templates of a router by their segments, with a number for each pair of template and method.
+/// The templates of a router as a tree of segments, with a number per template and method.
 ///
-/// It is apart from `Router` because it is the same whatever the handlers are: the compiler makes one
-/// version of it that knows all types.
+/// Separate from the generic `Router`, so that the compiler makes a single specialized version.
 struct RouteTree: Sendable {
     private struct Route: Sendable {
         let template: RouteTemplate
-        // A few at most: looking through them is cheaper than a dictionary.
+        // At most a few: a linear search is cheaper than a dictionary.
         var methods: [(name: String, number: Int)]
 
         func number(_ method: String) -> Int? {
@@ -48,7 +47,7 @@ struct RouteTree: Sendable {
         routes[route].methods.append((method, number))
     }
 
-    /// Finds what there is for a method and a percent-encoded path without query.
+    /// Finds the route for a method and a percent-encoded path without query.
     func match(method: String, path: String) -> RouteMatch {
         let candidates = candidates(for: path)
         guard let first = candidates.first else { return .notFound }
@@ -63,7 +62,7 @@ struct RouteTree: Sendable {
             captures: first.captures)
     }
 
-    /// Every route that has the path, those with literals further left first.
+    /// Returns every route for the path, those with literals further left first.
     func candidates(for path: String) -> [Candidate] {
         guard path.utf8.first == ASCII.slash else { return [] }
         let segments = RouteTemplate.split(path)
@@ -72,7 +71,7 @@ struct RouteTree: Sendable {
         return found
     }
 
-    /// The methods of several routes, sorted, HEAD included where GET is.
+    /// Returns the sorted methods of several routes, including HEAD for GET.
     func methods(of candidates: [Candidate]) -> [String] {
         var methods = Set(candidates.flatMap { routes[$0.route].methods.map(\.name) })
         if methods.contains("GET") { methods.insert("HEAD") }
@@ -93,7 +92,7 @@ struct RouteTree: Sendable {
         return next
     }
 
-    /// Goes as deep as the longest template and, at each capture, two ways: bounded by the routes.
+    /// Searches the literal and the capture branch of each segment; the depth is bounded by the templates.
     private func collect(
         _ segments: [Substring], depth: Int, node: Int, into found: inout [Candidate]
     ) {

@@ -1,9 +1,9 @@
-/// Finds the handler for a method and a path.
+/// A router from methods and paths to handlers.
 ///
-/// Literal segments compare byte by byte, without decoding, and win over captures. A captured
-/// segment is percent-decoded once; one that is empty, badly encoded, not UTF-8, or that holds a
-/// NUL or an encoded slash matches nothing. HEAD is served by the handler for GET. OPTIONS is left
-/// to the owner.
+/// Literal segments are compared byte by byte without decoding, and have priority over captures. A
+/// captured segment is percent-decoded once; it does not match when it is empty, malformed, not UTF-8,
+/// or contains a NUL or an encoded slash. The handler for GET serves HEAD. OPTIONS is left to the
+/// owner.
 package struct Router<Handler: Sendable>: Sendable {
     private var tree = RouteTree()
     private var handlers: [Handler] = []
@@ -13,19 +13,19 @@ package struct Router<Handler: Sendable>: Sendable {
 
     /// Adds a route.
     ///
-    /// Two templates for the same paths must be spelt alike, and a method has one handler; anything
-    /// else is a mistake in the program and stops it.
+    /// Two templates for the same paths must be identical, and a method has one handler; anything else is
+    /// a programming error and ends the program.
     ///
     /// - Parameters:
     ///   - method: The method in capitals.
     ///   - template: The path, with `{name}` for a segment to capture.
-    ///   - handler: What the number of a match gives.
+    ///   - handler: The handler.
     package mutating func add(_ method: String, _ template: String, _ handler: Handler) {
         tree.add(method, RouteTemplate(template), number: handlers.count)
         handlers.append(handler)
     }
 
-    /// Finds what there is for a method and a percent-encoded path without query.
+    /// Finds the route for a method and a percent-encoded path without query.
     package func match(method: String, path: String) -> RouteMatch {
         tree.match(method: method, path: path)
     }

@@ -1,11 +1,11 @@
 import Dispatch
 import Synchronization
 
-/// The daemons and their way to an end.
+/// The running daemons and their graceful stop.
 final class RunningServer: Sendable {
-    /// Answers that are ready get this long to leave, after the grace time.
+    /// Time for sending finished responses after the grace time.
     private static let flushTimeMax: Duration = .seconds(2)
-    /// Streams get this long to take what is under way.
+    /// Time for sending the buffered bytes of streams.
     private static let streamEndTimeMax: Duration = .seconds(1)
     private static let watchIntervalMax: Duration = .seconds(1)
 
@@ -26,23 +26,23 @@ final class RunningServer: Sendable {
         stopped.enter()
     }
 
-    /// Stops, or waits until the stop that somebody else began is done.
+    /// Stops, or waits for the end of a stop in progress.
     func stop(grace: Duration) async {
         await withCheckedContinuation { continuation in
             stopped.notify(queue: .global()) { continuation.resume() }
             guard core.slots.beginDraining() else { return }
-            // Waiting for libmicrohttpd's threads blocks, which a task must not.
+            // Waiting for libmicrohttpd's threads blocks, which tasks must not do.
             DispatchQueue.global().async { self.drain(grace: grace) }
         }
     }
 
     private func drain(grace: Duration) {
         daemons.withLock { $0?.quiesce() }
-        // Nothing else would end them, and their clients know how to go on elsewhere.
+        // Streams do not end by themselves, and their clients can resume at another server.
         let streamsEnd = MonotonicTime.now + Self.streamEndTimeMax
         for exchange in core.slots.inFlightExchanges { exchange.endStream(by: streamsEnd) }
         let deadline = Self.time(after: grace)
-        // Each round ends idle or at the deadline; a request can come in between.
+        // Each round ends when idle or at the deadline; a request can arrive in between.
         while core.slots.waitUntilIdle(deadline), !core.slots.stopIfIdle() {}
         for exchange in core.slots.stop() { core.abandon(exchange) }
         let isIdle = core.slots.waitUntilIdle(Self.time(after: Self.flushTimeMax))

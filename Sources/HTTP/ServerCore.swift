@@ -1,6 +1,6 @@
 import CMicroHTTPD
 
-/// What a running daemon's callbacks work on.
+/// The state shared by the callbacks of the daemons.
 final class ServerCore: Sendable {
     let limits: HTTPServerLimits
     let slots: ExchangeSlots
@@ -23,13 +23,13 @@ final class ServerCore: Sendable {
         refusals = RefusalQueue(delay: limits.refusalDelay)
         self.reject = reject
         self.handler = handler
-        // An exchange has a connection to itself, so the reserve never runs out.
+        // An exchange has its own connection, so the reserve never runs out.
         slots = ExchangeSlots(
             count: limits.requestsInFlightMax,
             reserve: limits.usesReserve ? limits.connectionsMax : 0)
     }
 
-    /// Looks at the header section, before any of the body is read.
+    /// Checks the header section before the body is read.
     func begin(_ exchange: Exchange, _ message: IncomingMessage) -> MHD_Result {
         exchange.method = message.method
         exchange.headers = message.readHeaders()
@@ -42,7 +42,7 @@ final class ServerCore: Sendable {
             exchange.bodyBytesMax = framing.contentLength
             if framing.contentLength > 0 { exchange.isCounted = slots.beginReceiving() }
         } catch {
-            // Where the request ends is unknown or far away, so the connection ends here.
+            // The end of the request is unknown or far away, so the connection is closed.
             exchange.connection.mayHaveUnread = true
             return refuse(exchange, error, on: message, closing: true)
         }
@@ -50,7 +50,7 @@ final class ServerCore: Sendable {
         return .YES
     }
 
-    /// Takes a piece of the body; one for which there is no room is dropped, and answered when it has ended.
+    /// Receives a chunk of the body; a body beyond the budget is dropped, and refused at its end.
     func takeBody(_ exchange: Exchange, _ bytes: UnsafeRawBufferPointer) -> MHD_Result {
         if exchange.isCrowdedOut { return .YES }
         if makeRoom(for: exchange.body.count + bytes.count, in: exchange) {
@@ -62,8 +62,8 @@ final class ServerCore: Sendable {
         return .YES
     }
 
-    /// Lets the body grow with what has come of it, not with what was announced; false when the budget
-    /// does not allow it.
+    /// Grows the body's reservation with the received bytes, not the announced ones; false beyond the
+    /// budget.
     private func makeRoom(for count: Int, in exchange: Exchange) -> Bool {
         guard count > exchange.body.capacity else { return true }
         let capacity = max(count, min(2 * exchange.body.capacity, exchange.bodyBytesMax))
@@ -86,7 +86,7 @@ final class ServerCore: Sendable {
         exchange.budgetedBytes = 0
     }
 
-    /// Lets go of what the exchange holds, when its answer is sent or its connection is gone.
+    /// Releases the resources of an exchange when its response is sent or its connection is closed.
     func end(_ exchange: Exchange) {
         exchange.endStream()
         giveBack(exchange)
@@ -94,7 +94,7 @@ final class ServerCore: Sendable {
         if let slot = exchange.slot { slots.leave(slot) }
     }
 
-    /// Gives a request that was received whole to the handler.
+    /// Passes a completely received request to the handler.
     func dispatch(_ exchange: Exchange, _ message: IncomingMessage) -> MHD_Result {
         if exchange.isCrowdedOut { return refuseLater(exchange, on: message) }
         guard let request = exchange.takeRequest() else {
@@ -114,11 +114,11 @@ final class ServerCore: Sendable {
         return proceed(exchange, message)
     }
 
-    /// Refuses a request for which there is no room, once it has waited a while.
+    /// Refuses a request beyond the capacity, after the refusal delay.
     ///
-    /// It waits in the reserve, so that a stop finds it.
+    /// It waits in a reserve slot, so that a stop finds it.
     private func refuseLater(_ exchange: Exchange, on message: IncomingMessage) -> MHD_Result {
-        // Nobody will read it, and there may be as many of these as there are connections.
+        // The body is not needed, and there may be as many of these as connections.
         dropBody(of: exchange)
         guard limits.refusalDelay > .zero,
             case .admitted(let slot) = slots.admit(exchange, always: true)
@@ -130,14 +130,14 @@ final class ServerCore: Sendable {
         return proceed(exchange, message)
     }
 
-    /// Goes on with the handler where it can, and sends the answer when it is there.
+    /// Continues the handler's task, and sends the response when it exists.
     func proceed(_ exchange: Exchange, _ message: IncomingMessage) -> MHD_Result {
         guard exchange.proceed() else { return .YES }
         guard let response = exchange.takeResponse() else { return .NO }
         return answer(exchange, response, on: message)
     }
 
-    /// Answers in the handler's place while the server stops, or for want of room.
+    /// Answers in the handler's place when the server stops or lacks capacity.
     func abandon(_ exchange: Exchange) {
         exchange.abandon(with: reject(.overloaded, exchange.headers))
     }
@@ -154,7 +154,7 @@ final class ServerCore: Sendable {
         closing: Bool = false
     ) -> MHD_Result {
         exchange.stage = .answered
-        // A client may take a minute to read, and the handler is done with the body.
+        // A client may take a minute to read, and the handler no longer needs the body.
         giveBack(exchange)
         exchange.connection.expectProgress(until: .now + limits.responseSendTimeMax)
         let sendable = response.isSendable ? response : reject(.internalFailure, exchange.headers)
@@ -165,7 +165,7 @@ final class ServerCore: Sendable {
                 sendTimeMax: limits.responseSendTimeMax, make: make)
         }
         if let stream { exchange.expectEnd(of: stream) }
-        // A stop that began before ends the streams that it finds; this one it may have missed.
+        // A stop in progress ends the streams that it finds, but may have missed this one.
         if slots.isDraining { stream?.end() }
         return unsafe sendable.queue(
             on: message.handle, closing: closing || slots.isDraining, streaming: stream)

@@ -1,13 +1,13 @@
-/// The reverse proxies whose word about the client's address is taken.
+/// The reverse proxies that are trusted to report the client's address.
 package struct TrustedProxies: Sendable {
-    /// A request that claims to have come through more proxies than this is not followed further.
+    /// The most hops that are evaluated.
     static let hopsMax = 32
 
     private let networks: [IPNetwork]
 
-    /// Reads addresses and CIDR networks separated by commas; nil when one of them is neither.
+    /// Parses comma-separated addresses and CIDR networks; nil when one of them is malformed.
     ///
-    /// An empty list trusts nobody.
+    /// An empty list trusts no proxy.
     package init?(_ list: String) {
         var networks: [IPNetwork] = []
         for part in list.split(separator: ",", omittingEmptySubsequences: false) {
@@ -22,16 +22,15 @@ package struct TrustedProxies: Sendable {
         self.networks = networks
     }
 
-    /// The address of the client: the right-most one that no trusted proxy has.
+    /// Returns the address of the client: the right-most one that is not a trusted proxy's.
     ///
-    /// Reads `X-Forwarded-For` from its end, the only part that a client can't write, and only
-    /// while the hop that wrote it is trusted. An entry that is no address ends the search at the
-    /// hop before it.
+    /// Reads `X-Forwarded-For` from its end, the only part that clients can't forge, and only while the
+    /// hop that wrote it is trusted. A malformed entry ends the search at the previous hop.
     ///
     /// - Parameters:
-    ///   - peer: The numeric address of the TCP peer in its usual form, as requests have it.
+    ///   - peer: The numeric address of the TCP peer, as in requests.
     ///   - forwardedFor: The values of every `X-Forwarded-For` field, in order.
-    /// - Returns: A numeric address, IPv4-mapped ones as IPv4; the peer itself if it is no address.
+    /// - Returns: A numeric address, IPv4-mapped ones as IPv4; the peer itself if it is malformed.
     package func clientAddress(peer: String, forwardedFor: [String]) -> String {
         guard !networks.isEmpty, var client = IPAddress(peer) else { return peer }
         var hops = 0
@@ -51,7 +50,7 @@ package struct TrustedProxies: Sendable {
         networks.contains { $0.contains(address) }
     }
 
-    /// Reads one entry; some proxies add the port, and then put brackets around an IPv6 address.
+    /// Parses an entry; some proxies add the port, and then brackets around an IPv6 address.
     private static func address(_ entry: Substring) -> IPAddress? {
         var text = ASCII.trimmed(entry)
         if let (host, _) = ListenAddress.split(text) { return IPAddress(host) }

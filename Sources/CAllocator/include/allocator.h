@@ -1,4 +1,4 @@
 #pragma once
 
-/// What jemalloc reads before it starts; the program that is linked with it exports it.
+/// The options that jemalloc reads at startup, exported by the program linked with it.
 extern const char *malloc_conf;

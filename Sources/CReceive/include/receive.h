@@ -2,12 +2,12 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/// Receives from a socket like `recv`, in its place.
+/// A function that receives from a socket in place of `recv`.
 typedef ssize_t (*creceive_reader)(void *context, int descriptor, void *buffer, size_t size, int flags);
 
-/// Has a reader take the place of `recv` for one descriptor, until it is released; false for one whose
-/// number is too high.
+/// Replaces `recv` by a reader for one descriptor until its release; false when the descriptor's number is
+/// too high.
 bool creceive_attach(int descriptor, creceive_reader reader, void *context);
 
-/// Gives `recv` back to a descriptor, which must not be closed before.
+/// Restores `recv` for a descriptor, which must still be open.
 void creceive_release(int descriptor);
