@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # The release executable.
 
-# The same for every program, since other options would have everything compiled anew. With the Swift
+# The same options for every program, because others would recompile everything. With the Swift
 # libraries linked in, calls of the runtime, of which there are thousands in a request, are direct ones:
 # docs/performance.md has the figures.
 readonly release_build_options=("${swift_build_options[@]}" -c release --static-swift-stdlib)

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# Starting and stopping a private cluster (postgres.sh), also after it or its starter was killed.
+# Starts and stops a private cluster (postgres.sh), even after it or its starter was killed.
 
 # Prints the process id of the cluster's server; fails when none runs.
 #
-# postmaster.pid alone proves nothing: after a kill it stays, and its id may be another process's by now.
+# postmaster.pid alone is not enough: it remains after a kill, and its id may belong to another process.
 cluster_process() {
     local id
     id=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null) || return 1
@@ -11,16 +11,16 @@ cluster_process() {
     printf '%s\n' "$id"
 }
 
-# Starts the cluster unless it runs, and has it stopped at the tool's end by whoever started it.
+# Starts the cluster unless it runs; the tool that started it stops it at its end.
 start_cluster() {
     local cluster=$1 starter
     if cluster_process "$cluster" >/dev/null; then
         starter=$(cat "$cluster/starter" 2>/dev/null) || true
         if stamp_lives "$starter"; then
-            say "The cluster in $cluster runs already; process ${starter%% *} will stop it"
+            say "The cluster in $cluster is already running; process ${starter%% *} will stop it"
             return
         fi
-        say "The cluster in $cluster still runs after its starter was killed: taking it over"
+        say "The cluster in $cluster is still running after its starter was killed: taking it over"
     else
         clear_away_killed_server "$cluster"
         start_server_of_cluster "$cluster"
@@ -39,7 +39,7 @@ clear_away_killed_server() {
     say "The cluster in $cluster was killed: it will recover"
     while cluster_has_processes "$cluster"; do
         ((waited < cluster_seconds_max * 10)) ||
-            fail "workers of the killed server still run in $cluster/data; end them first"
+            fail "workers of the killed server are still running in $cluster/data; end them first"
         sleep 0.1
         waited=$((waited + 1))
     done
@@ -47,7 +47,7 @@ clear_away_killed_server() {
     [[ ! -d $cluster/socket ]] || as_cluster_login find "$cluster/socket" -name '.s.PGSQL.*' -delete
 }
 
-# Whether any process works in the cluster's data directory, as all of a server's do.
+# Checks whether a process has the cluster's data directory as its own, as all of a server's do.
 cluster_has_processes() {
     local directory
     for directory in /proc/[0-9]*/cwd; do
@@ -58,7 +58,7 @@ cluster_has_processes() {
     return 1
 }
 
-# A port can be taken between the look and the start, so there are a few tries.
+# A port can be taken between the check and the start, so there are a few attempts.
 start_server_of_cluster() {
     local cluster=$1 try programs mark
     programs=$(postgres_programs)
@@ -121,7 +121,7 @@ stop_cluster() {
     as_cluster_login rm -f "$cluster/starter"
 }
 
-# Starts a new cluster for this tool alone, which is gone afterwards. Leaves its directory in
+# Starts a temporary cluster for this tool. Leaves its directory in
 # `cluster`: output capture would run this in a subshell, whose exit commands are nobody's.
 start_throw_away_cluster() {
     local name=$1
@@ -132,19 +132,19 @@ start_throw_away_cluster() {
     start_cluster "$cluster"
 }
 
-# Removes what killed runs of the same tool left.
+# Removes the files of killed runs of the same tool.
 remove_abandoned_clusters() {
     local entry
     for entry in "$local_directory/$1".*; do
         [[ -e $entry || -L $entry ]] || continue
         # In a container each run may well have the same process id.
         [[ ! -d /proc/${entry##*.} || ${entry##*.} == "$$" ]] || continue
-        say "Removing what a killed run left in $entry"
+        say "Removing the files of a killed run in $entry"
         remove_cluster "$(readlink -f "$entry")"
     done
 }
 
-# Stops a throw-away cluster at once and deletes it.
+# Stops a temporary cluster immediately and deletes it.
 remove_cluster() {
     local cluster=$1 link
     link="$local_directory/$(basename "$cluster")"
@@ -152,7 +152,7 @@ remove_cluster() {
         as_cluster_login "$(postgres_programs)/pg_ctl" stop --mode=immediate --wait --silent \
             --timeout="$cluster_seconds_max" --pgdata="$cluster/data" >/dev/null
     fi
-    # Only what this file makes is ever deleted, and a name with a process id is thrown away.
+    # Deletes only directories made by this file, whose names have a process id.
     if [[ $cluster =~ /[a-z-]+\.[0-9]+$ ]]; then
         rm -rf -- "$cluster"
     fi

@@ -1,26 +1,26 @@
 # shellcheck shell=bash
-# What every tool starts with: how it talks, how it is called wrongly, and where it leaves things.
+# Common parts of the tools: messages, usage errors and output directories.
 # The tool has set `repository` to the checkout's directory.
 
 readonly repository
 # A failure inside $(...) ends the tool too.
 shopt -s inherit_errexit
 
-# Everything that a tool leaves behind lies here, and git ignores it.
+# The directory of all files that tools leave; git ignores it.
 readonly local_directory="$repository/.local"
 
-# Prints a line about what happens next, to standard error: standard output is for results.
+# Prints a progress line on standard error; standard output is for results.
 say() {
     printf '==> %s\n' "$*" >&2
 }
 
-# Ends the tool with one clear line.
+# Ends the tool with an error message.
 fail() {
     printf 'tools/%s: %s\n' "$(basename "$0")" "$*" >&2
     exit 1
 }
 
-# Ends the tool with one clear line about how it was called; 64 is EX_USAGE.
+# Ends the tool with a usage error; 64 is EX_USAGE.
 fail_usage() {
     printf 'tools/%s: %s\n' "$(basename "$0")" "$*" >&2
     exit 64
@@ -31,7 +31,7 @@ print_help() {
     sed -n '2,/^[^#]/ { /^#/!q; s/^# \{0,1\}//; p }' "$0"
 }
 
-# Answers --help and refuses arguments, for the tools that take none.
+# Handles --help and refuses arguments, for tools without arguments.
 expect_no_arguments() {
     case "${1-}" in
         '') ;;
@@ -39,7 +39,7 @@ expect_no_arguments() {
             print_help
             exit 0
             ;;
-        *) fail_usage "takes no arguments, but was given '$1'; see tools/$(basename "$0") --help" ;;
+        *) fail_usage "unexpected argument '$1'; see tools/$(basename "$0") --help" ;;
     esac
 }
 

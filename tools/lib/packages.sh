@@ -3,7 +3,7 @@
 
 # shellcheck disable=SC2034 # set_up finds these arrays by their names
 
-# What the Swift toolchain itself needs to start, compile and link: its own archive brings none of it.
+# The dependencies of the Swift toolchain, which are not in its archive.
 readonly packages_of_swift=(
     binutils g++ git libc6-dev libcurl4 libgcc-s1 libncurses6 libsqlite3-0 libuuid1 libxml2 tzdata
     zlib1g
@@ -13,14 +13,14 @@ readonly packages_of_server=(
     ca-certificates libarchive-dev libcjose-dev libcurl4-openssl-dev libjemalloc-dev libmicrohttpd-dev libpq-dev
     libssl-dev pkg-config
 )
-# Any installed server will do, of whatever version; the package without a version is for none at all.
+# Any installed server version is sufficient; the package without a version is for machines without one.
 packages_of_postgres=(postgresql)
 if compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null; then
     packages_of_postgres=()
 fi
 readonly packages_of_postgres
 readonly packages_of_walk_through=(curl jq)
-# Programs of others that check proofs, and what a bundle is checked with.
+# Third-party programs for verifying proofs and bundles.
 readonly packages_of_verifiers=(golang-go golang-golang-x-mod-dev openssl python3 python3-venv)
 # Proxies that tests put in front of the server.
 readonly packages_of_proxies=(haproxy nginx)
@@ -47,7 +47,7 @@ missing_packages() {
 install_packages() {
     local missing as_root=()
     if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-        fail "this is not a Debian system (no apt-get); it needs what these Debian packages hold: $*"
+        fail "this is not a Debian system (no apt-get); install the equivalents of these Debian packages: $*"
     fi
     mapfile -t missing < <(missing_packages "$@")
     if [[ ${#missing[@]} -eq 0 ]]; then
@@ -55,7 +55,7 @@ install_packages() {
     fi
     if [[ $EUID -ne 0 ]]; then
         command -v sudo >/dev/null ||
-            fail "missing Debian packages, and neither root nor sudo to install them: ${missing[*]}"
+            fail "missing Debian packages, which only root or sudo can install: ${missing[*]}"
         as_root=(sudo)
     fi
     say "Installing missing Debian packages: ${missing[*]}"
@@ -72,16 +72,16 @@ install_packages() {
     keep_from_booting "${missing[@]}"
 }
 
-# Called under a condition, where `set -e` does not hold: every step says itself what a failure does.
-# Where a package conflicts with an installed one, the person decides, so nothing is removed.
+# Called in a condition, where `set -e` has no effect: every step handles its failure.
+# Nothing is removed: the user must resolve conflicts with installed packages.
 run_apt_get() {
     "${as_root[@]}" apt-get update &&
         "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
             apt-get install --yes --no-remove --no-install-recommends "$@"
 }
 
-# Debian starts a cluster of its own on port 5432 when its Postgres server is installed. Nobody asked
-# for that one, so it is not made; the switch is taken back afterwards.
+# Debian starts a cluster of its own on port 5432 when its Postgres server is installed. That
+# cluster is not needed, so it is not made; the setting is restored afterwards.
 readonly main_cluster_switch=/etc/postgresql-common/createcluster.d/account-ledger.conf
 
 keep_main_cluster_away() {
@@ -93,7 +93,7 @@ keep_main_cluster_away() {
     fi
 }
 
-# The arguments are what runs it as root.
+# The arguments are the command that runs it as root.
 allow_main_cluster() {
     if [[ -e $main_cluster_switch ]]; then
         "$@" rm -f "$main_cluster_switch"
@@ -113,7 +113,7 @@ keep_services_away() {
     fi
 }
 
-# The arguments are what runs it as root.
+# The arguments are the command that runs it as root.
 allow_services() {
     if [[ -e $services_switch ]] && grep -qx '# account-ledger' "$services_switch"; then
         "$@" rm -f "$services_switch"

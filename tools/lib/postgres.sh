@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# A private Postgres cluster in a directory of its own: own port, own socket, own logins with
-# passwords, default durability. Nothing of the machine's own clusters is touched or read.
+# A private Postgres cluster with its own directory, port, socket and logins with passwords, and default
+# durability. The machine's own clusters are neither changed nor read.
 #
 #   <cluster>/data                     the data directory, mode 0700
 #   <cluster>/socket                   the socket directory, mode 0700
-#   <cluster>/postgres.log             what the server says
+#   <cluster>/postgres.log             the server's log
 #   <cluster>/<login>.password         mode 0600
 #   <cluster>/port                     the port of the last start, kept when it is still free
 #   <cluster>/starter                  which process started the server and so stops it

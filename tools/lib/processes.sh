@@ -1,21 +1,21 @@
 # shellcheck shell=bash
-# Processes that a tool starts, and what it does at its end, however that comes.
+# Starts processes for a tool, and runs its clean-up at any kind of end.
 
 # Commands that run at the end, the last one first.
 at_exit_commands=()
-# The child in the foreground, so that a signal reaches it at once.
+# The foreground child, so that a signal reaches it immediately.
 foreground_child=''
-# Set by the first signal; the tool's end is then what somebody asked for.
+# Set by the first signal, which means that the end was requested.
 asked_to_stop=''
 
-# Has a command run when the tool ends, before those that were named earlier.
+# Registers a command to run when the tool ends, before those registered earlier.
 at_exit() {
     at_exit_commands+=("$(printf '%q ' "$@")")
 }
 
 run_at_exit_commands() {
     local status=$? index
-    # A second signal must not cut the stopping short half-way.
+    # A second signal must not interrupt the clean-up.
     trap '' INT TERM HUP
     trap - EXIT
     for ((index = ${#at_exit_commands[@]} - 1; index >= 0; index--)); do
@@ -52,7 +52,7 @@ wait_for_child() {
     return "$status"
 }
 
-# Runs a long command such that a signal ends it at once, and the tool with it.
+# Runs a long command so that a signal ends it and the tool immediately.
 run_interruptibly() {
     local status=0
     "$@" &
@@ -61,7 +61,7 @@ run_interruptibly() {
     return "$status"
 }
 
-# Ends the tool when a signal has come that asks for it.
+# Ends the tool after a signal that requests it.
 end_if_asked_to() {
     case "$asked_to_stop" in
         INT) exit 130 ;;
@@ -76,7 +76,7 @@ stop_child() {
     kill -TERM "$child" 2>/dev/null || return 0
     while kill -0 "$child" 2>/dev/null; do
         if ((waited >= seconds_max * 10)); then
-            say "Process $child did not stop within $seconds_max s and is killed"
+            say "Process $child did not stop within $seconds_max s: killing it"
             kill -KILL "$child" 2>/dev/null || true
             return 1
         fi
@@ -85,12 +85,12 @@ stop_child() {
     done
 }
 
-# Whether something accepts connections there.
+# Checks whether a process accepts connections at an address.
 is_listening() {
     (exec 3<>"/dev/tcp/$1/$2") 2>/dev/null
 }
 
-# Names a process for good: its id and its start time, since ids are used again.
+# Identifies a process by its id and its start time, because ids are reused.
 process_stamp() {
     local stat
     stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
@@ -98,7 +98,7 @@ process_stamp() {
     printf '%s %s\n' "$1" "$(awk '{ print $20 }' <<<"${stat##*) }")"
 }
 
-# Whether the process of a stamp still runs.
+# Checks whether the process of a stamp is still running.
 stamp_lives() {
     [[ -n $1 && $(process_stamp "${1%% *}") == "$1" ]]
 }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The server under a tool: built, pointed at a database, started, waited for, stopped.
+# The server of a tool: builds, configures, starts and stops it.
 
 # shellcheck source=tools/lib/build.sh
 source "$repository/tools/lib/build.sh"
@@ -18,13 +18,13 @@ use_cluster() {
     export DATABASE_URL LEDGER_MIGRATE_URL
 }
 
-# Ends the tool with one line when an address that the server shall listen on is taken.
+# Ends the tool with one line when a listening address of the server is in use.
 require_free_address() {
     local name=$1 address=$2 host port
     host=${address%:*}
     port=${address##*:}
     if [[ $port =~ ^[0-9]+$ && $port -gt 0 ]] && is_listening "${host//[\[\]]/}" "$port"; then
-        fail "$address is taken by another process; stop that one or set $name to a free address"
+        fail "$address is in use by another process; stop it or set $name to a free address"
     fi
 }
 
@@ -51,7 +51,7 @@ start_server() {
 
 # Starts the server with its log at the end of the named file, and leaves its process in `server_process`.
 #
-# Of its own session, so that Ctrl-C reaches it once, from here; and it ends when this tool is killed.
+# In its own session, so that Ctrl-C reaches it only once, from here; it ends when this tool is killed.
 launch_server() {
     setsid setpriv --pdeathsig TERM "$server_program" serve >>"$1" 2>&1 &
     server_process=$!

@@ -1,14 +1,14 @@
 # shellcheck shell=bash
-# The acceptance stories, once: `tools/run` prints them for copying, `tools/walk-through` runs them.
+# The acceptance stories: `tools/run` prints them for copying, `tools/walk-through` runs them.
 #
-# tell_stories calls two functions of whoever sources this file:
+# tell_stories calls two functions that the sourcing script defines:
 #   story TITLE                       a story begins
 #   step COMMAND [STATUS [CONDITION]] a command, the HTTP status of its answer, and what jq must find
 #                                     true of the answer's body
 #
 # The commands need $base (the server's address) and $run (a name that makes the people new).
 
-# What the commands are made of, to be pasted once before them.
+# The functions used by the commands, to be pasted once before them.
 # shellcheck disable=SC2016 # the person's shell expands it, or walk-through's eval
 readonly story_prelude='# An ID token of a provider for a name, from the development identity provider
 id_token() { curl -sS "$base/dev/idp/$1/token?name=$2-$run" | jq -r .id_token; }

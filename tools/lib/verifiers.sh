@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Programs of others that check what the ledger proves and signs: Go's sumdb is a Debian package, but
-# rekor-verifier and standardwebhooks come from PyPI, into an environment of their own below .local.
+# Third-party verifiers of the ledger's proofs and signatures: Go's sumdb is a Debian package;
+# rekor-verifier and standardwebhooks come from PyPI and go to a separate environment below .local.
 
 readonly verifiers_requirements="$repository/Tests/TransparencyLogTests/Verifiers/requirements.txt"
 readonly verifiers_directory="$local_directory/verifiers"

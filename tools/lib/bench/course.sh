@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The course of tools/bench: what it was asked for, which measurement follows which, what comes out.
+# The main part of tools/bench: its arguments, the order of the measurements, and the result.
 
 readonly bench_files="$repository/tools/lib/bench"
 readonly connections=64
@@ -29,11 +29,11 @@ read_options() {
             --quick) quick=yes ;;
             --large) large=yes ;;
             --only)
-                [[ -n ${2-} ]] || fail_usage "--only wants rows; see tools/bench --help"
+                [[ -n ${2-} ]] || fail_usage "--only requires rows; see tools/bench --help"
                 only=$2
                 shift
                 ;;
-            *) fail_usage "does not know '$1'; see tools/bench --help" ;;
+            *) fail_usage "unknown argument '$1'; see tools/bench --help" ;;
         esac
         shift
     done
@@ -48,7 +48,7 @@ require_known_rows() {
     local row
     for row in ${only//,/ }; do
         [[ " ${row_names[*]} " == *" $row "* ]] ||
-            fail_usage "there is no row '$row'; there are: ${row_names[*]}"
+            fail_usage "unknown row '$row'; rows are: ${row_names[*]}"
         if [[ $row == large ]]; then
             large=yes
         fi
@@ -79,7 +79,7 @@ is_wanted() {
     [[ -z $only || ",$only," == *",$1,"* ]]
 }
 
-# Whether any of the named rows is wanted.
+# Checks whether any of the named rows was requested.
 is_any_wanted() {
     local row
     for row in "$@"; do
@@ -110,7 +110,7 @@ require_durability() {
     local setting value
     for setting in fsync synchronous_commit full_page_writes; do
         value=$(psql_as_owner "$cluster" postgres --tuples-only --no-align <<<"SHOW $setting")
-        [[ $value == on ]] || fail "$setting is $value; a figure without durability means nothing"
+        [[ $value == on ]] || fail "$setting is $value: figures without durability are meaningless"
     done
 }
 
@@ -171,8 +171,8 @@ run_rounds() {
     done
 }
 
-# Ours and the yardsticks in turns. Everybody's access tokens are of this round, so that they are
-# younger than ten minutes.
+# Measurements and yardsticks alternate. All access tokens are of this round, so that they are younger
+# than ten minutes.
 run_round() {
     attempt preparing prepare_round append_per_second
     ((attempt_status == 0)) || return 0

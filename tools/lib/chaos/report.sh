@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# How tools/chaos and tools/overload run a suite of the end-to-end tests at length and tell of it.
+# Runs a suite of the end-to-end tests at length for tools/chaos and tools/overload, and reports it.
 
 # Runs a suite against the release server. Leaves the JSON report's path in `report`, the suite's log in
 # `suite_log` and its exit status in `suite_status`.
