@@ -1,22 +1,22 @@
 internal import Foundation
 internal import Synchronization
 
-/// A child process, which has the three standard streams and no other open file of its parent.
+/// A child process with the three standard streams and no other open file of its parent.
 ///
-/// In place of Foundation's `Process`. That lists the open files of its own process, and where there are a
-/// good thousand of them it reads past the end of the list, which ends the program now and then.
+/// Replaces Foundation's `Process`, which lists the open files of its own process and reads past the end of
+/// the list when there are more than about a thousand, which sometimes crashes the program.
 package final class ChildProcess: Sendable {
-    /// Where a standard stream of a child leads.
+    /// The target of a standard stream of a child.
     package enum Stream: Sendable {
         /// To `/dev/null`.
         case null
-        /// Where it leads in the parent.
+        /// The parent's own stream.
         case inherited
         /// To an open file of the parent.
         case file(Int32)
     }
 
-    /// How a child ended.
+    /// The end of a child process.
     package enum Ending: Hashable, Sendable {
         case exit(Int32)
         case signal(Int32)
@@ -28,7 +28,7 @@ package final class ChildProcess: Sendable {
             }
         }
 
-        /// Takes apart what `waitpid` says.
+        /// Decodes the status of `waitpid`.
         fileprivate init(waited: Int32) {
             let signal = waited & 0x7F
             self = signal == 0 ? .exit(waited >> 8 & 0xFF) : .signal(signal)
@@ -46,13 +46,13 @@ package final class ChildProcess: Sendable {
     package let id: Int32
     private let end = End()
 
-    /// Starts a child, in a process group of its own and with no signal blocked.
+    /// Starts a child in its own process group, with no signal blocked.
     ///
     /// - Parameters:
     ///   - executable: the path of the program.
-    ///   - arguments: what follows the program's name.
-    ///   - environment: all of the child's environment.
-    ///   - directory: where it starts; nil for the parent's own directory.
+    ///   - arguments: the arguments after the program's name.
+    ///   - environment: the complete environment of the child.
+    ///   - directory: its working directory; nil for the parent's.
     ///   - input: its standard input.
     ///   - output: its standard output.
     ///   - errors: its standard error.
@@ -73,7 +73,7 @@ package final class ChildProcess: Sendable {
         end.watch(id)
     }
 
-    /// How the child ended; nil while it runs.
+    /// The end of the child; nil while it runs.
     package var ending: Ending? { end.ending }
 
     /// Blocks until the child has ended.
@@ -85,17 +85,16 @@ package final class ChildProcess: Sendable {
         kill(id, signal)
     }
 
-    /// Runs a program to its end and gives what it wrote.
+    /// Runs a program to its end and returns its output.
     ///
     /// Blocks.
     /// - Parameters:
     ///   - executable: the path of the program.
-    ///   - arguments: what follows the program's name.
-    ///   - environment: what the child's environment has beside the parent's.
-    ///   - directory: where it starts; nil for the parent's own directory.
-    ///   - showsErrors: whether its standard error is shown as the parent's own instead of being taken into
-    ///     the text.
-    /// - Returns: how it ended, and the text.
+    ///   - arguments: the arguments after the program's name.
+    ///   - environment: additions to the parent's environment.
+    ///   - directory: its working directory; nil for the parent's.
+    ///   - showsErrors: whether its standard error goes to the parent's instead of the returned text.
+    /// - Returns: its end, and the text.
     /// - Throws: `CannotStart`, and what Foundation throws when it reads the text.
     package static func run(
         _ executable: String, _ arguments: [String], environment: [String: String] = [:],
@@ -107,13 +106,13 @@ package final class ChildProcess: Sendable {
             executable: executable, arguments: arguments,
             environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
             directory: directory, output: output, errors: showsErrors ? .inherited : output)
-        // The text ends when the child's own is the last end of the pipe.
+        // Reading ends when the child has the last writing end of the pipe.
         try pipe.fileHandleForWriting.close()
         let text = try pipe.fileHandleForReading.readToEnd() ?? Data()
         return (status: child.waitUntilExit().status, text: String(decoding: text, as: UTF8.self))
     }
 
-    /// Waits for a child in a thread of its own, and keeps how it ended.
+    /// Waits for a child in a separate thread, and stores its end.
     private final class End: Sendable {
         // Protected by the mutex: written once, by the thread that waits.
         private let value = Mutex<Ending?>(nil)
@@ -133,7 +132,7 @@ package final class ChildProcess: Sendable {
 
         func wait() -> Ending {
             running.wait()
-            guard let ending else { preconditionFailure("a child has ended without an ending") }
+            guard let ending else { preconditionFailure("a child has ended without a status") }
             return ending
         }
     }

@@ -1,11 +1,11 @@
 internal import CSpawn
 internal import Glibc
 
-/// What `posix_spawn` is told.
+/// The arguments of `posix_spawn`.
 struct Spawning {
     let executable: String
     let arguments: [String]
-    /// `NAME=value` each.
+    /// The environment as `NAME=value`.
     let environment: [String]
     let directory: String?
     /// Standard input, output and error.
@@ -51,7 +51,7 @@ struct Spawning {
     }
 
     private func prepare(_ attributes: inout posix_spawnattr_t) {
-        // The thread that starts a child may block signals that the child is to be ended by.
+        // The calling thread may block signals that should end the child.
         var none = sigset_t()
         unsafe sigemptyset(&none)
         unsafe posix_spawnattr_setsigmask(&attributes, &none)
@@ -59,7 +59,7 @@ struct Spawning {
             &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
     }
 
-    /// Lends texts as a list of C strings that ends with a null.
+    /// Passes texts to the body as a null-terminated array of C strings.
     private static func withCStrings(
         _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Int32
     ) -> Int32 {

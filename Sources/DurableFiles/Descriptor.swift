@@ -1,11 +1,11 @@
 import Foundation
 
-/// An open file or directory; closes it when it goes.
+/// An open file or directory, closed with its owner.
 final class Descriptor {
     private let path: String
     private let number: Int32
 
-    /// Opens a path; a file that is made is its owner's alone.
+    /// Opens a path; a created file is accessible to its owner only.
     init(of path: String, _ flags: Int32) throws(FileFault) {
         self.path = path
         number = unsafe open(path, flags | O_CLOEXEC, DurableDirectory.fileMode)
@@ -30,14 +30,14 @@ final class Descriptor {
         }
     }
 
-    /// Waits until what was written is on the disk.
+    /// Waits until written data is on the disk.
     func sync() throws(FileFault) {
         guard fsync(number) == 0 else {
             throw FileFault(path: path, reason: "can't be made durable")
         }
     }
 
-    /// Waits until nobody else holds the lock of this file, and takes it until this goes.
+    /// Waits for the lock of this file, and holds it until this object is released.
     func lock() throws(FileFault) {
         while flock(number, LOCK_EX) != 0 {
             guard errno == EINTR else { throw FileFault(path: path, reason: "can't be locked") }

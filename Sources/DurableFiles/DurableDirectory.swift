@@ -1,35 +1,35 @@
 import Foundation
 
-/// A directory for its owner alone, whose files survive the process and a power cut.
+/// A directory accessible to its owner only, whose files survive a crash and a power failure.
 ///
-/// What a writing call has come back from is on the disk: the bytes, and the name.
+/// When a writing call returns, the bytes and the name are on the disk.
 package struct DurableDirectory: Sendable {
-    /// The rights of directories that are made here.
+    /// The mode of created directories.
     private static let directoryMode = 0o700
-    /// The rights of files that are made here.
+    /// The mode of created files.
     static let fileMode: mode_t = 0o600
     private static let lockName = ".lock"
-    /// What group and others may do: nothing at all.
+    /// The permission bits of group and others, none of which may be set.
     private static let foreignBits = 0o077
 
     package let path: String
 
-    /// Names a directory, which need not be there yet.
+    /// Names a directory, which need not exist yet.
     package init(path: String) {
         self.path = path
     }
 
-    /// The directory of a name inside this one.
+    /// Returns the subdirectory with a name.
     package func directory(_ name: String) -> DurableDirectory {
         DurableDirectory(path: path(of: name))
     }
 
-    /// The path of a file inside this directory.
+    /// Returns the path of a file in this directory.
     package func path(of name: String) -> String { "\(path)/\(name)" }
 
-    /// Makes the directory and those above it, where they are missing.
+    /// Creates the directory and its missing parents.
     ///
-    /// - Throws: also when others than the owner may look into it.
+    /// - Throws: also when other users can access it.
     package func make() throws(FileFault) {
         let isNew = !FileManager.default.fileExists(atPath: path)
         do {
@@ -45,9 +45,9 @@ package struct DurableDirectory: Sendable {
         try checkMode(of: path, wanted: Self.directoryMode)
     }
 
-    /// The names in the directory, in order; nil when it is missing.
+    /// Lists the names in the directory, in order; nil when it is missing.
     ///
-    /// - Throws: also when others than the owner may look into it.
+    /// - Throws: also when other users can access it.
     package func names() throws(FileFault) -> [String]? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         try checkMode(of: path, wanted: Self.directoryMode)
@@ -58,9 +58,9 @@ package struct DurableDirectory: Sendable {
         }
     }
 
-    /// The content of a file; nil when it is missing.
+    /// Reads a file; nil when it is missing.
     ///
-    /// - Throws: also when it is too long, or others than the owner may read it.
+    /// - Throws: also when it is too long or accessible to other users.
     package func read(_ name: String, bytesMax: Int) throws(FileFault) -> [UInt8]? {
         let path = path(of: name)
         guard FileManager.default.fileExists(atPath: path) else { return nil }
@@ -74,9 +74,9 @@ package struct DurableDirectory: Sendable {
         return Array(data)
     }
 
-    /// The last bytes of a file, all of them when there are no more; nil when it is missing.
+    /// Reads up to a number of bytes at the end of a file; nil when it is missing.
     ///
-    /// - Throws: also when others than the owner may read it.
+    /// - Throws: also when it is accessible to other users.
     package func readEnd(of name: String, bytesMax: Int) throws(FileFault) -> [UInt8]? {
         let path = path(of: name)
         guard FileManager.default.fileExists(atPath: path) else { return nil }
@@ -93,7 +93,7 @@ package struct DurableDirectory: Sendable {
         }
     }
 
-    /// Gives a file this content, whole or not at all, whatever it held before.
+    /// Creates or replaces a file atomically.
     package func replace(_ name: String, with bytes: [UInt8]) throws(FileFault) {
         let draft = try draft(of: name, bytes)
         guard unsafe rename(draft, path(of: name)) == 0 else {
@@ -103,9 +103,9 @@ package struct DurableDirectory: Sendable {
         try sync()
     }
 
-    /// Makes a file with this content, whole or not at all, and never over another.
+    /// Creates a file atomically, and never replaces an existing one.
     ///
-    /// - Returns: whether it was made; false when there is one of the name.
+    /// - Returns: whether it was created; false when the file exists.
     package func create(_ name: String, with bytes: [UInt8]) throws(FileFault) -> Bool {
         let draft = try draft(of: name, bytes)
         defer { try? FileManager.default.removeItem(atPath: draft) }
@@ -119,9 +119,9 @@ package struct DurableDirectory: Sendable {
         return true
     }
 
-    /// Adds bytes to the end of a file, which is made when it is missing.
+    /// Appends bytes to a file, which is created when it is missing.
     ///
-    /// A power cut may leave a part of them.
+    /// A power failure may leave a part of them.
     package func append(_ bytes: [UInt8], to name: String) throws(FileFault) {
         let path = path(of: name)
         let isNew = !FileManager.default.fileExists(atPath: path)
@@ -131,7 +131,7 @@ package struct DurableDirectory: Sendable {
         if isNew { try sync() }
     }
 
-    /// Takes a file away; it is no fault when there is none.
+    /// Deletes a file, if it exists.
     package func remove(_ name: String) throws(FileFault) {
         let path = path(of: name)
         guard FileManager.default.fileExists(atPath: path) else { return }
@@ -141,26 +141,26 @@ package struct DurableDirectory: Sendable {
         try sync()
     }
 
-    /// Takes away the drafts of files that were never finished.
+    /// Deletes the drafts of unfinished files.
     ///
-    /// To be called only where nobody else can be writing one: in a body of ``whileLocked(_:)``, when
-    /// every file is written in one.
+    /// Called only when no draft can be in progress: in a body of ``whileLocked(_:)``, when every file is
+    /// written in one.
     package func removeDrafts() throws(FileFault) {
         for name in try names() ?? [] where Self.isDraft(name) {
             try remove(name)
         }
     }
 
-    /// Whether a name is `.NAME.NUMBER`.
+    /// Checks whether a name is `.NAME.NUMBER`.
     private static func isDraft(_ name: String) -> Bool {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count >= 3, parts[0].isEmpty, let number = parts.last else { return false }
         return UInt64(number) != nil
     }
 
-    /// Runs a body while nobody else is in one of this directory; waits for them.
+    /// Runs a body while holding the directory's lock, after waiting for it.
     ///
-    /// The system lifts the lock when a process dies.
+    /// The system releases the lock when a process dies.
     package func whileLocked<Value>(
         _ body: () throws -> Value
     ) throws -> Value {
@@ -169,7 +169,7 @@ package struct DurableDirectory: Sendable {
         return try withExtendedLifetime(lock) { try body() }
     }
 
-    /// Writes a file beside the named one, durable before it gets its name.
+    /// Writes a durable draft, to be renamed to the named file.
     private func draft(of name: String, _ bytes: [UInt8]) throws(FileFault) -> String {
         let draft = path(of: ".\(name).\(UInt64.random(in: 0...(.max)))")
         do throws(FileFault) {
@@ -195,7 +195,7 @@ package struct DurableDirectory: Sendable {
         guard mode & Self.foreignBits == 0 else {
             throw FileFault(
                 path: path,
-                reason: "is open to others than its owner: chmod \(String(wanted, radix: 8)) it")
+                reason: "is accessible to other users: run chmod \(String(wanted, radix: 8)) on it")
         }
     }
 }

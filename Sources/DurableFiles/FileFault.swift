@@ -1,12 +1,12 @@
-/// A file or directory that could not be read or written.
+/// The error for a file or directory that could not be read or written.
 ///
-/// Names the path and what was wrong with it, never the content.
+/// Contains the path and the reason, never the content.
 package struct FileFault: Error, Hashable, Sendable, CustomStringConvertible {
     package let path: String
-    /// What could not be done.
+    /// The failed operation.
     package let reason: String
 
-    /// Names a path and a reason.
+    /// Makes a fault from a path and a reason.
     package init(path: String, reason: String) {
         self.path = path
         self.reason = reason

@@ -1,8 +1,7 @@
 package import Ledger
 
 extension FormerLink {
-    /// What the last link of an identity disclosed in a log of which nothing was destroyed; nil when it was
-    /// never linked.
+    /// Reads the disclosures of an identity's last link from a complete log; nil when it was never linked.
     package init?(of identity: IdentityID, in log: [Recording]) {
         let last = log.lastIndex {
             if case .providerLinked(let fact) = $0.recorded.event {

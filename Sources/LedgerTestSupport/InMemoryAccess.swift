@@ -1,7 +1,7 @@
 package import Ledger
 internal import Synchronization
 
-/// API keys and an access log without a database.
+/// In-memory API keys and an access log.
 package final class InMemoryAccess: APIKeyDirectory, AccessLog {
     private struct Memory {
         var keys: [TenantID: [StoredAPIKey]] = [:]
@@ -14,12 +14,12 @@ package final class InMemoryAccess: APIKeyDirectory, AccessLog {
 
     /// Makes an empty one.
     ///
-    /// - Parameter now: the clock that lines are written by.
+    /// - Parameter now: the clock for the lines.
     package init(now: @escaping @Sendable () -> Timestamp) {
         self.now = now
     }
 
-    /// Adds a key of a tenant, or replaces the one of that name.
+    /// Adds a key of a tenant, or replaces the one with the same id.
     package func add(_ key: StoredAPIKey, to tenant: TenantID = .default) {
         memory.withLock { memory in
             memory.keys[tenant, default: []].removeAll { $0.id == key.id }
@@ -27,24 +27,24 @@ package final class InMemoryAccess: APIKeyDirectory, AccessLog {
         }
     }
 
-    /// Makes writing lines fail, or work again.
+    /// Makes writing lines fail or work again.
     package func failRecords(with fault: LedgerFault?) {
         memory.withLock { $0.fault = fault }
     }
 
-    /// What was written down.
+    /// Returns the recorded lines.
     package func accesses(of tenant: TenantID = .default) -> [LoggedAccess] {
         memory.withLock { $0.accesses[tenant] ?? [] }
     }
 
-    /// The key of a name.
+    /// Returns the key with an id.
     package func key(
         _ id: APIKeyID, in tenant: TenantID
     ) async throws(LedgerFault) -> StoredAPIKey? {
         memory.withLock { $0.keys[tenant]?.first { $0.id == id } }
     }
 
-    /// Keeps one line.
+    /// Records a line.
     package func record(_ access: AccessRecord, in tenant: TenantID) async throws(LedgerFault) {
         let now = now()
         let fault = memory.withLock { memory in
@@ -62,7 +62,7 @@ package final class InMemoryAccess: APIKeyDirectory, AccessLog {
         if let fault { throw fault }
     }
 
-    /// The lines after a position, whatever else is wanted of them.
+    /// Returns the lines after a position; other filters are ignored.
     package func accesses(
         matching query: AccessQuery, in tenant: TenantID
     ) async throws(LedgerFault) -> CursorPage<LoggedAccess> {

@@ -1,6 +1,6 @@
 package import Ledger
 
-/// Reads the log of a ledger in memory as auditors do.
+/// An auditor's view of the log of an in-memory ledger.
 package struct InMemoryEvents: EventReader, LogWatch {
     private let ledger: InMemoryLedger
 
@@ -9,7 +9,7 @@ package struct InMemoryEvents: EventReader, LogWatch {
         self.ledger = ledger
     }
 
-    /// The next events after a position that hold what is wanted of them; times are not looked at.
+    /// Returns the next events after a position that match the filters; times are ignored.
     package func events(
         matching query: EventQuery, in tenant: TenantID, isDisclosing: Bool
     ) async throws(LedgerFault) -> CursorPage<ShownEvent> {
@@ -27,7 +27,7 @@ package struct InMemoryEvents: EventReader, LogWatch {
             elements: page, cursor: cursor, hasMore: (cursor ?? -1) + 1 < Int64(all.count))
     }
 
-    /// The event with an id.
+    /// Returns the event with an id.
     package func event(
         _ id: EventID, in tenant: TenantID, isDisclosing: Bool
     ) async throws(LedgerFault) -> ShownEvent? {
@@ -36,15 +36,15 @@ package struct InMemoryEvents: EventReader, LogWatch {
         }
     }
 
-    /// Never says that there is more: who waits looks again after a while.
+    /// Constant: waiting readers poll.
     package var count: UInt64 { 0 }
 
-    /// Waits for as long as it may.
+    /// Waits until the time limit.
     package func wait(since _: UInt64, atMost limit: Duration) async {
         _ = try? await Task.sleep(for: limit)
     }
 
-    /// What the last link of an identity disclosed.
+    /// Returns the disclosures of an identity's last link.
     package func formerLink(
         of identity: IdentityID, to _: AccountID, in tenant: TenantID
     ) async throws(LedgerFault) -> FormerLink? {

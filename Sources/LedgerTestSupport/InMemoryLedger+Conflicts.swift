@@ -1,8 +1,8 @@
 package import Ledger
 
-/// Conflicts by folding everything that memory holds.
+/// Conflicts, computed by folding the whole log.
 extension InMemoryLedger: ConflictReader {
-    /// The next conflicts, in the order of their last attempts.
+    /// Returns the next conflicts in the order of their last attempts.
     package func conflicts(
         matching query: ConflictQuery, in tenant: TenantID
     ) async throws(LedgerFault) -> ConflictPage {

@@ -1,8 +1,8 @@
 package import Ledger
 
-/// Answers about the past by folding everything that memory holds; nothing is signed.
+/// Histories, computed by folding the whole log; nothing is signed.
 extension InMemoryLedger: HistoryReader {
-    /// An account as of a moment.
+    /// Returns an account as of a moment.
     package func account(
         _ account: AccountID, asOf moment: Moment?, in tenant: TenantID
     ) async throws(HistoryFault) -> AccountAsOf? {
@@ -15,7 +15,7 @@ extension InMemoryLedger: HistoryReader {
         }
     }
 
-    /// Some of an account's events, in order.
+    /// Returns a page of an account's events, in order.
     package func history(
         of account: AccountID, after position: LogPosition?, asOf moment: Moment?, limit: Int,
         isDisclosing: Bool, in tenant: TenantID
@@ -34,7 +34,7 @@ extension InMemoryLedger: HistoryReader {
             log: LogExtent(size: Int64(log.count), signedSize: nil))
     }
 
-    /// An account at two moments, and what happened in between.
+    /// Returns an account at two moments, and the events in between.
     package func changes(
         of account: AccountID, from earlier: Moment, to later: Moment?, limit: Int,
         isDisclosing: Bool, in tenant: TenantID
@@ -71,7 +71,7 @@ extension InMemoryLedger: HistoryReader {
             from: Self.mark(of: log, before: from), page: page)
     }
 
-    /// Some of the events of an account and of those that merges made one with it, in commit order.
+    /// Returns a page of the events of an account and of all accounts merged with it, in commit order.
     package func timeline(
         of account: AccountID, after cursor: TimelineCursor?, asOf moment: Moment?, limit: Int,
         isDisclosing: Bool, in tenant: TenantID
@@ -102,7 +102,7 @@ extension InMemoryLedger: HistoryReader {
         return page
     }
 
-    /// The position after the last event at a moment.
+    /// Returns the position after the last event at a moment.
     private static func end(
         of log: [Recording], at moment: Moment?
     ) throws(HistoryFault) -> Int64 {

@@ -2,13 +2,12 @@ internal import Cryptography
 package import Ledger
 internal import Synchronization
 
-/// The ledger without a database: the real model decides and records, and memory is the disk.
+/// An in-memory ledger: the real model decides and records.
 ///
-/// It serves every port, so that what stands on the ports can be tested whole. What a loaded batch
-/// would leave out (sign-ins and attempts outside the window, old idempotency records) is left out
-/// here, too.
+/// It implements every port, so that the layers above can be tested as a whole. It drops what a loaded
+/// batch would not contain: sign-ins and attempts outside the window, and old idempotency records.
 package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory {
-    /// How long, in seconds, an idempotency key keeps its answer.
+    /// The lifetime of the answer of an idempotency key, in seconds.
     package static let idempotencySeconds: Int64 = 86_400
 
     fileprivate struct Tenant {
@@ -33,8 +32,8 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
     ///
     /// - Parameters:
     ///   - tenants: those that exist.
-    ///   - policy: the rules of a tenant.
-    ///   - now: the clock that decisions go by.
+    ///   - policy: the policy of a tenant.
+    ///   - now: the clock for decisions.
     package init(
         tenants: [TenantID] = [.default], policy: @escaping @Sendable (TenantID) -> TenantPolicy?,
         now: @escaping @Sendable () -> Timestamp
@@ -49,25 +48,25 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
         }
     }
 
-    /// Makes every port throw a fault, or work again.
+    /// Makes every port throw a fault or work again.
     package func fail(with fault: LedgerFault?) {
         memory.withLock { $0.fault = fault }
     }
 
-    /// How many commands have come.
+    /// The number of submitted commands.
     package var commandCount: Int { memory.withLock { $0.commandCount } }
 
-    /// What a tenant's log holds.
+    /// Returns the recordings of a tenant's log.
     package func recordings(of tenant: TenantID = .default) -> [Recording] {
         memory.withLock { $0.tenants[tenant]?.recordings ?? [] }
     }
 
-    /// The facts of a tenant's log.
+    /// Returns the events of a tenant's log.
     package func events(of tenant: TenantID = .default) -> [Event] {
         recordings(of: tenant).map(\.recorded.event)
     }
 
-    /// Decides the command and keeps what it says; nothing else happens meanwhile.
+    /// Decides the command and stores the result, without concurrency.
     package func submit(_ command: Command) async throws(LedgerFault) -> Result<Reply, Refusal> {
         try memory.withLock { memory throws(LedgerFault) in
             memory.commandCount += 1
@@ -75,7 +74,7 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
             guard let policy = policy(command.tenant),
                 var tenant = memory.tenants.removeValue(forKey: command.tenant)
             else { return .failure(.unknownTenant) }
-            // Taken out and put back, so that nothing is copied to be changed.
+            // Moved out and back, so that the state is not copied.
             defer { memory.tenants[command.tenant] = tenant }
             let now = now()
             tenant.forget(at: now, under: policy, idempotencySeconds: Self.idempotencySeconds)
@@ -93,7 +92,7 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
         }
     }
 
-    /// The identities of the caller's account as they are now: there is no read model to lag.
+    /// Returns the current identities of the caller's account.
     package func identities(
         of caller: Caller, in tenant: TenantID
     ) async throws(LedgerFault) -> Result<[LinkedIdentity], Refusal> {
@@ -114,7 +113,7 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
         }
     }
 
-    /// Whether the ledger was made with the tenant.
+    /// Checks whether the tenant exists.
     package func contains(_ tenant: TenantID) async throws(LedgerFault) -> Bool {
         try memory.withLock { memory throws(LedgerFault) in
             if let fault = memory.fault { throw fault }
@@ -127,7 +126,7 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
 }
 
 extension InMemoryLedger.Tenant {
-    /// Drops what a batch would not load any more.
+    /// Drops what a batch would no longer load.
     fileprivate mutating func forget(
         at now: Timestamp, under policy: TenantPolicy, idempotencySeconds: Int64
     ) {
@@ -146,7 +145,7 @@ extension InMemoryLedger.Tenant {
         }
     }
 
-    /// Keeps the times and the addresses that the state does not hold.
+    /// Stores the times and the e-mails that the state does not contain.
     fileprivate mutating func remember(
         _ decision: Decision, of command: Command, at now: Timestamp
     ) {

@@ -3,20 +3,20 @@ package import Ledger
 internal import Synchronization
 package import TransparencyLog
 
-/// Signs the log of a ledger in memory when it is told to, and proves what is in it.
+/// Signs the log of an in-memory ledger on request, and makes proofs.
 package final class InMemoryProofs: ProofReader {
     private let ledger: InMemoryLedger
     private let signer: NoteSigner
     private let signed = Mutex<[SignedCheckpoint]>([])
     private let fault = Mutex<LedgerFault?>(nil)
 
-    /// Signs with this key, whose name is the log's; the log of the tenant `default`.
+    /// Makes proofs for the log of the tenant `default`, signed with a key that has the log's name.
     package init(_ ledger: InMemoryLedger, signer: NoteSigner) {
         self.ledger = ledger
         self.signer = signer
     }
 
-    /// Signs a checkpoint over all events that there are.
+    /// Signs a checkpoint of all events.
     package func seal(at now: Timestamp) {
         var range = CompactRange()
         for recording in ledger.recordings() { range.append(.leaf(recording.entry)) }
@@ -32,26 +32,26 @@ package final class InMemoryProofs: ProofReader {
         }
     }
 
-    /// Makes proofs fail, or work again.
+    /// Makes proofs fail or work again.
     package func fail(with fault: LedgerFault?) {
         self.fault.withLock { $0 = fault }
     }
 
-    /// The checkpoint that was signed last.
+    /// Returns the last signed checkpoint.
     package func latestCheckpoint(
         of tenant: TenantID
     ) async throws(LedgerFault) -> SignedCheckpoint? {
         checkpoints(tenant).last
     }
 
-    /// The checkpoints with sizes of a range.
+    /// Returns the checkpoints with sizes in a range.
     package func checkpoints(
         of tenant: TenantID, sizes: ClosedRange<Int64>, limit: Int
     ) async throws(LedgerFault) -> [SignedCheckpoint] {
         Array(checkpoints(tenant).filter { sizes.contains($0.size) }.prefix(limit))
     }
 
-    /// The one key.
+    /// Returns the key.
     package func checkpointKeys(of tenant: TenantID) async throws(LedgerFault) -> [CheckpointKey] {
         checkpoints(tenant).isEmpty
             ? []

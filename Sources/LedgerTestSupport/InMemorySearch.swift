@@ -1,6 +1,6 @@
 package import Ledger
 
-/// Searches a ledger in memory by what its recordings say; merges are not looked at.
+/// A search in the recordings of an in-memory ledger, without merges.
 package struct InMemorySearch: SearchReader {
     private let ledger: InMemoryLedger
 
@@ -9,7 +9,7 @@ package struct InMemorySearch: SearchReader {
         self.ledger = ledger
     }
 
-    /// What sign-ins and links said last of the e-mails of the accounts' identities.
+    /// Returns the last known verification states of the e-mails of the accounts' identities.
     package func emailFlags(
         of accounts: [AccountID], in tenant: TenantID
     ) async throws(LedgerFault) -> EmailFlags {
@@ -24,7 +24,7 @@ package struct InMemorySearch: SearchReader {
         return flags
     }
 
-    /// The accounts, identities and events that a term names.
+    /// Returns the accounts, identities and events that match a term.
     package func found(
         by term: SearchTerm, comparesPersonalData: Bool, in tenant: TenantID
     ) async throws(LedgerFault) -> SearchResult {

@@ -1,16 +1,16 @@
 package import Ledger
 
-/// The pure model with nothing around it: decides, records and keeps everything in memory.
+/// The bare pure model: decides, records and stores everything in memory.
 package struct ModelLedger {
     private let policy: TenantPolicy
     fileprivate var state: DecisionState
     fileprivate var generator = SeededGenerator(seed: 1)
     fileprivate var now = Timestamp(seconds: 1_790_000_000)
-    /// Everything that was appended.
+    /// The appended events.
     package private(set) var events: [Event] = []
-    /// The same as it was recorded.
+    /// The recordings of the events.
     package private(set) var log: [Recording] = []
-    /// What other ledgers call the merges of this one.
+    /// The ids of this ledger's merges in other ledgers.
     private var aliases: [EventID: EventID] = [:]
 
     /// Starts an empty ledger.
@@ -19,7 +19,7 @@ package struct ModelLedger {
         state = DecisionState(ledger: LedgerState(tenant: .default))
     }
 
-    /// Carries out a command; each one comes a millisecond after the one before it.
+    /// Runs a command, a millisecond after the previous one.
     ///
     /// - Throws: `FoldFault` when decision and fold disagree.
     package mutating func carryOut(_ command: Command) throws -> Result<Reply, Refusal> {
@@ -35,7 +35,7 @@ package struct ModelLedger {
         return decision.result.map { $0.naming(recordings) }
     }
 
-    /// Takes over what another ledger calls the merge that both have made.
+    /// Records the id of a merge in another ledger.
     package mutating func alias(_ own: Result<Reply, Refusal>, as other: Result<Reply, Refusal>) {
         guard case .success(.merged(_, let own?)) = own,
             case .success(.merged(_, let other?)) = other
@@ -60,11 +60,11 @@ extension Command {
 }
 
 extension ModelLedger {
-    /// A command that is none of the possible ones for what a test wants of it.
+    /// An unexpected result of a command.
     package struct Unexpected: Error {
         package let result: Result<Reply, Refusal>
 
-        /// Wraps what came.
+        /// Wraps the result.
         package init(result: Result<Reply, Refusal>) {
             self.result = result
         }
@@ -72,7 +72,7 @@ extension ModelLedger {
 
     /// Signs in, opening an account when there is none.
     ///
-    /// - Throws: `Unexpected` when that is refused.
+    /// - Throws: `Unexpected` when it is refused.
     package mutating func signIn(_ identity: ProviderIdentity) throws -> Caller {
         let intent = SignIn(
             identity: identity, email: nil, authenticatedAt: now, createAccount: true,
@@ -112,7 +112,7 @@ extension ModelLedger {
                     idempotency: nil)))
     }
 
-    /// Takes an unlink back, or says what that would come to.
+    /// Undoes an unlink, or previews it.
     ///
     /// - Throws: `FoldFault`.
     package mutating func relink(
@@ -126,10 +126,10 @@ extension ModelLedger {
                     reason: "by mistake", caseReference: "9", isPreview: isPreview)))
     }
 
-    /// An account as the log leaves it.
+    /// Returns an account in its current state.
     package func account(_ id: AccountID) -> Account? { state.ledger.accounts[id] }
 
-    /// Carries an intent out as a command of its own.
+    /// Runs an intent as a separate command.
     ///
     /// - Throws: `FoldFault`.
     package mutating func carryOut(_ intent: Command.Intent) throws -> Result<Reply, Refusal> {
@@ -143,7 +143,7 @@ extension ModelLedger {
         now = now.adding(seconds: seconds)
     }
 
-    /// The digest of the caller's refresh token that is good now.
+    /// Returns the digest of the caller's current refresh token.
     package func refreshToken(of caller: Caller) -> Digest? {
         state.refreshTokens[caller.session]?.current
     }
@@ -161,7 +161,7 @@ extension ModelLedger {
                     successor: digest(generator.bytes(32)), sealedSuccessor: [])))
     }
 
-    /// The caller's identities of a provider.
+    /// Returns the caller's identities of a provider.
     package func identities(of caller: Caller, _ name: String) -> [IdentityID] {
         let links = state.ledger.accounts[caller.account]?.links ?? []
         return links.filter { $0.provider == provider(name) }.map(\.identity)
@@ -169,7 +169,7 @@ extension ModelLedger {
 }
 
 extension Event {
-    /// The event without what depends on the clock, and on what a ledger calls its events.
+    /// The event without values that depend on the clock or on event ids.
     package var comparable: Event {
         switch self {
         case .signedIn(let fact):
@@ -206,14 +206,14 @@ extension Account.Link {
 }
 
 extension Result<Reply, Refusal> {
-    /// The result without what depends on the clock.
+    /// The result without values that depend on the clock.
     package var comparable: Self {
         switch self {
         case .success(.signedIn(let grant, let isNewUser)):
             .success(.signedIn(grant.comparable, isNewUser: isNewUser))
         case .success(.refreshed(let grant, let exchange)):
             .success(.refreshed(grant.comparable, exchange))
-        // What a plan says is in the event.
+        // The event contains the plan.
         case .success(.mergePlanned(let plan, _)), .success(.merged(let plan, _)):
             .success(.linked(plan.linkedProviders))
         case .success(.relinkPlanned(let plan)), .success(.relinked(let plan, _)):

@@ -1,38 +1,38 @@
 import Cryptography
 package import Ledger
 
-/// A provider's name that a test knows to be well formed.
+/// Makes a provider name from a well-formed text.
 ///
 /// - Precondition: the text is a provider's name.
 package func provider(_ text: String) -> ProviderName {
-    guard let name = ProviderName(text) else { preconditionFailure("\(text) is no provider") }
+    guard let name = ProviderName(text) else { preconditionFailure("\(text) is not a provider") }
     return name
 }
 
-/// A subject that a test knows to be well formed.
+/// Makes a subject from well-formed texts.
 ///
 /// - Precondition: provider and subject are well formed.
 package func subject(_ providerName: String, _ providerID: String) -> ProviderIdentity {
     guard
         let identity = ProviderIdentity(provider: provider(providerName), providerID: providerID)
-    else { preconditionFailure("\(providerID) is no subject") }
+    else { preconditionFailure("\(providerID) is not a subject") }
     return identity
 }
 
-/// A tenant that a test knows to be well formed.
+/// Makes a tenant id from a well-formed text.
 ///
 /// - Precondition: the text is a tenant's name.
 package func tenant(_ text: String) -> TenantID {
-    guard let name = TenantID(text) else { preconditionFailure("\(text) is no tenant") }
+    guard let name = TenantID(text) else { preconditionFailure("\(text) is not a tenant") }
     return name
 }
 
-/// SHA-256 as the model wants it.
+/// SHA-256 in the model's form.
 package let sha256: HashFunction = { digest(SHA256.hash($0)) }
-/// The RFC 6962 leaf hash as the model wants it.
+/// The RFC 6962 leaf hash in the model's form.
 package let leafHash: HashFunction = { digest(SHA256.leafHash($0)) }
 
-/// A digest of 32 bytes.
+/// Makes a digest from 32 bytes.
 ///
 /// - Precondition: there are 32.
 package func digest(_ bytes: [UInt8]) -> Digest {

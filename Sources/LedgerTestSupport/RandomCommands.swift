@@ -1,13 +1,13 @@
 package import Ledger
 
-/// Makes random commands over a few people, sessions and subjects, so that they meet each other.
+/// A generator of random commands on few people, sessions and subjects, so that they interact.
 ///
-/// Which sessions and refresh tokens exist is learned from the replies, as a client would.
+/// It learns existing sessions and refresh tokens from the replies, as a client does.
 package struct RandomCommands: Sendable {
     /// The providers whose identities the commands use.
     package static let providers = ["apple", "google", "facebook"].map(provider)
 
-    /// What comes with a sign-in: nothing, or an e-mail of which each may be said.
+    /// The e-mails of sign-ins: none, verified or unverified.
     private static let emails = [
         nil, Email("a@b.c", isVerified: true), Email("a@b.c", isVerified: false),
         Email("a@b.c", isVerified: nil),
@@ -21,7 +21,7 @@ package struct RandomCommands: Sendable {
     private var lastToken: Digest?
     private var holds: [(account: AccountID, hold: HoldID)] = []
     private var lastHeld: AccountID?
-    /// A merge whose plan was asked for last, and is agreed to next.
+    /// The merge with the last requested plan, which the next command executes.
     private var planned: MergeAccounts?
     private var lastPlanned: MergeAccounts?
     private var merges: [(event: EventID, survivor: AccountID, absorbed: AccountID)] = []
@@ -33,7 +33,7 @@ package struct RandomCommands: Sendable {
         generator = SeededGenerator(seed: seed)
     }
 
-    /// The next command.
+    /// Returns the next command.
     package mutating func next() -> Command {
         let agreed = planned.take()
         let intent: Command.Intent =
@@ -62,7 +62,7 @@ package struct RandomCommands: Sendable {
         }
     }
 
-    /// Learns from the reply to the command that was made last.
+    /// Learns from the reply to the last command.
     package mutating func learn(_ result: Result<Reply, Refusal>) {
         switch result {
         case .success(.signedIn(let grant, _)):
@@ -127,7 +127,7 @@ package struct RandomCommands: Sendable {
             SignOut(caller: randomCaller(), scope: everywhere ? .everywhere : .session))
     }
 
-    /// Erases an account, or keeps one from being erased for a while.
+    /// Returns an erasure, or a change of a legal hold.
     private mutating func administer() -> Command.Intent {
         let account = randomCaller().account
         let actor = Actor.apiKey(Principal(key: generator.id(), role: .admin))
@@ -146,7 +146,7 @@ package struct RandomCommands: Sendable {
         }
     }
 
-    /// Asks what a merge would do: what is answered is agreed to by the next command.
+    /// Requests a merge plan, which the next command executes.
     private mutating func merge() -> Command.Intent {
         let caller = randomCaller()
         let authority: MergeAccounts.Authority =
@@ -175,7 +175,7 @@ package struct RandomCommands: Sendable {
 
     private mutating func unmerge() -> Command.Intent {
         guard !merges.isEmpty else { return merge() }
-        // The youngest are the likeliest to be active.
+        // The most recent ones are most likely active.
         let recent = merges.suffix(4)
         let merge = recent[Int.random(in: recent.startIndex..<recent.endIndex, using: &generator)]
         return .unmergeAccounts(
@@ -199,7 +199,7 @@ package struct RandomCommands: Sendable {
     }
 
     private mutating func randomCaller() -> Caller {
-        // The youngest callers are the likeliest to be live.
+        // The most recent callers are most likely live.
         let recent = callers.suffix(12)
         return recent[Int.random(in: recent.startIndex..<recent.endIndex, using: &generator)]
     }

@@ -2,30 +2,30 @@ internal import Cryptography
 package import LedgerPostgres
 internal import Postgres
 
-/// A migrated database of its own for one test, dropped together with its roles when the test ends.
+/// A migrated database for a single test, dropped together with its roles at the end of the test.
 ///
 ///     try await ScratchDatabase.with { database in
 ///         let session = Session(url: database.runtimeURL, applicationName: "a test")
 ///     }
 ///
-/// Everything that blocks runs on a thread of its own. At most 8 are held at once; a test that asks for
-/// a second one while it holds the first may wait for ever.
+/// Blocking calls run on a separate thread. At most 8 databases exist at a time; a test that requests a
+/// second one while it holds the first may deadlock.
 package struct ScratchDatabase: Sendable {
-    /// What the login that owns the schema and migrates it may do.
+    /// The rights of the login that owns and migrates the schema.
     package enum Owner: Sendable, Hashable {
         /// The superuser of the cluster: the migration reaches append-only level 3.
         case superuser
         /// A login that may create roles: level 2.
         case roleCreator
-        /// A login that may create nothing but what is in its database.
+        /// A login that may create only objects in its database.
         case plain
     }
 
-    /// The database's name, which begins all names of its roles.
+    /// The database's name, the prefix of its roles' names.
     package let name: String
     /// The login that owns the schema.
     package let ownerURL: String
-    /// A login that owns nothing; migrating gives it its rights.
+    /// A login that owns nothing and gets its rights from the migration.
     package let runtimeURL: String
     /// The cluster's superuser, in this database.
     package let superuserURL: String
@@ -34,9 +34,9 @@ package struct ScratchDatabase: Sendable {
     /// The login of `ownerURL`, or nil for the cluster's superuser.
     package let ownerLogin: String?
 
-    /// Makes a database, lends it, and drops it whatever happened; migrated unless told otherwise.
+    /// Runs the body with a new database, by default a migrated one, and then drops it in any case.
     ///
-    /// - Throws: `TestCluster.Missing`, what making or migrating it throws, or what the body throws.
+    /// - Throws: `TestCluster.Missing`, or an error of the setup or the body.
     package static func with<Value>(
         owner: Owner = .superuser, isMigrated: Bool = true,
         _ body: (ScratchDatabase) async throws -> Value
@@ -70,7 +70,7 @@ package struct ScratchDatabase: Sendable {
             }
             value = try await body(database)
         } catch {
-            // The first failure is the one to report; the database may not even be there.
+            // The first failure is reported; the database may not even exist.
             try? await session.run { try database.drop($0) }
             throw error
         }
@@ -78,10 +78,10 @@ package struct ScratchDatabase: Sendable {
         return value
     }
 
-    /// Migrates this database by its two URLs; it blocks, so run it with ``migrate()``.
+    /// The blocking migrator of this database; use ``migrate()`` to run it.
     package var migrator: Migrator { Migrator(ownerURL: ownerURL, runtimeURL: runtimeURL) }
 
-    /// Migrates on a thread of its own.
+    /// Migrates on a separate thread.
     package func migrate() async throws -> MigrationReport {
         let session = Session(url: superuserURL, applicationName: "scratch migration")
         let migrator = migrator

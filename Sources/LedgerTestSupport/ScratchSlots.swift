@@ -1,6 +1,6 @@
-/// Lets a bounded number of tests hold a scratch database at once, in the order they asked.
+/// A semaphore that bounds the number of scratch databases, in order of the requests.
 actor ScratchSlots {
-    /// Databases at once; times the connections of a test, it stays below the cluster's 300.
+    /// The most databases; times the connections of a test, it stays below the cluster's 300.
     static let slotsMax = 8
     static let shared = ScratchSlots()
 

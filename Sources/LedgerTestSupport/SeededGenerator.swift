@@ -17,12 +17,12 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A random identifier.
+    /// Returns a random identifier.
     package mutating func id<Kind>() -> EntityID<Kind> {
         EntityID(bits: UInt128(next()) << 64 | UInt128(next()))
     }
 
-    /// Random bytes.
+    /// Returns random bytes.
     package mutating func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8.random(in: 0...255, using: &self) }
     }

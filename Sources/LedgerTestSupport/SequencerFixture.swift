@@ -4,25 +4,25 @@ package import LedgerPostgres
 internal import Postgres
 internal import Synchronization
 
-/// A running sequencer on a scratch database, and what it left there.
+/// A running sequencer on a scratch database, with access to its log.
 package struct SequencerFixture: Sendable {
     package let sequencer: Sequencer
     private let database: ScratchDatabase
     private let faults: FaultList
     private let isProtected: Bool
 
-    /// Wraps the keys of every fixture, so that several can share a database.
+    /// The keyring of every fixture, so that several can share a database.
     package static let keyring = WrappingKeyring(
         currentID: "test", current: SymmetricKey(repeating: 0x5A),
         macs: MACKeys(current: macKey, former: [nextMACKey]))
 
-    /// Authenticates what every fixture appends.
+    /// The MAC key of every fixture.
     package static let macKey = MACKey(SymmetricKey(repeating: 0xA5))
 
-    /// Takes its place where a test rotates the key.
+    /// The MAC key after a rotation.
     package static let nextMACKey = MACKey(SymmetricKey(repeating: 0xA6))
 
-    /// Rules under which budgets do not get in the way.
+    /// A policy with budgets that tests do not exhaust.
     package static var roomyPolicy: TenantPolicy {
         var policy = TenantPolicy(providers: Set(RandomCommands.providers))
         policy.linkBudget = Budget(limit: 100_000, windowSeconds: 3600)
@@ -30,10 +30,10 @@ package struct SequencerFixture: Sendable {
         return policy
     }
 
-    /// Runs a sequencer while the body runs, and opens the ledger of the tenant `default` unless told
-    /// otherwise; one that is protected by MACs on demand, as those that `serve` opens are.
+    /// Runs a sequencer during the body, and by default opens the ledger of the tenant `default`, on request
+    /// protected by MACs as by `serve`.
     ///
-    /// - Throws: what the body throws.
+    /// - Throws: an error of the body.
     package static func with<Value: Sendable>(
         _ database: ScratchDatabase, policy: TenantPolicy = roomyPolicy, queueLimit: Int = 4096,
         batchLimit: Int = 256, isProtected: Bool = false, opensLedger: Bool = true,
@@ -43,7 +43,7 @@ package struct SequencerFixture: Sendable {
         var configuration = SequencerConfiguration(url: database.runtimeURL)
         configuration.queueLimit = queueLimit
         configuration.batchLimit = batchLimit
-        // What a test does with a sequencer is not about time.
+        // Tests of the sequencer do not depend on time.
         configuration.waitMax = .seconds(600)
         let sequencer = Sequencer(
             configuration: configuration, policy: { _ in policy }, keyring: keyring,
@@ -74,7 +74,7 @@ package struct SequencerFixture: Sendable {
         _ = try await sequencer.submit(Self.opening(of: tenant, isProtected: isProtected))
     }
 
-    /// The command that opens a fixture's ledger.
+    /// Makes the command that opens a fixture's ledger.
     package static func opening(of tenant: TenantID, isProtected: Bool = false) -> Command {
         let fact = LedgerOpened(
             mode: .development, encryptionKey: "test",
@@ -87,7 +87,7 @@ package struct SequencerFixture: Sendable {
 
     /// Signs in, opening an account when there is none.
     ///
-    /// - Throws: `LedgerFault`, or `ModelLedger.Unexpected` when that is refused.
+    /// - Throws: `LedgerFault`, or `ModelLedger.Unexpected` when it is refused.
     package func signIn(_ identity: ProviderIdentity) async throws -> Caller {
         var generator = SeededGenerator(seed: UInt64.random(in: 0...(.max)))
         let intent = SignIn(
@@ -107,9 +107,9 @@ package struct SequencerFixture: Sendable {
         return Caller(account: grant.account, session: grant.session)
     }
 
-    /// A tenant's whole log, read with SQL and decoded.
+    /// Reads a tenant's whole log with SQL and decodes it.
     ///
-    /// - Throws: what reading or decoding throws.
+    /// - Throws: an error of reading or decoding.
     package func log(of tenant: TenantID = .default) async throws -> [LoggedEvent] {
         let session = Postgres.Session(url: database.superuserURL, applicationName: "fixture")
         return try await session.run { connection in
@@ -127,13 +127,13 @@ package struct SequencerFixture: Sendable {
     }
 }
 
-/// An event as it stands in the log.
+/// An event as stored in the log.
 package struct LoggedEvent: Sendable {
     package let recorded: RecordedEvent
     package let leaf: Digest
 }
 
-/// Collects what a sequencer reports from its own thread.
+/// Collects the reports from the sequencer's own thread.
 private final class FaultList: Sendable {
     private let faults = Mutex<[String]>([])
 
@@ -145,7 +145,7 @@ private final class FaultList: Sendable {
 }
 
 extension SymmetricKey {
-    /// A key for tests.
+    /// Makes a key for tests.
     fileprivate init(repeating byte: UInt8) {
         guard let key = SymmetricKey(bytes: Array(repeating: byte, count: 32)) else {
             preconditionFailure("a key has 32 bytes")

@@ -1,13 +1,13 @@
 internal import FoundationEssentials
 
-/// The Postgres cluster that tests make their databases on, named by `TEST_DATABASE_URL`.
+/// The Postgres cluster of the test databases, from `TEST_DATABASE_URL`.
 package enum TestCluster {
-    /// The environment variable: a URL that libpq understands, of a login that is a superuser.
+    /// The environment variable: the libpq URL of a superuser login.
     package static let variable = "TEST_DATABASE_URL"
 
-    /// The variable is not set; a test that needs a database fails rather than being skipped.
+    /// The error for an unset variable: tests that need a database fail instead of being skipped.
     package struct Missing: Error, CustomStringConvertible {
-        /// What to do about it.
+        /// The advice to the user.
         package let description =
             "\(TestCluster.variable) must be the URL of a superuser login on a scratch cluster"
     }
@@ -22,9 +22,9 @@ package enum TestCluster {
         }
     }
 
-    /// The same cluster under other settings, such as `dbname`, `user` or `password`.
+    /// Returns the URL with other settings, such as `dbname`, `user` or `password`.
     ///
-    /// libpq lets the last setting win. Values are plain ASCII letters, digits and underscores.
+    /// In libpq the last setting wins. Values are plain ASCII letters, digits and underscores.
     package static func url(replacing settings: KeyValuePairs<String, String>) throws(Missing)
         -> String
     {

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// A TCP connection over loopback that sends the bytes it is told to, right or wrong; for tests.
+/// A TCP connection over loopback that sends arbitrary bytes, for tests.
 ///
 /// Its calls block.
 package final class RawConnection {
-    /// Why a call did not do its work.
+    /// The reason why a call failed.
     package enum Failure: Error {
         case failed(call: String, code: Int32)
         case timedOut
@@ -16,7 +16,7 @@ package final class RawConnection {
 
     /// Connects to 127.0.0.1.
     ///
-    /// - Throws: `Failure` when nobody listens.
+    /// - Throws: `Failure` when no server listens.
     package init(port: UInt16, waitSecondsMax: Int) throws(Failure) {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw .failed(call: "socket", code: errno) }
@@ -36,7 +36,7 @@ package final class RawConnection {
 
     deinit { close(descriptor) }
 
-    /// Sends bytes, as far as the peer takes them: it may answer and close before it has read all.
+    /// Sends bytes until the peer closes: it may answer and close before it has read all of them.
     package func send(_ bytes: [UInt8]) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -48,10 +48,9 @@ package final class RawConnection {
         }
     }
 
-    /// Gives everything the peer sends until it closes or resets the connection.
+    /// Returns all bytes that the peer sends until it closes or resets the connection.
     ///
-    /// Once it has been quiet for a while it is told that no more will come, which ends the wait of a
-    /// peer that needs more bytes.
+    /// After a quiet period the sending side is closed, which ends the wait of a peer for more bytes.
     ///
     /// - Throws: `Failure` when it still does not close in time, or sends more than the limit.
     package func readToEnd(quietMilliseconds: Int, bytesMax: Int) throws(Failure) -> [UInt8] {

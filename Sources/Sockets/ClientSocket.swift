@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// A TCP connection to a server on 127.0.0.1, of one thread at a time; closed with its owner.
+/// A TCP connection to a server on 127.0.0.1, used by one thread at a time; closed with its owner.
 package final class ClientSocket {
     let descriptor: Int32
 
-    /// Connects, and from then on neither waits for more to send nor for an answer.
+    /// Connects, without delaying small writes, and makes the socket non-blocking.
     ///
     /// - Throws: `SocketError`.
     package init(port: UInt16) throws(SocketError) {
@@ -32,7 +32,7 @@ package final class ClientSocket {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Sends a stretch of bytes, all of it.
+    /// Sends a range of bytes completely.
     ///
     /// - Throws: `SocketError`.
     package func send(_ bytes: borrowing [UInt8], _ range: Range<Int>) throws(SocketError) {
@@ -51,9 +51,9 @@ package final class ClientSocket {
         }
     }
 
-    /// Takes what has come into the beginning of a buffer; nil when nothing has.
+    /// Receives bytes into the beginning of a buffer; nil when there are none.
     ///
-    /// - Returns: how many bytes; 0 when the server has closed the connection.
+    /// - Returns: the number of bytes; 0 when the server has closed the connection.
     /// - Throws: `SocketError`.
     package func receive(into buffer: inout [UInt8]) throws(SocketError) -> Int? {
         let count = unsafe buffer.withUnsafeMutableBytes { all in

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Time that never goes back.
+/// A monotonic clock.
 package enum MonotonicTime {
-    /// Nanoseconds since some moment before; cheap enough to be read for every answer.
+    /// Nanoseconds since an arbitrary origin; cheap enough to be read for every response.
     package static var nanoseconds: UInt64 {
         var time = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A call to the system that failed.
+/// A failed system call.
 package struct SocketError: Error, CustomStringConvertible {
     /// The name of the call.
     package let call: String

@@ -1,13 +1,13 @@
 internal import CEpoll
 internal import Glibc
 
-/// Tells which of many connections have something to read (epoll(7), level-triggered).
+/// Reports which of many connections are readable (epoll(7), level-triggered).
 package final class SocketPoll {
     private static let eventsMax = 256
 
     private let descriptor: Int32
 
-    /// Makes a poll that watches nothing yet.
+    /// Makes an empty poll.
     ///
     /// - Throws: `SocketError`.
     package init() throws(SocketError) {
@@ -19,7 +19,7 @@ package final class SocketPoll {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Watches a connection, which ``wait(into:milliseconds:)`` names by this number.
+    /// Adds a connection, which ``wait(into:milliseconds:)`` reports by this number.
     ///
     /// - Throws: `SocketError`.
     package func add(_ socket: ClientSocket, as number: Int) throws(SocketError) {
@@ -31,7 +31,7 @@ package final class SocketPoll {
         }
     }
 
-    /// Waits until something can be read and lists the connections; none when the time is over.
+    /// Waits for readable connections and lists them; none after the timeout.
     ///
     /// - Throws: `SocketError`.
     package func wait(into numbers: inout [Int], milliseconds: Int32) throws(SocketError) {

@@ -1,4 +1,4 @@
-/// One whole answer at the beginning of a buffer.
+/// A complete response at the beginning of a buffer.
 struct Answer {
     private static let headBytesMax = 8_192
     private static let lengthName = Array("content-length:".utf8)
@@ -6,14 +6,14 @@ struct Answer {
     let status: Int
     let body: Range<Int>
 
-    /// Reads the head and says where the body is; nil when some of it has not come yet.
+    /// Parses the head and locates the body; nil when the response is incomplete.
     ///
-    /// - Throws: `LoadFailure` for what no answer of our servers looks like.
+    /// - Throws: `LoadFailure` for a malformed response.
     init?(_ bytes: [UInt8], count: Int) throws(LoadFailure) {
         let bytes = bytes.span
         guard let headEnd = Self.headEnd(bytes, count: count) else {
             guard count <= Self.headBytesMax else {
-                throw LoadFailure(description: "an answer's head does not end")
+                throw LoadFailure(description: "the head of an answer is too long")
             }
             return nil
         }
@@ -31,7 +31,7 @@ struct Answer {
     private static func headEnd(_ bytes: Span<UInt8>, count: Int) -> Int? {
         var index = 3
         while index < count {
-            // Every second byte is enough to come upon the end, whose four are all of a kind.
+            // Checking every second byte is enough to find the end, whose four bytes are CR or LF.
             let byte = bytes[index]
             if byte == 10 {
                 if bytes[index - 1] == 13, bytes[index - 2] == 10, bytes[index - 3] == 13 {
@@ -45,11 +45,11 @@ struct Answer {
         return nil
     }
 
-    /// The value of Content-Length.
+    /// Returns the value of Content-Length.
     private static func length(_ bytes: Span<UInt8>, headEnd: Int) -> Int? {
         var line = 0
         while line < headEnd {
-            // Capitals and small letters differ by one bit, and no other byte here becomes a letter.
+            // Upper- and lower-case letters differ by one bit, and no other byte here becomes a letter.
             var matched = 0
             while matched < lengthName.count, line + matched < headEnd,
                 bytes[line + matched] | 0x20 == lengthName[matched]
@@ -79,7 +79,7 @@ struct Answer {
 }
 
 extension [UInt8] {
-    /// Where a text begins in a stretch of these bytes.
+    /// Returns the first index of a text in a range of these bytes.
     func firstIndex(of text: [UInt8], in range: Range<Int>) -> Int? {
         guard let first = text.first else { return range.lowerBound }
         var index = range.lowerBound

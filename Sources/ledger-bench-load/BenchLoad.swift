@@ -1,6 +1,6 @@
 import Glibc
 
-/// Puts an HTTP server under load, cheaply, and says how it did; `tools/bench` is its caller.
+/// Puts an HTTP server under load with little CPU time and prints the figures; called by `tools/bench`.
 @main
 enum BenchLoad {
     private static let usage = """
@@ -8,8 +8,8 @@ enum BenchLoad {
                                  [--expect TEXT] [--keep MEMBERS FILE]
                ledger-bench-load ready PORT SECONDS
 
-        run    sends each request of a file once, over so many kept-alive connections to 127.0.0.1,
-               and prints a line of JSON. A line of the file is METHOD, PATH, access token and body
+        run    sends each request of a file once over keep-alive connections to 127.0.0.1, and prints a
+               line of JSON. A line of the file is METHOD, PATH, access token and body
                with a tab between them; the last two may be empty. Every answer must be 200 and hold
                the expected text. The first N answers warm up: they are checked, but not measured.
                --keep writes members of the answers' JSON, a line each in the order of the file.
@@ -32,7 +32,7 @@ enum BenchLoad {
         switch words.first {
         case "run": try load(try LoadOptions(Array(words.dropFirst())))
         case "ready": try waitUntilReady(Array(words.dropFirst()))
-        default: throw UsageError(text: "the first word is run or ready")
+        default: throw UsageError(text: "the first argument must be run or ready")
         }
     }
 
@@ -48,7 +48,7 @@ enum BenchLoad {
 
     private static func waitUntilReady(_ words: [String]) throws {
         guard words.count == 2, let port = UInt16(words[0]), let seconds = UInt64(words[1]) else {
-            throw UsageError(text: "ready wants a port and seconds")
+            throw UsageError(text: "ready requires a port and seconds")
         }
         try Readiness.wait(port: port, seconds: seconds)
     }
@@ -58,12 +58,12 @@ enum BenchLoad {
     }
 }
 
-/// A command line that means nothing.
+/// A mistake on the command line.
 struct UsageError: Error {
     let text: String
 }
 
-/// A run that went wrong; never holds a token.
+/// The reason why a run failed; never contains a token.
 struct LoadFailure: Error, CustomStringConvertible {
     let description: String
 }

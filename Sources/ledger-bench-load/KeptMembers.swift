@@ -1,10 +1,10 @@
 import Foundation
 
-/// Members of the answers' JSON that a later run needs.
+/// Members of the responses' JSON that a later run needs.
 enum KeptMembers {
-    /// The text of each member, with a tab between them; nil when one is missing.
+    /// Returns the tab-separated texts of the members; nil when one is missing.
     ///
-    /// For texts without escapes, as tokens are.
+    /// For texts without escapes, such as tokens.
     static func line(_ members: [[UInt8]], in bytes: [UInt8], _ body: Range<Int>) -> [UInt8]? {
         var line: [UInt8] = []
         for member in members {
@@ -28,7 +28,7 @@ enum KeptMembers {
     }
 }
 
-/// Where text goes that is no result.
+/// Output that is not a result.
 enum FileHandles {
     static func standardError(_ text: String) {
         try? FileHandle.standardError.write(contentsOf: Data(text.utf8))

@@ -1,12 +1,12 @@
-/// What a run was like.
+/// The figures of a run.
 struct LoadFigures {
-    /// All of them, those of the warm-up included.
+    /// The number of answers, including the warm-up.
     let answers: Int
-    /// How long the measured part took.
+    /// The duration of the measured part.
     let nanoseconds: UInt64
     /// The measured answers' latencies in nanoseconds.
     let latencies: [UInt64]
-    /// Processor time that the load itself took, in microseconds.
+    /// Processor time of the load generator, in microseconds.
     let loadMicroseconds: Int
 
     /// The figures as one line; latencies are exact, in microseconds.
@@ -24,7 +24,7 @@ struct LoadFigures {
         return "{\(text.joined(separator: ","))}"
     }
 
-    /// The smallest latency that a share of the answers did not exceed, in microseconds.
+    /// Returns the latency that a share of the answers did not exceed, in microseconds.
     static func quantile(_ share: Double, of sorted: [UInt64]) -> Double {
         guard !sorted.isEmpty else { return 0 }
         let rank = Int((share * Double(sorted.count)).rounded(.up))

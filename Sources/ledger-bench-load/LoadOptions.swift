@@ -1,29 +1,29 @@
-/// What one run is asked to do.
+/// The options of a run.
 struct LoadOptions {
     private static let connectionsMax = 10_000
 
     let port: UInt16
     let requestsPath: String
     let connections: Int
-    /// Answers at the beginning that are not measured.
+    /// The number of answers at the beginning that are not measured.
     private(set) var warmUp = 0
-    /// How often the file's requests are sent.
+    /// The number of times the file's requests are sent.
     private(set) var rounds = 1
-    /// What every answer must hold.
+    /// The text that every answer must contain.
     private(set) var expected: [UInt8] = []
     private(set) var keep: (members: [[UInt8]], path: String)?
 
     init(_ words: [String]) throws(UsageError) {
         guard words.count >= 3, let port = UInt16(words[0]), let connections = Int(words[2]),
             (1...Self.connectionsMax).contains(connections)
-        else { throw UsageError(text: "run wants a port, a file of requests and connections") }
+        else { throw UsageError(text: "run requires a port, a file of requests and connections") }
         self.port = port
         requestsPath = words[1]
         self.connections = connections
         var rest = words[3...]
         while let option = rest.popFirst() {
             guard let value = rest.popFirst() else {
-                throw UsageError(text: "\(option) wants a value")
+                throw UsageError(text: "\(option) requires a value")
             }
             switch option {
             case "--warm-up": warmUp = try Self.number(value, of: option)
@@ -31,20 +31,20 @@ struct LoadOptions {
             case "--expect": expected = Array(value.utf8)
             case "--keep":
                 guard let path = rest.popFirst() else {
-                    throw UsageError(text: "--keep wants members and a file")
+                    throw UsageError(text: "--keep requires members and a file")
                 }
                 keep = (members: value.split(separator: ",").map { Array($0.utf8) }, path: path)
-            default: throw UsageError(text: "\(option) is no option")
+            default: throw UsageError(text: "unknown option \(option)")
             }
         }
         guard rounds >= 1, keep == nil || rounds == 1 else {
-            throw UsageError(text: "answers are kept of one round only")
+            throw UsageError(text: "--keep requires a single round")
         }
     }
 
     private static func number(_ text: String, of option: String) throws(UsageError) -> Int {
         guard let number = Int(text), (0...1_000_000_000).contains(number) else {
-            throw UsageError(text: "\(option) wants a number")
+            throw UsageError(text: "\(option) must be a number")
         }
         return number
     }

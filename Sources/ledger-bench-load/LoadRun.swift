@@ -1,22 +1,22 @@
 import Glibc
 import Sockets
 
-/// One run: every connection sends its next request as soon as it has its answer.
+/// A run in which every connection sends its next request as soon as it has its answer.
 ///
-/// What is measured begins when the warm-up is over and ends when the first connection finds nothing
-/// more to send, so that all connections are busy all the while. Every answer is checked.
+/// The measurement begins after the warm-up and ends when the first connection has nothing more to send,
+/// so that all connections are busy throughout. Every answer is checked.
 struct LoadRun {
     private struct Connection {
         let socket: ClientSocket
-        /// Which request is on its way.
+        /// The index of the current request.
         var request = 0
         var sentAt: UInt64 = 0
-        /// What has come of an answer that is not whole yet.
+        /// The received part of an incomplete answer.
         var part: [UInt8] = []
     }
 
     private static let bufferBytes = 65_536
-    /// No answer for so long means that something has broken.
+    /// The time without an answer after which the run fails.
     private static let silenceMilliseconds: Int32 = 30_000
 
     private let requests: PreparedRequests
@@ -30,7 +30,7 @@ struct LoadRun {
     private var loadMicroseconds = 0
     private var connections: [Connection] = []
     private var buffer = [UInt8](repeating: 0, count: LoadRun.bufferBytes)
-    /// In nanoseconds, of the answers that are measured.
+    /// The latencies of the measured answers, in nanoseconds.
     private var latencies: [UInt64] = []
     /// The members to keep, in the order of the requests.
     private(set) var kept: [[UInt8]]
@@ -48,7 +48,7 @@ struct LoadRun {
     /// - Throws: `LoadFailure` at the first wrong answer, or `SocketError`.
     mutating func toItsEnd() throws {
         guard options.warmUp == 0 || total >= options.warmUp + 2 * options.connections else {
-            throw LoadFailure(description: "\(total) requests are too few to be measured")
+            throw LoadFailure(description: "\(total) requests are too few for a measurement")
         }
         let poll = try SocketPoll()
         let processorTime = clock()
@@ -117,7 +117,7 @@ struct LoadRun {
         }
         if let keep = options.keep {
             guard let line = KeptMembers.line(keep.members, in: bytes, answer.body) else {
-                throw LoadFailure(description: "an answer lacks a member that is to be kept")
+                throw LoadFailure(description: "an answer lacks a member for --keep")
             }
             kept[connections[number].request] = line
         }
@@ -126,13 +126,13 @@ struct LoadRun {
 
     private func check(_ answer: Answer, in bytes: [UInt8], count: Int) throws(LoadFailure) {
         guard answer.status == 200 else {
-            // An error's body holds a code and a sentence, and nothing of whoever asked.
+            // An error's body contains a code and a sentence, and no data of the client.
             let text = String(decoding: bytes[answer.body].prefix(300), as: UTF8.self)
             throw LoadFailure(
                 description: "answer \(answered + 1) has status \(answer.status): \(text)")
         }
         guard answer.body.upperBound == count else {
-            throw LoadFailure(description: "bytes came after answer \(answered + 1)")
+            throw LoadFailure(description: "unexpected bytes after answer \(answered + 1)")
         }
         guard bytes.firstIndex(of: options.expected, in: answer.body) != nil else {
             throw LoadFailure(description: "answer \(answered + 1) lacks the expected text")

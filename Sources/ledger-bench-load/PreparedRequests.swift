@@ -1,10 +1,10 @@
 import Foundation
 
-/// Requests as the bytes that go over the wire, made before the run so that it costs nothing then.
+/// Requests as bytes, prepared before the run so that they cost nothing during it.
 struct PreparedRequests {
     /// All requests, one after the other.
     let bytes: [UInt8]
-    /// Where each request begins, and at last where they end.
+    /// The start index of each request, and the end of the last.
     private let starts: [Int]
 
     var count: Int { starts.count - 1 }
@@ -13,7 +13,7 @@ struct PreparedRequests {
         starts[index]..<starts[index + 1]
     }
 
-    /// Reads a file whose lines are METHOD, PATH, access token and body with a tab between them.
+    /// Reads a file with tab-separated lines of METHOD, PATH, access token and body.
     init(path: String, port: UInt16) throws {
         let file = Array(try Data(contentsOf: URL(fileURLWithPath: path)))
         var bytes: [UInt8] = []

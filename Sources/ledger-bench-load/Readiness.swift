@@ -1,12 +1,12 @@
 import Glibc
 import Sockets
 
-/// Waiting for a server that has just been started.
+/// A wait for a newly started server.
 enum Readiness {
     private static let request = Array("GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8)
     private static let pauseMicroseconds: UInt32 = 1_000
 
-    /// Asks again and again until the answer is 200.
+    /// Sends requests until the answer is 200.
     static func wait(port: UInt16, seconds: UInt64) throws {
         let deadline = MonotonicTime.nanoseconds + seconds * 1_000_000_000
         while MonotonicTime.nanoseconds < deadline {
@@ -17,7 +17,7 @@ enum Readiness {
     }
 
     private static func isReady(port: UInt16) throws -> Bool {
-        // Refused for as long as nobody listens.
+        // Refused until the server listens.
         guard let socket = try? ClientSocket(port: port) else { return false }
         let poll = try SocketPoll()
         try poll.add(socket, as: 0)

@@ -2,9 +2,9 @@ import HTTP
 import Ledger
 import LedgerAPI
 
-/// Every target, and how large its share of the executions is.
+/// All targets with their shares of the executions.
 enum Catalogue {
-    /// The names, in the order of the report, with shares that sum up to about a thousand.
+    /// The names in the order of the report, with shares that add up to about a thousand.
     static let shares: [(name: String, share: Int)] = [
         ("base64url", 60), ("hex", 20), ("values", 60), ("media-type", 40), ("forwarded-for", 60),
         ("settings", 40), ("json", 130), ("request-head", 50), ("request-target", 60),
@@ -16,7 +16,7 @@ enum Catalogue {
         ("key-file", 8), ("api", 20), ("socket", 10), ("command-line", 1),
     ]
 
-    /// Makes the target of a name.
+    /// Makes the target with a name.
     static func target(_ name: String, _ options: Options) async throws -> FuzzTarget {
         let service = try FuzzService()
         switch name {
@@ -45,7 +45,7 @@ enum Catalogue {
                 TextTargets.all + TokenTargets.all(service) + PlantedTargets.all
                 + [LogTargets.notes]
             guard let target = others.first(where: { $0.name == name }) else {
-                throw UsageError("there is no target '\(name)'")
+                throw UsageError("unknown target '\(name)'")
             }
             return target
         }

@@ -1,6 +1,6 @@
-/// Keys and tokens for this program alone, so that an input means the same in every run.
+/// Fixed keys and tokens, so that an input has the same meaning in every run.
 ///
-/// They were made for it and protect nothing.
+/// They were made for this program and protect nothing.
 enum ExampleKeys {
     /// The provider's key for RS256, as a private JWK.
     static let provider =

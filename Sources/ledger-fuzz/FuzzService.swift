@@ -6,8 +6,8 @@ import LedgerTestSupport
 import Synchronization
 import TransparencyLog
 
-/// The HTTP contract over a ledger in memory, with keys that never change, so that an input means
-/// the same in every run.
+/// The HTTP contract on an in-memory ledger, with fixed keys, so that an input has the same meaning in
+/// every run.
 final class FuzzService: Sendable {
     static let now = Timestamp(seconds: 1_750_000_000)
 
@@ -62,12 +62,12 @@ final class FuzzService: Sendable {
         }
     }
 
-    /// The keys that check ID tokens, as the provider would publish them.
+    /// The public keys for ID tokens, as published by the provider.
     var keySetDocument: String {
         "{\"keys\":[\(providerKey.publicJWK),\(tokenKey.publicJWK)]}"
     }
 
-    /// The claims of a good ID token, as JSON.
+    /// Returns the claims of a valid ID token as JSON.
     func claims(subject: String, rest: String = "") -> String {
         Self.claims(issuer: issuer, subject: subject, rest: rest)
     }
@@ -79,7 +79,7 @@ final class FuzzService: Sendable {
         """
     }
 
-    /// A contract over an empty ledger.
+    /// Makes a contract on an empty ledger.
     func api(observer: any RequestObserver = Nobody()) throws -> API {
         let policy = configuration.policy
         let ledger = InMemoryLedger(policy: { _ in policy }, now: { Self.now })

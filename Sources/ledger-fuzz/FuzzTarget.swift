@@ -1,11 +1,11 @@
-/// One thing that parses bytes from outside, with what it must hold for every input.
+/// A parser of external data, with the properties that must hold for every input.
 struct FuzzTarget: Sendable {
     let name: String
-    /// Valid inputs, of which the others are made.
+    /// Valid inputs, from which the others are derived.
     let corpus: [[UInt8]]
-    /// Pieces that mean something to the parser.
+    /// Tokens with a meaning for the parser.
     let words: [[UInt8]]
-    /// Feeds an input and gives whether it was accepted; throws `Finding` when an oracle objects.
+    /// Feeds an input and returns whether it was accepted; throws `Finding` when a property is violated.
     let run: @Sendable ([UInt8]) async throws -> Bool
 
     init(
@@ -25,7 +25,7 @@ struct FuzzTarget: Sendable {
         self.run = run
     }
 
-    /// The input of an execution: a pure function of target, seed and number.
+    /// Returns the input of an execution: a pure function of target, seed and number.
     func input(seed: UInt64, execution: Int) -> [UInt8] {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
@@ -37,7 +37,7 @@ struct FuzzTarget: Sendable {
     }
 }
 
-/// What must not be: an input, and how the parser's answer to it is wrong.
+/// A violated property: the description of a wrong result.
 struct Finding: Error, CustomStringConvertible {
     let description: String
 
@@ -46,7 +46,7 @@ struct Finding: Error, CustomStringConvertible {
     }
 }
 
-/// Objects unless a condition holds.
+/// Throws a finding unless a condition holds.
 func require(_ condition: Bool, _ what: @autoclosure () -> String) throws {
     guard condition else { throw Finding(what()) }
 }

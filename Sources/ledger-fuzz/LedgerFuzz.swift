@@ -1,11 +1,11 @@
 import Foundation
 
-/// Feeds hostile input to everything that parses bytes from outside; docs/hostile-input.md.
+/// Feeds hostile input to every parser of external data; see docs/hostile-input.md.
 @main
 enum LedgerFuzz {
     static func main() async {
         signal(SIGPIPE, SIG_IGN)
-        // Not exit(3): OpenSSL would take away what a target's threads are still working with.
+        // Not exit(3): OpenSSL would free memory that a target's threads still use.
         _exit(await run())
     }
 
@@ -36,7 +36,7 @@ enum LedgerFuzz {
     }
 }
 
-/// Prints a line at once.
+/// Prints a line without buffering.
 func say(_ line: String) {
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
 }

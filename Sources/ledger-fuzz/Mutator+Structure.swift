@@ -1,8 +1,8 @@
 import Cryptography
 
-/// Changes that know how texts are put together.
+/// Mutations that respect the structure of texts.
 extension Mutator {
-    /// Swaps, doubles or drops what stands between two separators.
+    /// Swaps, duplicates or drops the text between two separators.
     mutating func movePieces(_ bytes: inout [UInt8]) {
         let separators = Array(",.&/;: \n=~\"".utf8)
         let separator = separators[below(separators.count)]
@@ -17,7 +17,7 @@ extension Mutator {
         bytes = Array(pieces.joined(separator: [separator]))
     }
 
-    /// Bytes that are no UTF-8, or characters that texts rarely hold.
+    /// Returns bytes that are not UTF-8, or rare characters.
     mutating func damagedText() -> [UInt8] {
         let pieces: [[UInt8]] = [
             [0xC0, 0x80], [0xC3], [0xED, 0xA0, 0x80], [0xED, 0xBF, 0xBF], [0xF4, 0x90, 0x80, 0x80],
@@ -27,7 +27,7 @@ extension Mutator {
         return pieces[below(pieces.count)]
     }
 
-    /// Puts a number that is hard to hold in the place of another one.
+    /// Replaces a number by an extreme one.
     mutating func replaceNumber(_ bytes: inout [UInt8]) {
         let isDigit = { (byte: UInt8) in (0x30...0x39).contains(byte) }
         guard !bytes.isEmpty else { return }
@@ -42,7 +42,7 @@ extension Mutator {
         bytes.replaceSubrange(start..<end, with: numbers[below(numbers.count)].utf8)
     }
 
-    /// Wraps a piece into many brackets, closed or not.
+    /// Wraps a part in many brackets, closed or not.
     mutating func nest(_ bytes: inout [UInt8]) {
         let range = range(in: bytes)
         let pairs = [("[", "]"), (#"{"a":"#, "}"), ("[0,", "]"), ("(", ")")]
@@ -55,7 +55,7 @@ extension Mutator {
         bytes.replaceSubrange(range, with: nested)
     }
 
-    /// Writes a byte as an escape of a URL or of JSON.
+    /// Replaces a byte by an escape of a URL or of JSON.
     mutating func escape(_ bytes: inout [UInt8]) {
         guard !bytes.isEmpty else { return }
         let index = below(bytes.count)
@@ -67,7 +67,7 @@ extension Mutator {
         bytes.replaceSubrange(index...index, with: escape.utf8)
     }
 
-    /// Damages what a piece of base64url stands for, and encodes it again.
+    /// Decodes a part as base64url, damages it, and encodes it again.
     mutating func changeInsideBase64URL(_ bytes: inout [UInt8]) {
         var pieces = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let index = below(pieces.count)

@@ -1,8 +1,8 @@
 import LedgerTestSupport
 
-/// Makes inputs of valid ones: damages bytes, moves pieces, and puts in what parsers trip over.
+/// Derives inputs from valid ones: damages bytes, moves parts, and inserts difficult values.
 struct Mutator {
-    /// No input is longer; the longest that any parser takes whole is a providers file.
+    /// The longest input; the longest that a parser accepts is a providers file.
     static let bytesMax = 70_000
     private static let roundsMax = 6
 
@@ -16,7 +16,7 @@ struct Mutator {
         self.words = words
     }
 
-    /// The next input; the first ones are the corpus itself.
+    /// Returns the next input; the first ones are the corpus itself.
     mutating func input(isFirst index: Int?) -> [UInt8] {
         if let index { return corpus[index] }
         guard below(50) > 0 else { return random.bytes(below(200)) }
@@ -28,12 +28,12 @@ struct Mutator {
         return bytes
     }
 
-    /// A number from 0 to below the bound.
+    /// Returns a number from 0 to below the bound.
     mutating func below(_ bound: Int) -> Int {
         bound > 1 ? Int(random.next() % UInt64(bound)) : 0
     }
 
-    /// A range within the bytes, mostly a short one.
+    /// Returns a range of the bytes, usually a short one.
     mutating func range(in bytes: [UInt8], countMax: Int = 64) -> Range<Int> {
         let start = below(bytes.count + 1)
         let longest = below(4) == 0 ? bytes.count - start : min(countMax, bytes.count - start)

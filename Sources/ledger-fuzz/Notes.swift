@@ -1,10 +1,10 @@
 import Foundation
 
-/// What the process that executes leaves for the one that waits, in files of a directory.
+/// The files with which a worker process reports to its supervisor.
 struct Notes {
-    /// How the executions of a target went.
+    /// The outcome of the executions of a target.
     struct Outcome: Codable {
-        /// How many were executed; the one that failed, when there is a finding.
+        /// The number of executions; the failed one, when there is a finding.
         var executions = 0
         var accepted = 0
         var seconds = 0.0
@@ -19,7 +19,7 @@ struct Notes {
         mark = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
     }
 
-    /// Says which execution comes now.
+    /// Records the execution that begins now.
     func begin(_ execution: Int) throws {
         let text = "\(execution)"
         try mark.seek(toOffset: 0)
@@ -27,7 +27,7 @@ struct Notes {
         try mark.write(contentsOf: Data((padding + text).utf8))
     }
 
-    /// The execution that was begun last.
+    /// Returns the last execution that was begun.
     static func lastBegun(_ directory: String) -> Int? {
         guard let data = FileManager.default.contents(atPath: markPath(directory)) else {
             return nil
@@ -35,13 +35,13 @@ struct Notes {
         return Int(String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespaces))
     }
 
-    /// Leaves the outcome.
+    /// Writes the outcome.
     static func write(_ outcome: Outcome, to directory: String) throws {
         try JSONEncoder().encode(outcome)
             .write(to: URL(fileURLWithPath: directory + "/outcome"))
     }
 
-    /// The outcome; nil when the process ended before it could tell.
+    /// Reads the outcome; nil when the process ended before it wrote it.
     static func outcome(_ directory: String) -> Outcome? {
         FileManager.default.contents(atPath: directory + "/outcome").flatMap {
             try? JSONDecoder().decode(Outcome.self, from: $0)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How the program was called wrongly.
+/// A mistake on the command line.
 struct UsageError: Error, CustomStringConvertible {
     let description: String
 
@@ -9,7 +9,7 @@ struct UsageError: Error, CustomStringConvertible {
     }
 }
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options: Sendable {
     static let usage = """
         Usage: ledger-fuzz [--executions N] [--seconds N] [--target T] [--seed S] [--at N | --input BASE64]
@@ -19,8 +19,8 @@ struct Options: Sendable {
 
     var executions = 1_050_000
     var secondsMax = 280
-    /// An execution that takes longer is taken for one that never ends; more than the minute that a
-    /// server has for ending a connection.
+    /// The time after which an execution counts as hanging; longer than the minute that a server has for
+    /// ending a connection.
     var hangSeconds = 90
     var target: String?
     var seed = UInt64.random(in: 0...999_999_999)
@@ -30,10 +30,10 @@ struct Options: Sendable {
     var input: [UInt8]?
     /// The port of an account-ledger in development mode.
     var server: UInt16?
-    /// The account-ledger that the target command-line starts.
+    /// The account-ledger executable for the target command-line.
     var executable = ""
     var isList = false
-    /// Set for the processes that execute: the directory they leave notes in.
+    /// Set for worker processes: the directory of their notes.
     var directory = ""
 
     var isWorker: Bool { !directory.isEmpty }
@@ -47,7 +47,7 @@ struct Options: Sendable {
                 isList = true
                 continue
             }
-            guard let value = rest.popFirst() else { throw UsageError("\(word) needs a value") }
+            guard let value = rest.popFirst() else { throw UsageError("\(word) requires a value") }
             try take(word, value)
         }
     }
@@ -55,7 +55,7 @@ struct Options: Sendable {
     private mutating func take(_ word: String, _ value: String) throws(UsageError) {
         func number(_ range: ClosedRange<Int>) throws(UsageError) -> Int {
             guard let number = Int(value), range.contains(number) else {
-                throw UsageError("\(word) wants a number, not '\(value)'")
+                throw UsageError("\(word) must be a number, not '\(value)'")
             }
             return number
         }
@@ -71,14 +71,14 @@ struct Options: Sendable {
         case "--worker": directory = value
         case "--input":
             guard let data = Data(base64Encoded: value) else {
-                throw UsageError("--input wants base64")
+                throw UsageError("--input must be base64")
             }
             input = Array(data)
         default: throw UsageError("unknown option \(word)")
         }
     }
 
-    /// The words that make a process execute one target.
+    /// Returns the arguments for a worker process of one target.
     func words(target: String, executions: Int, directory: String) -> [String] {
         var words = [
             "--target", target, "--executions", "\(executions)", "--seed", "\(seed)", "--seconds",

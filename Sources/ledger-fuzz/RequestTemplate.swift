@@ -2,14 +2,14 @@ import Cryptography
 import HTTP
 import LedgerAPI
 
-/// What requests carry that only a running service knows: put in the places that name them.
+/// Values that only a running service knows, for the placeholders in requests.
 struct LiveTokens: Sendable {
     var idToken = ""
     var accessToken = ""
     var refreshToken = ""
     var account = ""
 
-    /// The text with `<ID>`, `<ACCESS>`, `<REFRESH>`, `<ACCOUNT>` and `<KEY>` replaced.
+    /// Returns a text with `<ID>`, `<ACCESS>`, `<REFRESH>`, `<ACCOUNT>` and `<KEY>` replaced.
     func fill(_ template: [UInt8]) -> [UInt8] {
         var bytes = template
         for (place, value) in [
@@ -23,7 +23,7 @@ struct LiveTokens: Sendable {
         return bytes
     }
 
-    /// Signs somebody in at the contract itself.
+    /// Signs a person in at the contract itself.
     init(signingInAt api: API, of service: FuzzService) async throws {
         idToken = service.idTokens[0]
         let request = HTTPRequest(
@@ -45,7 +45,7 @@ struct LiveTokens: Sendable {
     init() {}
 }
 
-/// Requests of every route as they stand on the wire, with places for tokens.
+/// Requests of every route in wire form, with placeholders for tokens.
 enum RequestTemplates {
     private static let json = "Host: a\nContent-Type: application/json\n"
     private static let key = "Host: a\nAuthorization: Bearer <KEY>\n"
@@ -134,7 +134,7 @@ enum RequestTemplates {
         request("POST /v1/accounts/<ACCOUNT>/erasure/preview", because, ""),
         request("DELETE /v1/accounts/<ACCOUNT>?plan_digest=AAAA", because, ""),
         request("POST /v1/accounts/<ACCOUNT>/holds", because, ""),
-        // Of the service's own moment.
+        // At the service's own time.
         request(
             "PUT /v1/accounts/<ACCOUNT>/holds/01977420-dc00-7000-8000-000000000001", because, ""),
         request(
@@ -157,7 +157,7 @@ enum RequestTemplates {
         "5\r\nhello\r\n0\r\n\r\n", "\t", " ", "{", "Bearer ", "\u{7F}",
     ]
 
-    /// Whether some request is for a route, such as `GET /v1/account`.
+    /// Checks whether a request is for a route, such as `GET /v1/account`.
     static func reach(_ route: String) -> Bool {
         let wanted = route.split(separator: "/")
         return all.contains { request in
@@ -167,7 +167,7 @@ enum RequestTemplates {
         }
     }
 
-    /// A request in lines that end with a line feed, without a version and a length.
+    /// Makes a request with lines that end in a line feed, without a version and a length.
     private static func request(_ line: String, _ fields: String, _ body: String) -> String {
         "\(line)\n\(fields)\n\(body)"
     }

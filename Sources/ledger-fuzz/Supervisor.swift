@@ -1,24 +1,24 @@
 import Foundation
 import Synchronization
 
-/// Starts a process for each target, watches over it, and reports what it found or died of.
+/// Starts a worker process for each target, supervises it, and reports its finding or crash.
 struct Supervisor: Sendable {
     private static let jobs = 2
 
     let program: URL
     let options: Options
 
-    /// How one target went.
+    /// The result of one target.
     private struct Line: Sendable {
         let name: String
         var outcome = Notes.Outcome()
-        /// Nil when all is well.
+        /// Nil on success.
         var failure: String?
-        /// What it failed for; nil when the target itself could not be made.
+        /// The failing input; nil when the target itself could not be made.
         var input: [UInt8]?
     }
 
-    /// Runs every target that is asked for; false when one of them failed.
+    /// Runs every requested target; false when one of them failed.
     func run() async throws -> Bool {
         let plan = plan()
         let started = ContinuousClock.now
@@ -56,7 +56,7 @@ struct Supervisor: Sendable {
         return failed.isEmpty
     }
 
-    /// The targets with their executions, the slow ones first, so that none is left for the end.
+    /// Returns the targets with their executions, the slow ones first.
     private func plan() -> [(name: String, executions: Int)] {
         if let name = options.target {
             return [(name: name, executions: options.executions)]
@@ -78,7 +78,7 @@ struct Supervisor: Sendable {
         process.arguments = options.words(
             target: name, executions: executions, directory: directory)
         if options.at == nil, options.input == nil {
-            // Many executions may crash the same way; the one that is run again shows where.
+            // Many executions may crash in the same way; a repeated one shows the location.
             process.environment = ProcessInfo.processInfo.environment
                 .merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
         }
@@ -101,7 +101,7 @@ struct Supervisor: Sendable {
         }
         var line = line(name, process, directory, isHanging: isHanging)
         if line.failure != nil {
-            // The same input is made again here, since the process that had it may be gone.
+            // The same input is generated again here, because the worker may have crashed.
             var quiet = options
             quiet.directory = directory
             let target = try? await Catalogue.target(name, quiet)

@@ -5,8 +5,8 @@ import LedgerPostgres
 
 /// `ledger-load EVENTS [SEED [KEYFILE [MACFILE [LOG]]]]`: a random history as a script for psql.
 ///
-/// The script fills every table of an empty migrated ledger as the server and its projector would
-/// have, by COPY. The same seed gives the same history; only keys differ. KEYFILE is an
+/// The script fills every table of an empty migrated ledger by COPY, as the server and its projector
+/// would. The same seed gives the same history; only keys differ. KEYFILE is an
 /// `encryption-ID.key` and MACFILE a `mac-ID.key` of the key directory with which the ledger is to be
 /// read; without the latter the log is not protected. LOG is the id of the first event of a log that a
 /// server has begun with these keys: then that event is left out.
@@ -37,7 +37,7 @@ enum LedgerLoad {
         try script.finish(history)
     }
 
-    /// The MAC key of a file, or a key that is forgotten when there is none.
+    /// Reads the MAC key of a file, or makes a temporary one without a file.
     private static func macKey(_ path: String?) -> MACKey? {
         guard let path else { return MACKey(.generate()) }
         let key = FileManager.default.contents(atPath: path)
@@ -46,7 +46,7 @@ enum LedgerLoad {
         return key.flatMap { name == "mac-\($0.id)" ? $0 : nil }
     }
 
-    /// The key of a file, or a key that is forgotten when there is none.
+    /// Reads the key of a file, or makes a temporary one without a file.
     private static func keyring(_ path: String?) -> WrappingKeyring? {
         guard let path else {
             return WrappingKeyring(

@@ -11,12 +11,12 @@ struct LoadScript {
     private let keyring: WrappingKeyring
     private let macKey: MACKey
     private let isProtected: Bool
-    /// The first event of a log that a server has begun.
+    /// The first event of a log begun by a server.
     private let begun: EventID?
-    /// The log's first event, and the codes of all; nil before it.
+    /// The log's first event, and the MACs of all; nil before it.
     private var log: (id: EventID, codes: LogCodes)?
     private var keys: [AccountID: AccountKey] = [:]
-    /// The provider's own names of identities.
+    /// The provider ids of identities.
     private var subjects: [IdentityID: String] = [:]
     private var conflicts = ConflictFold()
     private var events = CopyText(
@@ -41,7 +41,7 @@ struct LoadScript {
         begun = log
     }
 
-    /// The codes of rows beside the log; nil while it is not protected, as no server had written them yet.
+    /// The MACs of rows besides the log; nil for an unprotected log.
     private var rowCodes: LogCodes? { isProtected ? log?.codes : nil }
 
     mutating func add(_ step: RandomHistory.Step) throws {
@@ -79,7 +79,7 @@ struct LoadScript {
         if events.rowCount == Self.eventsPerPiece { try flush() }
     }
 
-    /// Writes what the history leaves beside the log.
+    /// Writes the rows besides the log.
     mutating func finish(_ history: RandomHistory) throws {
         try flush()
         let state = history.state
@@ -209,7 +209,7 @@ struct LoadScript {
     }
 }
 
-/// The rows of one COPY command in text form, all of the tenant `default`.
+/// The rows of a COPY command in text form, all of the tenant `default`.
 struct CopyText {
     private let target: String
     private var text: [UInt8] = []
@@ -221,7 +221,7 @@ struct CopyText {
 
     /// Adds a row, nil for null.
     ///
-    /// No value here has a character that needs an escape.
+    /// The values contain no characters that need escapes.
     mutating func row(_ values: String?...) {
         text.append(contentsOf: "default".utf8)
         for value in values {
@@ -232,7 +232,7 @@ struct CopyText {
         rowCount += 1
     }
 
-    /// Writes the command and begins anew.
+    /// Writes the command and clears the rows.
     mutating func flush() throws {
         guard rowCount > 0 else { return }
         try Self.write("COPY \(target) FROM stdin;\n")
@@ -246,6 +246,6 @@ struct CopyText {
         try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
     }
 
-    /// A `bytea` as COPY reads it.
+    /// Returns a `bytea` in the form of COPY.
     static func hex(_ bytes: [UInt8]) -> String { "\\\\x" + Hex.encode(bytes) }
 }

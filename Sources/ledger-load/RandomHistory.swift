@@ -3,16 +3,16 @@ import LedgerPostgres
 import LedgerTestSupport
 import Synchronization
 
-/// What happens to people who sign up, link, sign in again, claim each other's identities, unlink
-/// and sign out: commands decided by the pure model, about five events an account.
+/// A random history of people who sign up, link, sign in again, claim each other's identities, unlink
+/// and sign out: commands decided by the pure model, about five events per account.
 struct RandomHistory {
-    /// An event with what lies beside it in the tables.
+    /// An event with the related rows of other tables.
     struct Step {
         let recording: Recording
         let audit: [AuditRow]
     }
 
-    /// One person; a subject of theirs is named by the provider and their number.
+    /// A person, whose subjects are derived from the provider and the person's number.
     private struct Person {
         let number: Int
         /// Indices into ``providers``.
@@ -27,9 +27,9 @@ struct RandomHistory {
     private static let millisecondsBetween: Int64 = 50
 
     private(set) var state = DecisionState(ledger: LedgerState(tenant: .default))
-    /// What `user_providers` shows of identities.
+    /// The e-mails of identities in `user_providers`.
     private(set) var emails: [IdentityID: Email] = [:]
-    /// The id of the MAC key with which the log begins; nil for one that is not protected.
+    /// The id of the log's first MAC key; nil for an unprotected log.
     private let macKey: String?
     private let policy: TenantPolicy
     private var generator: SeededGenerator
@@ -48,7 +48,7 @@ struct RandomHistory {
         recorder = Recorder(leafHash: leafHash, digest: sha256) { salts.bytes($0) }
     }
 
-    /// Hands out at least as many events, in order; ends with the command that reaches the count.
+    /// Passes at least this many events to the body, in order; ends after the command that reaches the count.
     mutating func run(events: Int64, _ take: (Step) throws -> Void) throws {
         try carryOut(
             .openLedger(

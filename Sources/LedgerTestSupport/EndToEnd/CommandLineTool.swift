@@ -1,23 +1,23 @@
 internal import Foundation
 
-/// The built `account-ledger`, run as an operator would run it.
+/// The built `account-ledger`, run as by an operator.
 package struct CommandLineTool: Sendable {
-    /// What a finished run left behind.
+    /// The result of a finished run.
     package struct Outcome: Sendable {
         package let status: Int32
         package let output: String
         package let errors: String
     }
 
-    /// The environment that every run gets, beside what the operating system needs.
+    /// The environment of every run, in addition to the operating system's variables.
     package let environment: [String: String]
 
-    /// Describes runs with an environment of their own.
+    /// Makes a tool with its own environment.
     package init(environment: [String: String]) {
         self.environment = environment
     }
 
-    /// Where the executable is: beside the test bundle, unless `ACCOUNT_LEDGER_BINARY` says otherwise.
+    /// The path of the executable: next to the test bundle unless `ACCOUNT_LEDGER_BINARY` is set.
     package static var executable: String {
         if let path = ProcessInfo.processInfo.environment["ACCOUNT_LEDGER_BINARY"] {
             return path
@@ -40,19 +40,19 @@ package struct CommandLineTool: Sendable {
     }
 }
 
-/// Something did not happen in time; says what was waited for.
+/// The error for an expected event that did not happen in time.
 package struct TestTimeout: Error, CustomStringConvertible {
     package let description: String
 
-    /// Names what was waited for.
+    /// Makes an error that names the expected event.
     package init(waitingFor what: String) {
         description = "timed out waiting for \(what)"
     }
 }
 
-/// Asks again and again until there is an answer or the time is up.
+/// Polls until there is a value or the time limit is over.
 ///
-/// - Throws: `TestTimeout`, or what the question throws.
+/// - Throws: `TestTimeout`, or an error of the closure.
 @discardableResult
 package func eventually<Value>(
     _ what: String, within limit: Duration = .seconds(120),

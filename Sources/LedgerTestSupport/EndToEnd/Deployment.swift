@@ -12,11 +12,11 @@ package final class Deployment: Sendable {
     private let directory: String
     private let servers = Mutex<[ServerProcess]>([])
 
-    /// Lends an installation without servers; everything is taken down afterwards.
+    /// Runs the body with an installation without servers, which is removed afterwards.
     ///
-    /// `settings` are environment variables beside or instead of the usual ones.
+    /// `settings` are environment variables that add to or replace the usual ones.
     ///
-    /// - Throws: what setting up or the body throws.
+    /// - Throws: an error of the setup or the body.
     package static func with<Value>(
         settings: [String: String] = [:], _ body: (Deployment) async throws -> Value
     ) async throws -> Value {
@@ -28,11 +28,11 @@ package final class Deployment: Sendable {
         }
     }
 
-    /// Lends an installation on a cluster of its own.
+    /// Runs the body with an installation on its own cluster.
     ///
-    /// `runtimePort` is where its servers reach the cluster, when that is not the cluster's own port.
+    /// `runtimePort` is the port on which its servers reach the cluster, if not the cluster's own.
     ///
-    /// - Throws: what setting up or the body throws.
+    /// - Throws: an error of the setup or the body.
     package static func with<Value>(
         on cluster: PrivateCluster, settings: [String: String] = [:], runtimePort: Int? = nil,
         _ body: (Deployment) async throws -> Value
@@ -91,14 +91,14 @@ package final class Deployment: Sendable {
 
     /// Starts a server and waits until it is ready.
     ///
-    /// - Throws: what starting throws, or `TestTimeout` with what the server said.
+    /// - Throws: an error of the start, or `TestTimeout` with the server's output.
     package func serve(settings: [String: String] = [:]) async throws -> ServerProcess {
         let server = try await ServerProcess.start(tool.environment.merging(settings) { $1 })
         servers.withLock { $0.append(server) }
         return server
     }
 
-    /// A providers file as the README shows it, with the tests' own providers.
+    /// Returns a providers file as in the README, with the tests' own providers.
     package static func providersFile(
         google: TestIdentityProvider, apple: TestIdentityProvider
     ) -> String {
@@ -113,14 +113,14 @@ package final class Deployment: Sendable {
         """
     }
 
-    /// The path of a file in the installation's own directory.
+    /// Returns the path of a file in the installation's own directory.
     package func path(_ name: String) -> String {
         directory + "/" + name
     }
 
-    /// Writes a file into the installation's own directory and gives its path.
+    /// Writes a file into the installation's own directory and returns its path.
     ///
-    /// - Throws: what writing throws.
+    /// - Throws: an error of the file system.
     package func write(_ text: String, to name: String) throws -> String {
         let path = path(name)
         try text.write(toFile: path, atomically: true, encoding: .utf8)
@@ -138,9 +138,9 @@ package final class Deployment: Sendable {
 }
 
 extension Deployment {
-    /// Makes an API key with the command line, as an operator does.
+    /// Creates an API key with the command line, as an operator does.
     ///
-    /// - Throws: what running throws, or `TestTimeout` with what the command said.
+    /// - Throws: an error of the run, or `TestTimeout` with the command's output.
     package func apiKey(_ role: String, label: String = "test") async throws -> String {
         let made = try await tool.run(["keys", "api", "create", "--role", role, "--label", label])
         guard made.status == 0 else { throw TestTimeout(waitingFor: "a key: \(made.errors)") }

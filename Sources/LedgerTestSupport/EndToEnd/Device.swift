@@ -5,14 +5,14 @@ package struct Device: Sendable {
     package private(set) var refreshToken = ""
     package private(set) var userID = ""
 
-    /// A device that speaks to a server.
+    /// Makes a device that uses a server.
     package init(_ client: WireClient) {
         self.client = client
     }
 
-    /// Signs in and keeps the tokens when that worked.
+    /// Signs in and stores the tokens on success.
     ///
-    /// - Throws: what the connection throws.
+    /// - Throws: an error of the connection.
     @discardableResult
     package mutating func signIn(
         _ provider: TestIdentityProvider, as subject: String, email: String? = nil
@@ -24,9 +24,9 @@ package struct Device: Sendable {
         return answer
     }
 
-    /// Exchanges the refresh token and keeps the new tokens when that worked.
+    /// Exchanges the refresh token and stores the new tokens on success.
     ///
-    /// - Throws: what the connection throws.
+    /// - Throws: an error of the connection.
     @discardableResult
     package mutating func refresh() async throws -> WireClient.Answer {
         let answer = try await client.call(
@@ -37,7 +37,7 @@ package struct Device: Sendable {
 
     /// Links an identity.
     ///
-    /// - Throws: what the connection throws.
+    /// - Throws: an error of the connection.
     package func link(
         _ provider: TestIdentityProvider, as subject: String, email: String? = nil,
         key: String? = nil
@@ -50,7 +50,7 @@ package struct Device: Sendable {
 
     /// Unlinks a provider.
     ///
-    /// - Throws: what the connection throws.
+    /// - Throws: an error of the connection.
     package func unlink(
         _ provider: TestIdentityProvider, key: String? = nil
     ) async throws -> WireClient.Answer {
@@ -60,12 +60,12 @@ package struct Device: Sendable {
 
     /// Reads the account.
     ///
-    /// - Throws: what the connection throws.
+    /// - Throws: an error of the connection.
     package func account() async throws -> WireClient.Answer {
         try await client.call("GET", "/v1/account", token: accessToken)
     }
 
-    /// Keeps the tokens of an answer that has some.
+    /// Stores the tokens of an answer that has some.
     package mutating func keep(_ answer: WireClient.Answer) {
         guard answer.status == 200 else { return }
         accessToken = answer.text("access_token") ?? ""

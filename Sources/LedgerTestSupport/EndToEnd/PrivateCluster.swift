@@ -1,21 +1,21 @@
 internal import Foundation
 internal import Postgres
 
-/// A Postgres cluster of a test's own, to be stopped and started as roughly as the test wants.
+/// A Postgres cluster of a single test, which may stop and crash it.
 package final class PrivateCluster: Sendable {
     /// The superuser's URL.
     package let url: String
-    /// Where it listens on 127.0.0.1.
+    /// The port on 127.0.0.1.
     package let port: Int
     private let directory: String
     private let binaries: String
     private let environment: [String: String]
 
-    /// Lends a running cluster; it is removed afterwards.
+    /// Runs the body with a running cluster, which is removed afterwards.
     ///
-    /// `environment` is what the server gets beside what it needs.
+    /// `environment` is added to the server's required variables.
     ///
-    /// - Throws: what making it or the body throws.
+    /// - Throws: an error of the setup or the body.
     package static func with<Value>(
         environment: [String: String] = [:], _ body: (PrivateCluster) async throws -> Value
     ) async throws -> Value {
@@ -35,7 +35,7 @@ package final class PrivateCluster: Sendable {
         binaries = try Self.newestBinaries()
         // Short, because a socket's path has at most 107 bytes.
         directory = "/tmp/ledger-test-\(UInt32.random(in: 0...(.max)))"
-        // Below the range that the kernel hands out to connections, which come and go all the time.
+        // Below the range that the kernel uses for outgoing connections.
         port = Int.random(in: 20_000..<32_000)
         url = "postgresql://owner@127.0.0.1:\(port)/postgres"
         try FileManager.default.createDirectory(
@@ -47,7 +47,7 @@ package final class PrivateCluster: Sendable {
         try await start()
     }
 
-    /// Starts the cluster and waits until it takes connections.
+    /// Starts the cluster and waits until it accepts connections.
     ///
     /// The server runs in the foreground: Foundation's `Process` does not see the end of a program,
     /// such as `pg_ctl start`, that leaves a daemon behind.
@@ -71,25 +71,25 @@ package final class PrivateCluster: Sendable {
         }
     }
 
-    /// Has the stopped cluster start as a standby, which no primary sends anything, until it is promoted.
+    /// Configures the stopped cluster to start as a standby without a primary, until it is promoted.
     ///
-    /// - Throws: what writing throws.
+    /// - Throws: an error of the file system.
     package func becomeStandby() throws {
         try Data().write(to: URL(fileURLWithPath: directory + "/data/standby.signal"))
     }
 
-    /// Stops the cluster: `immediate` is as good as a power cut.
+    /// Stops the cluster; the mode `immediate` is equivalent to a power failure.
     ///
-    /// - Throws: `TestTimeout` with what the server said.
+    /// - Throws: `TestTimeout` with the server's output.
     package func stop(mode: String) async throws {
         try await server("pg_ctl", ["-D", directory + "/data", "-m", mode, "-w", "stop"])
     }
 
-    /// Replaces bytes in a file of the stopped cluster by as many others, wherever they are.
+    /// Replaces all occurrences of bytes in a file of the stopped cluster by as many others.
     ///
-    /// `path` is what `pg_relation_filepath` says.
+    /// `path` is the result of `pg_relation_filepath`.
     ///
-    /// - Returns: in how many places.
+    /// - Returns: the number of occurrences.
     /// - Throws: what reading or writing throws.
     package func replace(_ old: String, with new: String, in path: String) throws -> Int {
         precondition(old.utf8.count == new.utf8.count, "the file keeps its layout")
@@ -106,9 +106,9 @@ package final class PrivateCluster: Sendable {
         return count
     }
 
-    /// Writes bytes into a file of the stopped cluster, at a place.
+    /// Writes bytes into a file of the stopped cluster, at an offset.
     ///
-    /// `path` is what `pg_relation_filepath` says.
+    /// `path` is the result of `pg_relation_filepath`.
     ///
     /// - Throws: what writing throws.
     package func overwrite(_ path: String, at offset: UInt64, with bytes: [UInt8]) throws {
@@ -119,24 +119,24 @@ package final class PrivateCluster: Sendable {
         try handle.close()
     }
 
-    /// Whether a server runs on the data; one that could not go on has ended.
+    /// Whether a server runs on the data directory.
     package var isRunning: Bool {
         postmaster > 0 && Foundation.kill(postmaster, 0) == 0
     }
 
     /// The process id of the server, 0 when none runs.
     private var postmaster: Int32 {
-        // The first line of a file that goes when the server ends by itself.
+        // The first line of a file that the server deletes at its end.
         let path = directory + "/data/postmaster.pid"
         let file = try? String(contentsOfFile: path, encoding: .utf8)
         return file?.split(separator: "\n").first.flatMap { Int32($0) } ?? 0
     }
 
-    /// Kills the processes that serve connections of a name, as the kernel does when memory is out.
+    /// Kills the backends of connections with a name, as the kernel does when it is out of memory.
     ///
     /// The server then ends all connections and recovers.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: their number.
     /// - Throws: `PostgresError`.
     package func killBackends(ofApplication name: String) async throws -> Int {
         let ids = try await processes(
@@ -145,7 +145,7 @@ package final class PrivateCluster: Sendable {
         return ids.count
     }
 
-    /// The server's processes for connections that a condition on `pg_stat_activity` holds for.
+    /// Returns the backends that satisfy a condition on `pg_stat_activity`.
     ///
     /// - Throws: `PostgresError`.
     package func processes(where condition: String) async throws -> [Int32] {
@@ -162,7 +162,7 @@ package final class PrivateCluster: Sendable {
         return ids
     }
 
-    /// What `pg_amcheck --heapallindexed` finds wrong with a database; empty when nothing is.
+    /// Returns the findings of `pg_amcheck --heapallindexed` for a database; empty without any.
     ///
     /// - Throws: `TestTimeout`.
     package func corruption(in database: String) async throws -> String {
@@ -176,7 +176,7 @@ package final class PrivateCluster: Sendable {
         return status == 0 ? "" : "status \(status): \(check.output.text)\(check.errors.text)"
     }
 
-    /// The processor time that the server and its children have used, those that ended included.
+    /// The processor time of the server and its children, including ended ones.
     package var cpuSeconds: Double {
         guard
             let data = try? FileManager.default.destinationOfSymbolicLink(
@@ -196,7 +196,7 @@ package final class PrivateCluster: Sendable {
         try FileManager.default.removeItem(atPath: directory)
     }
 
-    /// Postgres refuses to run as root, so root runs it as the user of the Debian package.
+    /// Returns the command as the cluster's owner: Postgres refuses to run as root.
     private func asOwner(
         _ program: String, _ arguments: [String]
     ) -> (executable: String, arguments: [String]) {

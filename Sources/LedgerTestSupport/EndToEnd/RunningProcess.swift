@@ -1,9 +1,9 @@
 internal import ChildProcesses
 internal import Foundation
 
-/// A child process that writes into files of its own, to be read while it runs.
+/// A child process whose output goes to files that can be read while it runs.
 package final class RunningProcess: Sendable {
-    /// What a child wrote so far.
+    /// The output of a child so far.
     package final class Collected: Sendable {
         private let path: String
 
@@ -40,9 +40,9 @@ package final class RunningProcess: Sendable {
         let kept = ["PATH", "HOME", "LANG", "LD_LIBRARY_PATH"].reduce(into: [:]) {
             $0[$1] = inherited[$1]
         }
-        // Files and not pipes: a child never waits for its reader, and nothing has to be drained.
+        // Files instead of pipes, so that a child never waits for its reader.
         let (output, errors) = (try output.openForWriting(), try errors.openForWriting())
-        // The checkout may lie where another login, such as that of a Postgres server, may not go.
+        // The checkout may be inaccessible to another login, such as a Postgres server's.
         child = try ChildProcess(
             executable: executable, arguments: arguments,
             environment: kept.merging(environment) { _, own in own }, directory: "/",
@@ -57,7 +57,7 @@ package final class RunningProcess: Sendable {
     /// Whether the child has ended.
     package var hasExited: Bool { child.ending != nil }
 
-    /// Waits for the end and gives the exit status.
+    /// Waits for the end and returns the exit status.
     ///
     /// - Throws: `TestTimeout`; the child is killed then.
     package func exitStatus(within limit: Duration) async throws -> Int32 {

@@ -14,7 +14,7 @@ package final class ServerProcess: Sendable {
 
     /// Starts a server and waits for its ready line.
     ///
-    /// - Throws: `TestTimeout` with what the server said instead.
+    /// - Throws: `TestTimeout` with the server's output.
     package static func start(_ environment: [String: String]) async throws -> ServerProcess {
         let process = try RunningProcess(
             executable: CommandLineTool.executable, arguments: ["serve"],
@@ -34,10 +34,10 @@ package final class ServerProcess: Sendable {
     /// The port that clients connect to.
     package var port: Substring { client.base.split(separator: ":").last ?? "" }
 
-    /// Everything that the server logged so far.
+    /// The server's log so far.
     package var log: String { process.errors.text }
 
-    /// Ends the process at once, as a power cut would.
+    /// Kills the process, as a power failure would.
     ///
     /// - Throws: `TestTimeout`.
     package func kill() async throws {
@@ -45,7 +45,7 @@ package final class ServerProcess: Sendable {
         _ = try await process.exitStatus(within: .seconds(60))
     }
 
-    /// Asks the process to stop and gives its exit status.
+    /// Stops the process gracefully and returns its exit status.
     ///
     /// - Throws: `TestTimeout`.
     @discardableResult

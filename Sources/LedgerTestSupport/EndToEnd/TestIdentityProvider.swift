@@ -3,7 +3,7 @@ internal import Foundation
 internal import HTTP
 internal import Synchronization
 
-/// An identity provider of the tests' own: real RSA keys, a JWKS over HTTP, any claims wanted.
+/// An identity provider for tests: real RSA keys, a JWKS over HTTP, and arbitrary claims.
 package final class TestIdentityProvider: Sendable {
     private struct Keys {
         var current: RSASigningKey
@@ -14,7 +14,7 @@ package final class TestIdentityProvider: Sendable {
 
     /// The `aud` that the deployments of the tests expect.
     package static let audience = "test-client"
-    /// Making a key takes a while, so all providers of a test run share one pair.
+    /// Generating a key is slow, so all providers of a test run share one pair.
     private static let keyPair = (RSASigningKey.generate(), RSASigningKey.generate())
 
     package let name: String
@@ -23,9 +23,9 @@ package final class TestIdentityProvider: Sendable {
     private let server: HTTPServer
     private let keys: Published
 
-    /// Starts the provider on a port of its own.
+    /// Starts the provider on a free port.
     ///
-    /// - Throws: what starting the listener throws.
+    /// - Throws: an error of the listener.
     package init(name: String) throws {
         self.name = name
         issuer = "https://\(name).example"
@@ -37,13 +37,13 @@ package final class TestIdentityProvider: Sendable {
             handler: { _ in keys.answer() })
     }
 
-    /// Where the JWKS is.
+    /// The URL of the JWKS.
     package var keySetURL: String { "http://127.0.0.1:\(server.port)/jwks" }
 
-    /// How often the JWKS was fetched.
+    /// The number of fetches of the JWKS.
     package var fetchCount: Int { keys.state.withLock(\.fetches) }
 
-    /// Takes the provider away, or brings it back.
+    /// Makes the provider unavailable or available again.
     package func setDown(_ isDown: Bool) {
         keys.state.withLock { $0.isDown = isDown }
     }
@@ -57,7 +57,7 @@ package final class TestIdentityProvider: Sendable {
         }
     }
 
-    /// An ID token, whose e-mail is verified; `changes` replace claims, null removes one, and `header`
+    /// Makes an ID token with a verified e-mail; `changes` replace claims, null removes one, and `header`
     /// replaces header fields.
     package func token(
         subject: String, nonce: String? = nil, email: String? = nil,
@@ -88,7 +88,7 @@ package final class TestIdentityProvider: Sendable {
         return Self.forge(fields, Array(body), algorithm: forged, with: key)
     }
 
-    /// A token that claims another algorithm than its key's; HS256 with the public key as the secret.
+    /// Makes a token with another algorithm than its key's; HS256 with the public key as the secret.
     private static func forge(
         _ header: [String: String], _ claims: [UInt8], algorithm: String, with key: RSASigningKey
     ) -> String {

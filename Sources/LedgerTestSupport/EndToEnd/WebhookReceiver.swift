@@ -2,10 +2,10 @@ internal import Foundation
 internal import HTTP
 internal import Synchronization
 
-/// A receiver of webhooks over real HTTP: it writes down what comes, answers as it is told, can keep
-/// everybody waiting, and can be taken down and brought back at its address.
+/// A receiver of webhooks over real HTTP: it records deliveries, answers with configured statuses, can
+/// block requests, and can be stopped and started again at its address.
 package final class WebhookReceiver: Sendable {
-    /// What came in one request.
+    /// A received request.
     package struct Delivery: Sendable {
         package let id: String
         package let timestamp: String
@@ -23,10 +23,10 @@ package final class WebhookReceiver: Sendable {
         /// The stored type of the event.
         package var type: String { members["type"] as? String ?? "" }
 
-        /// The event's place in the log; -1 when the body has none.
+        /// The event's position in the log; -1 when the body has none.
         package var position: Int64 { (data["position"] as? String).flatMap { Int64($0) } ?? -1 }
 
-        /// The accounts that the event touches, each with its place in that account's history.
+        /// The accounts that the event touches, each with its number in that account's history.
         package var accounts: [String: Int64] {
             let accounts = (data["entry"] as? [String: Any])?["accounts"] as? [[String: Any]] ?? []
             return accounts.reduce(into: [:]) { found, account in
@@ -48,7 +48,7 @@ package final class WebhookReceiver: Sendable {
     private let state = Mutex(State())
     private let port: UInt16
 
-    /// Starts to listen on a port of its own.
+    /// Starts listening on a free port.
     ///
     /// - Throws: what starting the listener throws.
     package init() throws {
@@ -60,10 +60,10 @@ package final class WebhookReceiver: Sendable {
         state.withLock { $0.server = reserved }
     }
 
-    /// Where events are to be sent.
+    /// The URL for deliveries.
     package var url: String { "http://127.0.0.1:\(port)/hook" }
 
-    /// What came so far, in the order of coming.
+    /// The deliveries so far, in order of arrival.
     package var deliveries: [Delivery] { state.withLock(\.deliveries) }
 
     /// Answers with this status from now on.
@@ -71,12 +71,12 @@ package final class WebhookReceiver: Sendable {
         state.withLock { $0.answer = answer }
     }
 
-    /// Keeps every request waiting from now on.
+    /// Blocks every request from now on.
     package func close() {
         state.withLock { $0.isClosed = true }
     }
 
-    /// Lets all of them go on.
+    /// Unblocks all requests.
     package func open() {
         let waiting = state.withLock { state in
             state.isClosed = false
@@ -86,7 +86,7 @@ package final class WebhookReceiver: Sendable {
         for one in waiting { one.resume() }
     }
 
-    /// Goes away at once; what is under way is not answered as it would have been.
+    /// Stops immediately, without regular answers to requests in progress.
     package func goAway() async {
         let server = state.withLock { state in
             defer { state.server = nil }
@@ -95,7 +95,7 @@ package final class WebhookReceiver: Sendable {
         await server?.stop(grace: .zero)
     }
 
-    /// Comes up, at the same address as before.
+    /// Starts again at the same address.
     ///
     /// - Throws: what starting the listener throws.
     package func comeBack() async throws {

@@ -1,24 +1,24 @@
 package import Foundation
 internal import FoundationNetworking
 
-/// Speaks HTTP to a server as an app's backend would, over real sockets.
+/// An HTTP client over real sockets, like an app's backend.
 package final class WireClient: Sendable {
-    /// What came back.
+    /// A response.
     package struct Answer: Sendable {
         package let status: Int
         package let headers: [String: String]
         package let body: Data
 
-        /// The body as a JSON object; empty when it is none.
+        /// The body as a JSON object; empty when it is not one.
         package var json: [String: any Sendable] {
             let object = try? JSONSerialization.jsonObject(with: body)
             return (object as? [String: any Sendable]) ?? [:]
         }
 
-        /// A text member of the body.
+        /// Returns a text member of the body.
         package func text(_ name: String) -> String? { json[name] as? String }
 
-        /// A list of texts of the body.
+        /// Returns a member of the body that is a list of texts.
         package func texts(_ name: String) -> [String]? {
             (json[name] as? [any Sendable])?.compactMap { $0 as? String }
         }
@@ -33,7 +33,7 @@ package final class WireClient: Sendable {
             (json["error"] as? [String: any Sendable])?["message"] as? String
         }
 
-        /// A header, whatever the case of its name.
+        /// Returns a header, regardless of the case of its name.
         package func header(_ name: String) -> String? {
             headers.first { $0.key.lowercased() == name.lowercased() }?.value
         }
@@ -42,11 +42,11 @@ package final class WireClient: Sendable {
     package let base: String
     private let session: URLSession
 
-    /// Speaks to the server at `http://host:port`.
+    /// Makes a client for the server at `http://host:port`.
     package init(base: String) {
         self.base = base
         let configuration = URLSessionConfiguration.ephemeral
-        // Other tests keep the machine busy.
+        // Other tests slow down the machine.
         configuration.timeoutIntervalForRequest = 120
         configuration.httpMaximumConnectionsPerHost = 64
         session = URLSession(configuration: configuration)
@@ -54,7 +54,7 @@ package final class WireClient: Sendable {
 
     /// Sends a request with raw bytes.
     ///
-    /// - Throws: what `URLSession` throws when no answer came.
+    /// - Throws: an error of `URLSession` when there is no response.
     package func send(
         _ method: String, _ path: String, headers: [String: String] = [:], body: Data? = nil
     ) async throws -> Answer {
@@ -76,9 +76,9 @@ package final class WireClient: Sendable {
         return Answer(status: response.statusCode, headers: fields, body: data)
     }
 
-    /// Sends a JSON object, with an access token and an idempotency key when there are any.
+    /// Sends a JSON object, optionally with an access token and an idempotency key.
     ///
-    /// - Throws: what ``send(_:_:headers:body:)`` throws.
+    /// - Throws: as ``send(_:_:headers:body:)``.
     package func call(
         _ method: String, _ path: String, _ members: [String: any Sendable]? = nil,
         token: String? = nil, key: String? = nil, headers: [String: String] = [:]
@@ -89,7 +89,7 @@ package final class WireClient: Sendable {
         var body: Data?
         if let members {
             fields["Content-Type"] = fields["Content-Type"] ?? "application/json"
-            // Two dictionaries that are equal need not have one order, and a repeated request has one body.
+            // Equal dictionaries may differ in order, but a repeated request must have the same body.
             body = try JSONSerialization.data(withJSONObject: members, options: [.sortedKeys])
         }
         return try await send(method, path, headers: fields, body: body)

@@ -6,9 +6,9 @@ package enum CProgram {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("tools/lib/chaos").path
 
-    /// Compiles `tools/lib/chaos/NAME.c` into a directory and gives the path of what came out.
+    /// Compiles `tools/lib/chaos/NAME.c` into a directory and returns the path of the output.
     ///
-    /// - Throws: `TestTimeout` with what the compiler said.
+    /// - Throws: `TestTimeout` with the compiler's output.
     package static func compile(
         _ name: String, into directory: String, asLibrary: Bool = false
     ) async throws -> String {
@@ -27,7 +27,7 @@ package enum CProgram {
 
     /// Makes a directory that every login can read.
     ///
-    /// - Throws: what the file system refuses.
+    /// - Throws: an error of the file system.
     static func makeDirectory() throws -> String {
         let directory = NSTemporaryDirectory() + "ledger-faults-" + UUID().uuidString
         try FileManager.default.createDirectory(

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Thousands of clients in a process of their own (`tools/lib/chaos/crowd.c`).
+/// Thousands of clients in a separate process (`tools/lib/chaos/crowd.c`).
 package final class Crowd: Sendable {
     /// The answers of one kind.
     package struct Times: Sendable, Decodable {
@@ -17,13 +17,13 @@ package final class Crowd: Sendable {
         }
     }
 
-    /// What a crowd that worked was told.
+    /// The results of a crowd of working clients.
     package struct Report: Sendable, Decodable {
         package let connections: Int
         package let seconds: Double
         /// Answers 200.
         package let accepted: Times
-        /// Those of them that came while more was asked.
+        /// Those of them received before the end of the run.
         let acceptedInTime: Int
         /// Answers 503.
         package let refused: Times
@@ -32,14 +32,13 @@ package final class Crowd: Sendable {
         package let firstOther: Int
         /// Connections that ended without an answer.
         package let cut: Int
-        /// Requests that still had no answer when the crowd's patience was over, and how long the oldest
-        /// of them had waited.
+        /// Requests without an answer after the final timeout, and the waiting time of the oldest.
         package let outstanding: Int
         package let outstandingLongestMilliseconds: Double
         package let connectFailures: Int
-        /// Answers 503 that do not say when to come back.
+        /// Answers 503 without `Retry-After`.
         package let withoutRetryAfter: Int
-        /// What the crowd itself has cost.
+        /// The processor time of the crowd itself.
         let cpuSeconds: Double
 
         private enum CodingKeys: String, CodingKey {
@@ -56,9 +55,9 @@ package final class Crowd: Sendable {
         package var acceptedPerSecond: Double { Double(acceptedInTime) / seconds }
     }
 
-    /// Clients that want to be in the way.
+    /// Kinds of malicious clients.
     package enum Nuisance: String, CaseIterable, Sendable {
-        /// Connect and say nothing.
+        /// Connect and send nothing.
         case idle
         /// Send a request a byte a second.
         case drip
@@ -68,8 +67,7 @@ package final class Crowd: Sendable {
         case deaf
     }
 
-    /// How long answers are waited for when nothing is asked any more, in seconds: longer than any may
-    /// take.
+    /// The wait for answers after the last request, in seconds: longer than any answer may take.
     package static let patienceSeconds = 15
 
     private let directory: String
@@ -77,7 +75,7 @@ package final class Crowd: Sendable {
 
     /// Compiles the program.
     ///
-    /// - Throws: `TestTimeout` with what the compiler said.
+    /// - Throws: `TestTimeout` with the compiler's output.
     package init() async throws {
         directory = try CProgram.makeDirectory()
         program = try await CProgram.compile("crowd", into: directory)
@@ -89,7 +87,7 @@ package final class Crowd: Sendable {
 
     /// Sends requests in closed loops: each client waits for its answer, and 100 ms after a 503.
     ///
-    /// - Throws: `TestTimeout` with what the program said.
+    /// - Throws: `TestTimeout` with the program's output.
     package func work(
         on port: Substring, path: String, bodies: [String], connections: Int, seconds: Int,
         patienceSeconds: Int = Crowd.patienceSeconds
@@ -105,9 +103,9 @@ package final class Crowd: Sendable {
         return try JSONDecoder().decode(Report.self, from: Data(process.output.text.utf8))
     }
 
-    /// Lends a crowd that is in the way while the body runs.
+    /// Runs the body beside a crowd of malicious clients.
     ///
-    /// - Throws: `TestTimeout`, or what the body throws.
+    /// - Throws: `TestTimeout`, or an error of the body.
     package func annoy<Value>(
         _ server: ServerProcess, by nuisance: Nuisance, connections: Int,
         while body: () async throws -> Value

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The lines that `tools/chaos` makes its table of.
+/// The lines of the table of `tools/chaos`.
 enum FaultReport {
     private static let variable = "LEDGER_CHAOS_REPORT"
 

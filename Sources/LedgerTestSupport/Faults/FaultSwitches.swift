@@ -4,13 +4,13 @@ internal import Foundation
 ///
 /// `tools/lib/chaos/faults.c`, preloaded into the process, looks for files in a directory.
 package final class FaultSwitches: Sendable {
-    /// What can go wrong.
+    /// The faults.
     package enum Fault: String, CaseIterable, Sendable {
-        /// What would make a file longer fails as on a full disk.
+        /// Writes that extend a file fail as on a full disk.
         case diskFull = "disk-full"
-        /// Flushes and writes wait so many milliseconds.
+        /// Flushes and writes are delayed by a number of milliseconds.
         case diskSlow = "disk-slow"
-        /// The wall clock is so many seconds ahead.
+        /// The wall clock is ahead by a number of seconds.
         case clock
     }
 
@@ -19,7 +19,7 @@ package final class FaultSwitches: Sendable {
 
     /// Compiles the library.
     ///
-    /// - Throws: `TestTimeout` with what the compiler said.
+    /// - Throws: `TestTimeout` with the compiler's output.
     package init() async throws {
         directory = try CProgram.makeDirectory()
         library = try await CProgram.compile("faults", into: directory, asLibrary: true)
@@ -29,16 +29,16 @@ package final class FaultSwitches: Sendable {
         try? FileManager.default.removeItem(atPath: directory)
     }
 
-    /// What a process has to be started with.
+    /// The environment for affected processes.
     package var environment: [String: String] {
         ["LD_PRELOAD": library, "FAULT_DIRECTORY": directory]
     }
 
     /// Switches a fault on.
     ///
-    /// - Throws: what the file system refuses.
+    /// - Throws: an error of the file system.
     package func begin(_ fault: Fault, _ amount: Int = 1) throws {
-        // Beside the directory first, since a half-written number would be another number.
+        // Written elsewhere and renamed, because a partly written number would be another number.
         let path = directory + "/" + fault.rawValue
         try "\(amount)".write(toFile: path, atomically: true, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
@@ -46,7 +46,7 @@ package final class FaultSwitches: Sendable {
 
     /// Switches a fault off.
     ///
-    /// - Throws: what the file system refuses.
+    /// - Throws: an error of the file system.
     package func end(_ fault: Fault) throws {
         try FileManager.default.removeItem(atPath: directory + "/" + fault.rawValue)
     }

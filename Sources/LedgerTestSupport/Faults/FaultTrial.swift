@@ -1,25 +1,25 @@
 internal import Foundation
 internal import Synchronization
 
-/// A fault, some rounds of it, under traffic, on an installation with a cluster of its own.
+/// Some rounds of a fault under traffic, on an installation with its own cluster.
 package final class FaultTrial: Sendable {
-    /// How a trial is set up.
+    /// The setup of a trial.
     package struct Setup: Sendable {
-        /// Rounds in a test run; `LEDGER_CHAOS_ROUNDS` says how many there are in a longer one.
+        /// Rounds in a test run; `LEDGER_CHAOS_ROUNDS` sets them for a longer one.
         package var rounds = 2
-        /// Clients at the same time.
+        /// The number of concurrent clients.
         package var lanes = 8
-        /// Commands that have to be acknowledged before each round; ten times as many in a long one.
+        /// Commands to be acknowledged before each round; ten times as many in a long run.
         package var warmUp = 40
-        /// How long a round may take to serve again.
+        /// The time limit for the recovery in a round.
         package var patience = Duration.seconds(60)
         /// Changes of the claims of the clients' ID tokens.
         package var claims: [String: any Sendable] = [:]
-        /// Answers beside 503 that the fault excuses: status and code.
+        /// Answers other than 503 that the fault excuses: status and code.
         package var excused: Set<String> = []
-        /// Settings of the servers beside the usual ones.
+        /// Additional settings of the servers.
         package var settings: [String: String] = [:]
-        /// The environment of Postgres beside what it needs.
+        /// Additional environment variables of Postgres.
         package var clusterEnvironment: [String: String] = [:]
         /// Whether the servers reach Postgres through a proxy.
         package var isProxied = false
@@ -28,7 +28,7 @@ package final class FaultTrial: Sendable {
         package init() {}
     }
 
-    /// What a trial came to.
+    /// The outcome of a trial.
     package struct Outcome: Sendable {
         package let fault: String
         package let rounds: Int
@@ -36,18 +36,18 @@ package final class FaultTrial: Sendable {
         package let reckoning: Reckoning
         /// Sessions and links that were acknowledged and did not work afterwards.
         package let broken: [String]
-        /// From when it could serve again to when it did, in the slowest round.
+        /// The longest recovery time of a round, from the end of the fault.
         package let recovery: Duration
-        /// The exit status of `verify`, and what it said.
+        /// The exit status and the output of `verify`.
         package let verified: CommandLineTool.Outcome
-        /// What `pg_amcheck --heapallindexed` found; empty when all is well.
+        /// The findings of `pg_amcheck --heapallindexed`; empty without any.
         package let corruption: String
     }
 
     package let cluster: PrivateCluster
     package let deployment: Deployment
     package let traffic: Traffic
-    /// The rounds to go through.
+    /// The rounds to run.
     package let rounds: Range<Int>
     private let setup: Setup
     private let currentProxy: Mutex<FaultyProxy?>
@@ -65,9 +65,9 @@ package final class FaultTrial: Sendable {
         traffic = Traffic(deployment, setup)
     }
 
-    /// Runs a trial; the body starts servers, aims the traffic and goes through the rounds.
+    /// Runs a trial; the body starts servers, directs the traffic and runs the rounds.
     ///
-    /// - Throws: what setting up or the body throws.
+    /// - Throws: an error of the setup or the body.
     package static func run(
         _ fault: String, _ setup: Setup = Setup(), _ body: (FaultTrial) async throws -> Void
     ) async throws -> Outcome {
@@ -103,7 +103,7 @@ package final class FaultTrial: Sendable {
         }
     }
 
-    /// Starts the proxy anew on its port, after it was stopped.
+    /// Starts the stopped proxy again on its port.
     ///
     /// - Throws: `TestTimeout`.
     package func restartProxy() async throws {
@@ -111,7 +111,7 @@ package final class FaultTrial: Sendable {
         currentProxy.withLock { $0 = fresh }
     }
 
-    /// Starts a server and aims all traffic at it.
+    /// Starts a server and directs all traffic to it.
     ///
     /// - Throws: `TestTimeout`.
     package func serve(settings: [String: String] = [:]) async throws -> ServerProcess {
@@ -120,11 +120,11 @@ package final class FaultTrial: Sendable {
         return server
     }
 
-    /// One round: work is acknowledged, the fault comes and goes, and work is acknowledged and read back
-    /// again.
+    /// Runs a round: commands are acknowledged, the fault begins and ends, and commands are acknowledged and
+    /// read back again.
     ///
-    /// - Parameter fault: gives the moment from which nothing is in the way any more.
-    /// - Throws: `TestTimeout`, or what the fault throws.
+    /// - Parameter fault: returns the time of the end of the fault.
+    /// - Throws: `TestTimeout`, or an error of the fault.
     package func round(_ fault: () async throws -> ContinuousClock.Instant) async throws {
         let before = traffic.count.acknowledged
         try await eventually("work to be acknowledged") {
@@ -143,7 +143,7 @@ package final class FaultTrial: Sendable {
         let broken = try await brokenPromises(on: server.client)
         let reckoning = try await Reckoning(traffic.commands, logAt: deployment.superuserURL)
         var verified = try await deployment.tool.run(["verify"])
-        // The projections may still have to catch up.
+        // The projections may still be catching up.
         for _ in 0..<20 where verified.status != 0 {
             try await Task.sleep(for: .milliseconds(500))
             verified = try await deployment.tool.run(["verify"])
@@ -155,7 +155,7 @@ package final class FaultTrial: Sendable {
             corruption: corruption)
     }
 
-    /// Sessions that cannot be refreshed any more, and links that lead elsewhere.
+    /// Returns sessions that can no longer be refreshed, and links to wrong accounts.
     private func brokenPromises(on client: WireClient) async throws -> [String] {
         var broken: [String] = []
         for standing in traffic.standing.shuffled().prefix(60) {

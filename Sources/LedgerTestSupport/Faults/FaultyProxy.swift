@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// A TCP proxy before a local port that can stop forwarding without telling anybody.
+/// A TCP proxy for a local port that can silently stop forwarding.
 ///
-/// A process of its own (`tools/lib/chaos/proxy.c`), so that nothing here can hold it up.
+/// A separate process (`tools/lib/chaos/proxy.c`), so that the tests can't delay it.
 package final class FaultyProxy: Sendable {
     /// The port to connect to.
     package let port: Int
@@ -11,7 +11,7 @@ package final class FaultyProxy: Sendable {
     private let program: String
     private let process: RunningProcess
 
-    /// Starts a proxy; of a port of its own unless one is named.
+    /// Starts a proxy on a port, by default a free one.
     ///
     /// - Throws: `TestTimeout`.
     package init(target: Int, port: Int = 0) async throws {
@@ -33,16 +33,16 @@ package final class FaultyProxy: Sendable {
         try? FileManager.default.removeItem(atPath: directory)
     }
 
-    /// Keeps connections open and lets not a byte through; new connections hang as well.
+    /// Keeps connections open without forwarding anything; new connections hang as well.
     package func hold() { process.send(SIGUSR1) }
 
-    /// Forwards again what was held.
+    /// Resumes forwarding.
     package func forward() { process.send(SIGUSR2) }
 
-    /// Loses the server of every connection, and does not tell its client.
+    /// Drops the server side of every connection without notice to its client.
     package func loseServers() { process.send(SIGHUP) }
 
-    /// Loses the client of every connection, and does not tell its server.
+    /// Drops the client side of every connection without notice to its server.
     package func loseClients() { process.send(SIGALRM) }
 
     /// Ends every connection; new ones are refused.

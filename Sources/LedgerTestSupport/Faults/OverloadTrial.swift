@@ -1,47 +1,47 @@
 internal import Foundation
 internal import Postgres
 
-/// What a crowd was told and what it cost.
+/// The results and costs of a crowd.
 package struct Figures: Sendable {
     package let report: Crowd.Report
-    /// What server, Postgres and crowd have used.
+    /// Processor time of server, Postgres and crowd.
     package let cpuSeconds: Double
-    /// What the processors had nothing to do for meanwhile.
+    /// Idle processor time meanwhile.
     package let idleSeconds: Double
-    /// What the server's memory had grown to.
+    /// The server's peak memory.
     package let memoryMebibytes: Double
 
     var cpuSecondsPerAccepted: Double { cpuSeconds / Double(max(1, report.accepted.count)) }
 
-    /// Accepted requests a second, as a part of another's.
+    /// Returns accepted requests per second relative to another run's.
     package func rate(to peak: Figures) -> Double {
         report.acceptedPerSecond / peak.report.acceptedPerSecond
     }
 
-    /// Accepted requests a second of processor time, as a part of another's.
+    /// Returns accepted requests per second of processor time relative to another run's.
     ///
-    /// Where the processors are what is short, this is the rate without what else the machine did.
+    /// If processors are the bottleneck, this is the rate without the effect of other work on the machine.
     package func economy(to peak: Figures) -> Double {
         peak.cpuSecondsPerAccepted / cpuSecondsPerAccepted
     }
 
-    /// The part that was used of the processor time that there was to use: without what the neighbours
-    /// of a virtual machine and other programs took.
+    /// The used share of the available processor time, without other guests of a virtual machine and other
+    /// programs.
     private var useOfProcessors: Double { cpuSeconds / max(0.001, cpuSeconds + idleSeconds) }
 
-    /// How many processors were kept busy, of those that there were to use.
+    /// The number of busy processors.
     ///
-    /// A service that waits where it could work keeps few busy, at however small a cost for each request.
+    /// A service that waits unnecessarily keeps few busy, even if its cost per request is low.
     package var busyProcessors: Double { Double(CPUTime.processorCount) * useOfProcessors }
 
-    /// Accepted requests a second of the processor time that there was to use, as a part of another's:
-    /// the rate by the clock, on a machine of one's own.
+    /// Returns accepted requests per second of available processor time relative to another run's: the
+    /// rate that a dedicated machine would have.
     package func pace(to peak: Figures) -> Double {
         economy(to: peak) * useOfProcessors / peak.useOfProcessors
     }
 }
 
-/// A server, people who can sign in, and crowds of them.
+/// A server, people who can sign in, and crowds of clients.
 package final class OverloadTrial: Sendable {
     package let deployment: Deployment
     package let server: ServerProcess
@@ -49,14 +49,14 @@ package final class OverloadTrial: Sendable {
     private let cluster: PrivateCluster
     private let bodies: [String]
 
-    /// Whether this is the long round of `tools/overload` and not the short one of a test run.
+    /// Whether this is the long run of `tools/overload`.
     package static var isLong: Bool {
         ProcessInfo.processInfo.environment["LEDGER_OVERLOAD"] == "long"
     }
 
-    /// Lends a server whose people have accounts; none of them is near a budget's end.
+    /// Runs the body with a server and people with accounts, none of them near the end of a budget.
     ///
-    /// - Throws: what setting up or the body throws.
+    /// - Throws: an error of the setup or the body.
     package static func with<Value>(
         people: Int, clusterEnvironment: [String: String] = [:],
         _ body: (OverloadTrial) async throws -> Value
@@ -102,7 +102,7 @@ package final class OverloadTrial: Sendable {
         }
     }
 
-    /// Lets so many people sign in again and again.
+    /// Runs clients that sign in repeatedly.
     ///
     /// - Throws: `TestTimeout`.
     package func signIns(connections: Int, seconds: Int) async throws -> Figures {
@@ -120,9 +120,9 @@ package final class OverloadTrial: Sendable {
         CPUTime.seconds(of: server.process.id) + cluster.cpuSeconds
     }
 
-    /// The memory that the server has used at the most, in MiB.
+    /// Returns the server's peak memory, in MiB.
     ///
-    /// - Throws: what the file system refuses.
+    /// - Throws: an error of the file system.
     package func mostMemory() throws -> Double {
         let status = try String(
             contentsOfFile: "/proc/\(server.process.id)/status", encoding: .utf8)
@@ -131,7 +131,7 @@ package final class OverloadTrial: Sendable {
         return kibibytes / 1_024
     }
 
-    /// How many sign-ins the log holds.
+    /// Returns the number of sign-ins in the log.
     ///
     /// - Throws: `PostgresError`.
     package func signInsInLog() async throws -> Int {
@@ -145,9 +145,9 @@ package final class OverloadTrial: Sendable {
         return Int(count)
     }
 
-    /// Appends what a crowd was told to the report.
+    /// Appends the results of a crowd to the report.
     ///
-    /// - Throws: what the file system refuses.
+    /// - Throws: an error of the file system.
     package func report(_ what: String, _ figures: Figures, peak: Figures) throws {
         let report = figures.report
         try FaultReport.add([

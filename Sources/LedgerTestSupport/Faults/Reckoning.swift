@@ -1,14 +1,14 @@
 internal import Postgres
 
-/// What clients were told, compared with what the log holds.
+/// The comparison of the clients' answers with the log.
 package struct Reckoning: Sendable {
-    /// Commands that a client was told of and whose events are not all there.
+    /// Acknowledged commands without all of their events.
     package private(set) var lost = 0
-    /// Commands whose events are there more than once.
+    /// Commands whose events exist more than once.
     package private(set) var doubled = 0
-    /// Commands that nobody was told of, and of whose events a part is there.
+    /// Commands without an acknowledgement of which only a part of the events exists.
     package private(set) var halves = 0
-    /// What was found, in lines; the first few.
+    /// The first findings, one per line.
     package private(set) var findings: [String] = []
 
     private static let rowsOfRequests = Statement(
@@ -20,7 +20,7 @@ package struct Reckoning: Sendable {
 
     /// Reads the log and compares.
     ///
-    /// - Throws: what the database refuses.
+    /// - Throws: an error of the database.
     package init(_ commands: [TrafficCommand], logAt url: String) async throws {
         let session = Session(url: url, applicationName: "reckoning")
         let rows = try await session.run { connection in

@@ -1,12 +1,12 @@
 internal import Foundation
 internal import Synchronization
 
-/// Clients that keep a service busy and remember every answer.
+/// Clients that keep a service busy and record every answer.
 ///
-/// Each lane is a closed loop: a new person signs up, links, reads the account, refreshes, and then
+/// Each client is a closed loop: a new person signs up, links, reads the account, refreshes, and then
 /// unlinks, signs out or stays.
 package final class Traffic: Sendable {
-    /// A session that must still be good, and the identities that must open its account.
+    /// A session that must still be valid, and the identities that must sign in to its account.
     struct Standing: Sendable {
         let subject: String
         let userID: String
@@ -19,13 +19,13 @@ package final class Traffic: Sendable {
         var count = TrafficCount()
         var commands: [TrafficCommand] = []
         var standing: [Standing] = []
-        /// When the last command that was acknowledged had been sent, by the target's address.
+        /// The sending time of the last acknowledged command, by the target's address.
         var newestCommand: [String: ContinuousClock.Instant] = [:]
-        /// When the last read that was answered had been sent, by the target's address.
+        /// The sending time of the last answered read, by the target's address.
         var newestRead: [String: ContinuousClock.Instant] = [:]
     }
 
-    /// How often a command with an idempotency key is sent at the most.
+    /// The most attempts of a command with an idempotency key.
     static let triesMax = 100
     private static let standingMax = 400
 
@@ -38,7 +38,7 @@ package final class Traffic: Sendable {
     private let excused: Set<String>
     private let state = Mutex(State())
 
-    /// Describes the clients; they start with ``run(while:)``.
+    /// Makes the clients, which start with ``run(while:)``.
     init(_ deployment: Deployment, _ setup: FaultTrial.Setup) {
         google = deployment.google
         apple = deployment.apple
@@ -47,19 +47,19 @@ package final class Traffic: Sendable {
         excused = setup.excused
     }
 
-    /// Sends everything to these servers from now on, each lane to one of them.
+    /// Sends all further requests to these servers, those of each client to one of them.
     package func aim(at servers: [ServerProcess]) {
         state.withLock { $0.targets = servers.map(\.client) }
     }
 
-    /// What the clients were told so far.
+    /// The counts of answers so far.
     package var count: TrafficCount { state.withLock(\.count) }
 
     var commands: [TrafficCommand] { state.withLock(\.commands) }
     var standing: [Standing] { state.withLock(\.standing) }
     var isStopping: Bool { state.withLock(\.isStopping) }
 
-    /// Whether each server has acknowledged a command and answered a read that were sent after a moment.
+    /// Checks whether each server has acknowledged a command and answered a read sent after a time.
     package func isServed(since moment: ContinuousClock.Instant) -> Bool {
         state.withLock { state in
             !state.targets.isEmpty
@@ -71,7 +71,7 @@ package final class Traffic: Sendable {
         }
     }
 
-    /// Keeps the clients going while the body runs, and then lets them finish.
+    /// Runs the clients during the body, and then lets them finish.
     func run<Value: Sendable>(
         while body: () async throws -> Value
     ) async throws -> Value {
@@ -100,12 +100,12 @@ package final class Traffic: Sendable {
         }
     }
 
-    /// An ID token with the claims of this test.
+    /// Makes an ID token with the claims of this test.
     func token(_ provider: TestIdentityProvider, _ subject: String) -> String {
         provider.token(subject: subject, changes: claims)
     }
 
-    /// Sends one request and counts what came back; nil when nothing did.
+    /// Sends a request and counts its answer; nil without an answer.
     func send(
         _ method: String, _ path: String, _ members: [String: any Sendable]? = nil,
         on target: WireClient, token: String? = nil, key: String? = nil, request: String
@@ -150,7 +150,7 @@ package final class Traffic: Sendable {
     func add(_ standing: Standing) {
         state.withLock { state in
             state.standing.append(standing)
-            // The oldest have seen the most; of the rest any will do.
+            // Keeps the oldest, which have been through most faults, and a random part of the rest.
             if state.standing.count > Self.standingMax {
                 state.standing.remove(at: Int.random(in: Self.standingMax / 2..<Self.standingMax))
             }
@@ -161,7 +161,7 @@ package final class Traffic: Sendable {
         state.withLock { $0.count.surprise(line) }
     }
 
-    /// A client's rest after a refusal.
+    /// Waits after a refusal.
     private func pause() async {
         try? await Task.sleep(for: .milliseconds(50))
     }

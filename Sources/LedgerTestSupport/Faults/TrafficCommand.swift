@@ -1,6 +1,6 @@
-/// A command as a client knows it: what it asked, by which requests, and whether it was told yes.
+/// A command from a client's view: its kind, its requests, and whether it was acknowledged.
 package struct TrafficCommand: Sendable {
-    /// What the log holds of a command that was carried out: types of events and their numbers.
+    /// The kinds of commands, with the types and numbers of their events in the log.
     package enum Kind: String, CaseIterable, Sendable {
         case signUp, link, unlink, signOut
 
@@ -18,10 +18,10 @@ package struct TrafficCommand: Sendable {
     /// The ids of its requests: one, or several under one idempotency key.
     var requests: [String]
     var isAcknowledged: Bool
-    /// What the log holds of it when it was carried out.
+    /// The expected events in the log.
     private(set) var events: [String: Int]
 
-    /// Describes a command and what a client was told of it.
+    /// Makes a command with its acknowledgement.
     package init(_ kind: Kind, requests: [String] = [], isAcknowledged: Bool = false) {
         self.kind = kind
         self.requests = requests
@@ -29,7 +29,7 @@ package struct TrafficCommand: Sendable {
         events = kind.events
     }
 
-    /// The same command, which ought to have appended one more event.
+    /// Returns the command with another expected event.
     package func expecting(_ type: String) -> TrafficCommand {
         var command = self
         command.events[type, default: 0] += 1

@@ -1,4 +1,4 @@
-/// What the clients of a fault test were told, all together.
+/// The counts of answers to all clients of a fault test.
 package struct TrafficCount: Sendable {
     /// Answers 200 to commands.
     package var acknowledged = 0
@@ -8,11 +8,11 @@ package struct TrafficCount: Sendable {
     package var unanswered = 0
     /// Answers 503 without `Retry-After`, which are wrong.
     package var withoutRetryAfter = 0
-    /// Answers that a fault does not excuse, each in a line; the first few.
+    /// The first answers that a fault does not excuse, one per line.
     package var surprises: [String] = []
-    /// The longest time to any answer.
+    /// The longest time until any answer.
     package var slowestAnswer = Duration.zero
-    /// The longest time to a 503.
+    /// The longest time until a 503.
     package var slowestRefusal = Duration.zero
     /// The longest time until a connection ended without an answer.
     package var slowestSilence = Duration.zero

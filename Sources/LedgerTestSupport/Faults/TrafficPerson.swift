@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// One person's life in a ``Traffic``: every step waits for the one before it to be acknowledged.
+/// The steps of a person in a ``Traffic``: every step waits for the acknowledgement of the previous one.
 struct TrafficPerson {
     private let traffic: Traffic
     private let number: Int
@@ -41,7 +41,7 @@ struct TrafficPerson {
         }
     }
 
-    /// Sends a command, again and again when it has a key, and remembers what was said.
+    /// Sends a command, repeatedly if it has a key, and records the answers.
     private func carryOut(
         _ kind: TrafficCommand.Kind, _ method: String, _ path: String,
         _ members: [String: any Sendable]? = nil, on target: WireClient, token: String? = nil,
@@ -64,7 +64,7 @@ struct TrafficPerson {
         return nil
     }
 
-    /// Who was told of a link reads it.
+    /// Reads the account after an acknowledged link.
     private func readBack(_ accessToken: String, on target: WireClient) async {
         let answer = await traffic.send(
             "GET", "/v1/account", on: target, token: accessToken, request: UUID().uuidString)
@@ -75,7 +75,7 @@ struct TrafficPerson {
         }
     }
 
-    /// Exchanges a refresh token; nil when it is not known whether that was done.
+    /// Exchanges a refresh token; nil when the outcome is unknown.
     private func refresh(_ token: String, on target: WireClient) async -> String? {
         let answer = await traffic.send(
             "POST", "/v1/auth/refresh", ["refresh_token": token], on: target,
