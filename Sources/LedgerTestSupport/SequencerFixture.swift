@@ -11,10 +11,19 @@ package struct SequencerFixture: Sendable {
     private let faults: FaultList
     private let isProtected: Bool
 
-    /// The keyring of every fixture, so that several can share a database.
-    package static let keyring = WrappingKeyring(
-        currentID: "test", current: SymmetricKey(repeating: 0x5A),
-        macs: MACKeys(current: macKey, former: [nextMACKey]))
+    /// The keyring of every fixture, so that several can share a database; it allows logs without
+    /// protection.
+    package static let keyring = keyring(allowsUnprotected: true)
+
+    /// The same keys for protected logs: it allows no log without protection.
+    package static let strictKeyring = keyring(allowsUnprotected: false)
+
+    private static func keyring(allowsUnprotected: Bool) -> WrappingKeyring {
+        WrappingKeyring(
+            currentID: "test", current: SymmetricKey(repeating: 0x5A),
+            macs: MACKeys(
+                current: macKey, former: [nextMACKey], allowsUnprotected: allowsUnprotected))
+    }
 
     /// The MAC key of every fixture.
     package static let macKey = MACKey(SymmetricKey(repeating: 0xA5))
@@ -46,7 +55,8 @@ package struct SequencerFixture: Sendable {
         // Tests of the sequencer do not depend on time.
         configuration.waitMax = .seconds(600)
         let sequencer = Sequencer(
-            configuration: configuration, policy: { _ in policy }, keyring: keyring,
+            configuration: configuration, policy: { _ in policy },
+            keyring: isProtected ? strictKeyring : keyring,
             onCommit: { _ in }, onFault: { faults.add($0) })
         let fixture = SequencerFixture(
             sequencer: sequencer, database: database, faults: faults, isProtected: isProtected)

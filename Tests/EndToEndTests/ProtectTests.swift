@@ -18,10 +18,16 @@ import Testing
             try await expectVerified(deployment)
             let end = EndOfTraffic()
             let traffic = Task { try await Self.traffic(over: servers, deployment, until: end) }
+            let marker = deployment.path("keys/unprotected-logs")
+            let one = try await deployment.tool.run(["protect", "--tenant", "default"])
+            #expect(one.status == 0, "\(one.output)\(one.errors)")
+            #expect(one.output.contains("its log is now protected from position"))
+            #expect(FileManager.default.fileExists(atPath: marker), "it has seen one tenant only")
             let protected = try await deployment.tool.run(["protect"])
             end.tell()
             #expect(protected.status == 0, "\(protected.output)\(protected.errors)")
-            #expect(protected.output.contains("its log is now protected from position"))
+            #expect(protected.output.contains("every log is protected: \(marker) is removed"))
+            #expect(!FileManager.default.fileExists(atPath: marker))
             #expect(try await traffic.value == [], "nobody was refused")
             #expect(try await Self.codes(database, "mac IS NULL") == ["0", "0", "0", "0"])
             let again = try await deployment.tool.run(["protect"])
@@ -56,6 +62,39 @@ import Testing
             }
             #expect(try await device.refresh().status == 200)
             try await expectVerified(deployment)
+
+            try await Self.removeProtection(database)
+            try await eventually("the server to see that the file is gone") {
+                try await device.refresh().status == 500 ? true : nil
+            }
+        }
+    }
+
+    @Test func `removed protection of a log is detected`() async throws {
+        try await Deployment.with { deployment in
+            let server = try await deployment.serve()
+            var ada = Device(server.client)
+            try await ada.signIn(deployment.google, as: "ada")
+            var thief = Device(server.client)
+            try await thief.signIn(deployment.google, as: "thief")
+            let database = Postgres.Session(url: deployment.superuserURL, applicationName: "test")
+            try await Self.removeProtection(database)
+            let victim = ada.userID
+            try await database.run { connection in
+                try connection.execute(
+                    """
+                    UPDATE identities SET account_id = '\(victim)',
+                        last_account_id = '\(victim)', mac = NULL
+                    WHERE provider_id = 'thief'
+                    """)
+            }
+            await database.close()
+            let refused = try await thief.signIn(deployment.google, as: "thief")
+            #expect(refused.status == 500 && refused.errorCode == "INTERNAL")
+            let found = try await deployment.tool.run(["verify"])
+            #expect(found.status == 1 && found.output.contains("no server has written the head"))
+            let protected = try await deployment.tool.run(["protect"])
+            #expect(protected.status == 1, "\(protected.output)")
         }
     }
 
@@ -150,7 +189,9 @@ import Testing
             let (whole, copy) = (deployment.path("keys"), deployment.path("copy"))
             let settings = ["LEDGER_KEYS": copy]
             try files.copyItem(atPath: whole, toPath: copy)
-            try files.removeItem(atPath: "\(copy)/\(key)")
+            for file in [key, "unprotected-logs"] {
+                try files.removeItem(atPath: "\(copy)/\(file)")
+            }
             let first = try await deployment.serve()
             var ada = Device(first.client)
             #expect(try await ada.signIn(deployment.google, as: "ada").status == 200)
@@ -164,6 +205,8 @@ import Testing
             }
             let made = try files.contentsOfDirectory(atPath: copy).filter { $0.hasPrefix("mac-") }
             #expect(made.count == 1 && made != [key], "it has made a key of its own")
+            let marker = try files.attributesOfItem(atPath: "\(copy)/unprotected-logs")
+            #expect(marker[.posixPermissions] as? Int == 0o600, "and has the same logs count")
             for file in made { try files.removeItem(atPath: "\(copy)/\(file)") }
             try files.copyItem(atPath: "\(whole)/\(key)", toPath: "\(copy)/\(key)")
             try await eventually("the key to be found") {
@@ -214,7 +257,7 @@ import Testing
     // MARK: Support
 
     /// An installation whose log says nothing of MAC keys.
-    private static func with(
+    static func with(
         _ body: (Deployment, Postgres.Session) async throws -> Void
     ) async throws {
         try await Deployment.with { deployment in
@@ -226,10 +269,14 @@ import Testing
                 let bytes = try #require(FileManager.default.contents(atPath: path))
                 return (id: id, key: try #require(SymmetricKey(bytes: Array(bytes))))
             }
+            #expect(
+                FileManager.default.createFile(
+                    atPath: deployment.path("keys/unprotected-logs"), contents: nil,
+                    attributes: [.posixPermissions: 0o600]))
             let encryption = try key("encryption-")
             let keyring = WrappingKeyring(
                 currentID: encryption.id, current: encryption.key,
-                macs: MACKeys(current: MACKey(try key("mac-").key)))
+                macs: MACKeys(current: MACKey(try key("mac-").key), allowsUnprotected: true))
             let url = try #require(deployment.tool.environment["DATABASE_URL"])
             let sequencer = Sequencer(
                 configuration: SequencerConfiguration(url: url), policy: { _ in nil },
@@ -296,6 +343,19 @@ import Testing
             UNION ALL SELECT count(*) FILTER (WHERE \(condition) AND revoked_at IS NULL)::text
                 FROM api_keys
             """)
+    }
+
+    /// Removes what columns say of the log's protection, as the owner of the tables can.
+    private static func removeProtection(_ database: Postgres.Session) async throws {
+        try await database.run { connection in
+            try connection.execute(
+                """
+                ALTER EVENT TRIGGER ledger_guard_ddl DISABLE;
+                ALTER TABLE events DISABLE TRIGGER USER;
+                UPDATE events SET schema_version = 1;
+                UPDATE ledger_head SET mac = NULL, protected_from = NULL
+                """)
+        }
     }
 
     private static func protectedFrom(_ database: Postgres.Session) async throws -> String? {

@@ -1,3 +1,4 @@
+import Foundation
 import LedgerTestSupport
 import Postgres
 import Testing
@@ -100,6 +101,44 @@ import Testing
                 #expect(found.status == 1 && found.output.contains(", macs: "), "\(found.output)")
                 try await exchange(position, on: deployment)
             }
+            #expect(try await tool.run(["verify"]).status == 0)
+        }
+    }
+
+    @Test func `a backup from before 'protect' counts once an operator says so`() async throws {
+        try await ProtectTests.with { deployment, _ in
+            let tool = tool(of: deployment)
+            var server = try await deployment.serve()
+            var ada = Device(server.client)
+            try await ada.signIn(deployment.apple, as: "ada")
+            try await server.stop()
+            #expect(try await tool.run(["seal", "--once"]).status == 0)
+            try await run(Self.backUp, on: deployment)
+            #expect(try await tool.run(["protect"]).status == 0)
+            #expect(try await tool.run(["seal", "--once"]).status == 0)
+            try await run(Self.restore, on: deployment)
+
+            server = try await deployment.serve()
+            ada = Device(server.client)
+            #expect(try await ada.signIn(deployment.apple, as: "ada").status == 500)
+            try await server.stop()
+            for arguments in [["restore-check"], ["restore-check", "--accept"]] {
+                let found = try await tool.run(arguments)
+                #expect(found.status == 1 && found.output.contains("UNPROTECTED: "), "\(found)")
+            }
+            #expect(try await tool.run(["protect"]).status == 1)
+            let marker = deployment.path("keys/unprotected-logs")
+            #expect(FileManager.default.createFile(atPath: marker, contents: nil))
+            let accepted = try await tool.run(["restore-check", "--accept"])
+            #expect(accepted.status == 0, "\(accepted.output)\(accepted.errors)")
+            server = try await deployment.serve()
+            ada = Device(server.client)
+            #expect(try await ada.signIn(deployment.apple, as: "ada").status == 200)
+            try await eventually("the read models to go on") {
+                try await tool.run(["protect"]).status == 0 ? true : nil
+            }
+            #expect(!FileManager.default.fileExists(atPath: marker))
+            #expect(try await tool.run(["seal", "--once"]).status == 0)
             #expect(try await tool.run(["verify"]).status == 0)
         }
     }

@@ -104,7 +104,7 @@ enum AccessStatements {
         guard try !result.isNull(row, 9) else { return false }
         do {
             return try HeadLoad.readCodes(result, row, from: 9, of: tenant, keys: codes)
-                .protectedFrom == nil
+                .acceptsRowsWithoutCodes
         } catch is BatchFault {
             return false
         }

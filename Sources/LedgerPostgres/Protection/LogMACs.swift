@@ -36,12 +36,15 @@ struct LogMACs {
     ///   - head: The row's content.
     ///   - stored: The row's code; nil if no server of this release has written it.
     ///   - isMarked: Whether the log says that it is protected, and the head does not.
-    /// - Throws: `BatchFault.damaged` if no holder of the key has written the row, or it was
-    ///   written before the log was protected.
+    /// - Throws: `BatchFault.damaged` if no holder of the key has written the row, it was written
+    ///   before the log was protected, or it has no protection and every log must have it.
     mutating func load(
         _ head: Head, stored: [UInt8]?, isMarked: Bool
     ) throws(BatchFault) {
-        guard !isMarked else { throw .damaged("ledger_head.mac of tenant \(tenant)") }
+        let isNew = head.nextPosition.value == 0 && head.log == nil
+        guard !isMarked,
+            isNew || keys.allowsUnprotected || (stored != nil && head.protectedFrom != nil)
+        else { throw .damaged("ledger_head.mac of tenant \(tenant)") }
         if let stored {
             guard let mac = MAC(stored), let used = keys.key(mac.key),
                 used.code(of: .head(head, of: tenant)).matches(mac)
@@ -98,9 +101,12 @@ struct LogMACs {
         try keyInUse().code(of: message).bytes
     }
 
-    /// Checks a row's stored code; a row without one is valid while the log is not protected.
+    /// Whether a row without a code is valid: while the log is not protected, and need not be.
+    var acceptsRowsWithoutCodes: Bool { protectedFrom == nil && keys.allowsUnprotected }
+
+    /// Checks a row's stored code.
     func accept(_ stored: [UInt8]?, of message: @autoclosure () -> MACMessage) -> Bool {
-        guard let stored else { return protectedFrom == nil }
+        guard let stored else { return acceptsRowsWithoutCodes }
         return keys.accept(stored, of: message())
     }
 

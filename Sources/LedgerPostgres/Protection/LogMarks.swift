@@ -95,9 +95,19 @@ struct LogMarks: Sendable {
     /// Nothing is checked before ``protectedFrom``, nor in a range that has ended and whose key is
     /// no longer available: the root in the next mark covers those events.
     /// - Returns: Whether a key authenticates it.
-    /// - Throws: `LogDamage` for an event that no holder of the key has appended at this position.
+    /// - Throws: `LogDamage` for an event that no holder of the key has appended at this position,
+    ///   and for every event of a log that must be protected and does not say so.
     @discardableResult
     func check(
+        _ stored: [UInt8]?, at position: LogPosition, leaf: Digest
+    ) throws(LogDamage) -> Bool {
+        if ranges.isEmpty, doubted == nil, !keys.allowsUnprotected, !keys.isEmpty {
+            throw LogDamage(position: position, fault: "the log does not say that it is protected")
+        }
+        return try checkCode(stored, at: position, leaf: leaf)
+    }
+
+    private func checkCode(
         _ stored: [UInt8]?, at position: LogPosition, leaf: Digest
     ) throws(LogDamage) -> Bool {
         if let doubted, position > doubted {
@@ -154,7 +164,7 @@ struct LogMarks: Sendable {
         }
         guard doubted == nil else { return self = before }
         do throws(LogDamage) {
-            try check(stored, at: position, leaf: leaf)
+            _ = try checkCode(stored, at: position, leaf: leaf)
         } catch {
             // A statement under a key destroyed since is covered by the root in the next one;
             // without the key of the last range it is not used.

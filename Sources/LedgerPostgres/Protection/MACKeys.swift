@@ -7,6 +7,7 @@ package final class MACKeys: Sendable {
     private struct Content {
         var current: MACKey?
         var keys: [MACKey.ID: MACKey]
+        var allowsUnprotected: Bool
     }
 
     private let content: Mutex<Content>
@@ -23,12 +24,14 @@ package final class MACKeys: Sendable {
     /// - Parameters:
     ///   - current: The key of new logs; nil for a process that appends nothing.
     ///   - former: Other keys whose codes are still valid.
-    package init(current: MACKey?, former: [MACKey] = []) {
+    ///   - allowsUnprotected: Whether logs and rows without protection are valid.
+    package init(current: MACKey?, former: [MACKey] = [], allowsUnprotected: Bool = false) {
         let all = former + [current].compactMap(\.self)
         content = Mutex(
             Content(
                 current: current,
-                keys: Dictionary(all.map { ($0.id, $0) }, uniquingKeysWith: { _, last in last })))
+                keys: Dictionary(all.map { ($0.id, $0) }, uniquingKeysWith: { _, last in last }),
+                allowsUnprotected: allowsUnprotected))
     }
 
     /// The key of new logs.
@@ -36,6 +39,11 @@ package final class MACKeys: Sendable {
 
     /// The ids of all keys.
     package var ids: Set<MACKey.ID> { Set(content.withLock(\.keys).keys) }
+
+    /// Whether logs and rows without protection, of an earlier release, are valid.
+    ///
+    /// The key directory decides, since an attacker with the database can change all that it says.
+    package var allowsUnprotected: Bool { content.withLock(\.allowsUnprotected) }
 
     /// Whether there is no key, so that nothing can be checked.
     package var isEmpty: Bool { content.withLock(\.keys).isEmpty }

@@ -20,13 +20,14 @@ extension TenantVerification {
         let name = Parameter.text(tenant.description)
         report.count(.apiKeys, try connection.query(Self.keyCount, [name]).int8(0, 0))
         let marked = try LogMarks.read(of: tenant, keys: keys, on: connection).protectedFrom
+        let mustHaveCodes = marked != nil || !keys.allowsUnprotected
         let head = try connection.query(Self.headCodes, [name])
-        guard head.rowCount == 1 else { return RowCodes(keys: keys, isProtected: marked != nil) }
+        guard head.rowCount == 1 else { return RowCodes(keys: keys, isProtected: mustHaveCodes) }
         do {
             let said = try HeadLoad.readCodes(head, 0, from: 0, of: tenant, keys: keys)
                 .protectedFrom
             if said != marked { add(.head, marked, "protected_from is not what the log says") }
-            return RowCodes(keys: keys, isProtected: said != nil || marked != nil)
+            return RowCodes(keys: keys, isProtected: said != nil || mustHaveCodes)
         } catch let error as PostgresError {
             guard case .unexpectedResult = error else { throw error }
             add(.head, nil, "the head cannot be read")

@@ -15,7 +15,9 @@ enum ProtectCommand {
             problem, nothing is changed. Then the rows of decision state get MACs with the current MAC key,
             with the login of LEDGER_MIGRATE_URL, and KeyRotated in the log states the position from which
             every event has a MAC and the Merkle root of all earlier entries. From then on servers refuse data
-            without a valid MAC. An interrupted run continues when the command is repeated.
+            without a valid MAC. Once the log of every tenant is protected, the file 'unprotected-logs' is
+            removed from LEDGER_KEYS, and servers accept no log without protection any more, whatever the
+            database says. An interrupted run continues when the command is repeated.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -50,6 +52,10 @@ enum ProtectCommand {
         }
         await protection.close()
         await verifier.close()
+        if isWhole, only == nil, try directory.endUnprotectedLogs() {
+            Terminal.print(
+                "every log is protected: \(directory.path(of: .unprotectedLogs)) is removed\n")
+        }
         return isWhole ? .success : .fault
     }
 

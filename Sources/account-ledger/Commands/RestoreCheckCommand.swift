@@ -48,9 +48,15 @@ enum RestoreCheckCommand {
         let gone = only == nil ? try gone(from: tenants, directory) : []
         var isWhole = gone.isEmpty
         Terminal.print(gone.joined())
+        let refused = try refusedLogs(environment, url: url)
         for tenant in tenants {
             let report = try check(tenant, directory, url: url)
             Terminal.print(text(of: report))
+            if let fault = refused[tenant] {
+                Terminal.print(fault)
+                isWhole = false
+                continue
+            }
             guard !report.isWhole else { continue }
             guard arguments.has("accept") else {
                 isWhole = false
@@ -94,6 +100,24 @@ enum RestoreCheckCommand {
         } catch {
             throw Fault("\(Setting.sealerState.name): \(error)")
         }
+    }
+
+    /// What there is to say of logs that servers refuse, because the key directory has it that every log is
+    /// protected: only somebody who has the directory can say that it is a backup from before that.
+    private static func refusedLogs(
+        _ environment: Environment, url: String
+    ) throws(Fault) -> [TenantID: String] {
+        guard let path = environment.given(.keys) else { return [:] }
+        let directory = KeyDirectory(path: path)
+        guard let macs = try directory.loadMACKeys(), !macs.allowsUnprotected else { return [:] }
+        let book = try OpenedTenants.read(url: url)
+        let text = """
+              UNPROTECTED: the log does not say that it is protected, and servers refuse it; after a
+              restore of a backup from before 'protect', make the file \(directory.path(of: .unprotectedLogs)),
+              run this command again, start the servers, and run protect
+
+            """
+        return book.facts.filter { book.keys(of: .mac, in: $0.key).isEmpty }.mapValues { _ in text }
     }
 
     private static func check(

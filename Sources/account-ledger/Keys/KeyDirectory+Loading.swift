@@ -28,7 +28,7 @@ extension KeyDirectory {
             case .encryption(let id): encryption[id] = try encryptionKey(file, id: id)
             case .mac(let id): macs[id] = try macKey(file, id: id)
             case .refresh: refresh = try symmetricKey(file)
-            case .developmentProvider, .current: break
+            case .developmentProvider, .current, .unprotectedLogs: break
             }
         }
         if tokens.isEmpty, encryption.isEmpty, refresh == nil { return nil }
@@ -45,7 +45,7 @@ extension KeyDirectory {
             wrapping: WrappingKeyring(
                 currentID: encryptionID, current: wrapping,
                 former: encryption.filter { $0.key != encryptionID },
-                macs: try macKeys(macs, choice, at: now)),
+                macs: try macKeys(macs, choice, among: files, at: now)),
             refresh: refresh, announcedTokenID: choice.lastID(of: .token) ?? tokenID,
             announcedEncryptionID: choice.lastID(of: .encryption) ?? encryptionID)
     }
@@ -81,11 +81,13 @@ extension KeyDirectory {
 
     /// Loads the MAC keys; nil for a directory of a former release.
     private func macKeys(
-        _ keys: [String: MACKey], _ choice: KeyChoice, at now: Timestamp
+        _ keys: [String: MACKey], _ choice: KeyChoice, among files: [KeyFile], at now: Timestamp
     ) throws(Fault) -> MACKeys {
         guard !keys.isEmpty else { return MACKeys(current: nil) }
         let id = try current(.mac, among: keys.keys, choice, at: now)
-        return MACKeys(current: keys[id], former: keys.filter { $0.key != id }.map(\.value))
+        return MACKeys(
+            current: keys[id], former: keys.filter { $0.key != id }.map(\.value),
+            allowsUnprotected: files.contains(.unprotectedLogs))
     }
 
     /// Loads only the MAC keys of a directory, which may hold no others; nil when it has none.
@@ -97,7 +99,7 @@ extension KeyDirectory {
         for case .mac(let id) in files { keys[id] = try macKey(.mac(id: id), id: id) }
         guard !keys.isEmpty else { return nil }
         let choice = try files.contains(.current) ? readChoice() : KeyChoice()
-        return try macKeys(keys, choice, at: .now)
+        return try macKeys(keys, choice, among: files, at: .now)
     }
 
     private func symmetricKey(_ file: KeyFile) throws(Fault) -> SymmetricKey {

@@ -51,13 +51,37 @@ extension KeyDirectory {
         return keys
     }
 
-    /// Loads the keys, and creates the first MAC key in a directory of a former release.
+    /// Loads the keys, and creates the first MAC key in a directory of a former release: logs
+    /// without protection are then valid until `protect` has finished.
     func loadWithMACKey() throws(Fault) -> Keys? {
         guard let keys = try load(), keys.wrapping.macs.isEmpty else { return try load() }
         return try whileLocked { () throws(Fault) in
-            if try load()?.wrapping.macs.isEmpty ?? true { _ = try writeMACKey() }
+            if try load()?.wrapping.macs.isEmpty ?? true {
+                // Before the key, so that no directory has the key and lacks this file.
+                if try !(list() ?? []).contains(.unprotectedLogs) {
+                    try write([], to: .unprotectedLogs)
+                }
+                _ = try writeMACKey()
+            }
             return try load()
         }
+    }
+
+    /// Ends the validity of logs without protection; the caller holds the lock.
+    ///
+    /// - Returns: Whether they were valid.
+    func endUnprotectedLogs() throws(Fault) -> Bool {
+        guard try (list() ?? []).contains(.unprotectedLogs) else { return false }
+        let place = path(of: .unprotectedLogs)
+        do {
+            try FileManager.default.removeItem(atPath: place)
+            let directory = FileHandle(forReadingAtPath: path)
+            try directory?.synchronize()
+            try directory?.close()
+        } catch {
+            throw fault("\(place) can't be removed")
+        }
+        return true
     }
 
     /// Writes a new MAC key and returns its id.

@@ -79,7 +79,7 @@ extension KeyDirectory {
             case (.token(let id), .token), (.encryption(let id), .encryption), (.mac(let id), .mac):
                 id
             case (.token, _), (.encryption, _), (.mac, _), (.refresh, _), (.developmentProvider, _),
-                (.current, _):
+                (.current, _), (.unprotectedLogs, _):
                 nil
             }
         }

@@ -14,6 +14,8 @@ enum KeyFile: Hashable {
     case developmentProvider(name: String)
     /// The keys in use, where a kind has several.
     case current
+    /// An empty file: there may be logs without protection, which a former release began.
+    case unprotectedLogs
 
     var name: String {
         switch self {
@@ -23,6 +25,7 @@ enum KeyFile: Hashable {
         case .refresh: "refresh.key"
         case .developmentProvider(let name): "dev-idp-\(name).jwk"
         case .current: "current"
+        case .unprotectedLogs: "unprotected-logs"
         }
     }
 
@@ -31,6 +34,7 @@ enum KeyFile: Hashable {
         switch name {
         case KeyFile.refresh.name: self = .refresh
         case KeyFile.current.name: self = .current
+        case KeyFile.unprotectedLogs.name: self = .unprotectedLogs
         default:
             if let id = Self.middle(of: name, between: "token-", and: ".jwk") {
                 self = .token(id: id)

@@ -62,6 +62,7 @@ final class LiveKeys: Sendable {
             }
             if keys.wrapping.currentID != wrapping.currentID || keys.wrapping.ids != wrapping.ids
                 || keys.wrapping.macs.ids != wrapping.macs.ids
+                || keys.wrapping.macs.allowsUnprotected != wrapping.macs.allowsUnprotected
             {
                 wrapping.use(keys.wrapping)
                 log.write(

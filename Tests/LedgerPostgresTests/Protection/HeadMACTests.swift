@@ -35,6 +35,51 @@ import Testing
         }
     }
 
+    /// Changes to a log by the owner of the tables or a superuser, beside that of an identity.
+    private static let takenOff = [
+        """
+        UPDATE events SET schema_version = 1 WHERE position = 0 AND tenant_id = 'default';
+        UPDATE ledger_head SET mac = NULL, protected_from = NULL WHERE tenant_id = 'default'
+        """,
+        """
+        DELETE FROM events WHERE tenant_id = 'default';
+        UPDATE ledger_head SET mac = NULL, protected_from = NULL, next_position = 0
+        WHERE tenant_id = 'default'
+        """,
+        """
+        DELETE FROM events WHERE tenant_id = 'default';
+        UPDATE ledger_head SET mac = NULL, protected_from = NULL, next_position = 0, log_id = NULL
+        WHERE tenant_id = 'default'
+        """,
+    ]
+
+    @Test(arguments: takenOff)
+    func `removing the protection of a log hands no account over`(change: String) async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database, isProtected: true) { fixture in
+                let acme = try #require(TenantID("acme"))
+                try await fixture.open(acme)
+                let ada = try await fixture.signIn(subject("google", "ada"))
+                _ = try await fixture.signIn(subject("google", "thief"))
+                try await database.asSuperuser.execute(
+                    """
+                    ALTER EVENT TRIGGER ledger_guard_ddl DISABLE;
+                    ALTER TABLE events DISABLE TRIGGER USER;
+                    \(change);
+                    UPDATE identities SET account_id = '\(ada.account)',
+                        last_account_id = '\(ada.account)', mac = NULL
+                    WHERE provider_id = 'thief'
+                    """)
+                await #expect(throws: LedgerFault.internalFailure) {
+                    _ = try await fixture.signIn(subject("google", "thief"))
+                }
+                #expect(fixture.reportedFaults.contains { $0.contains(".mac of tenant default") })
+                var neighbour = Story(fixture.sequencer, tenant: acme, seed: 2)
+                _ = try await neighbour.signIn("google", "zoe")
+            }
+        }
+    }
+
     @Test func `a server of an earlier release can append nothing`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { _ in

@@ -121,6 +121,17 @@ extension Tampering {
             sql:
                 "UPDATE ledger_head SET last_recorded_at = '2099-01-01' WHERE tenant_id = 'default'"
         ),
+        Tampering(
+            "the log's protection is removed, and an identity moved to another account", at: 2,
+            sql: """
+                UPDATE events SET schema_version = 1 WHERE position = 0 AND tenant_id = 'default';
+                UPDATE ledger_head SET mac = NULL, protected_from = NULL
+                WHERE tenant_id = 'default';
+                UPDATE identities i SET account_id = a.account_id, last_account_id = a.account_id,
+                    mac = NULL
+                FROM accounts a WHERE i.provider_id = 'ada' AND a.opened_position = 5
+                    AND a.tenant_id = i.tenant_id
+                """),
     ]
 
     static let ofSeals = [

@@ -10,7 +10,9 @@ extension Witnesses {
     static func commands(
         to ledger: PreparedLedger
     ) async throws -> (verdict: Verdict, faults: [String]) {
-        try await SequencerFixture.with(ledger.database, opensLedger: false) { fixture in
+        try await SequencerFixture.with(
+            ledger.database, isProtected: true, opensLedger: false
+        ) { fixture in
             var probe = ServerProbe(ledger, fixture)
             try await probe.signIn(
                 "apple ada", "google ada-g", "facebook bob", "google carol", "facebook dave",
@@ -41,7 +43,7 @@ extension Witnesses {
         let projector = ledger.database.projector()
         if try await projector.status().contains(where: { $0.failure != nil }) { return .yes }
         let rebuild = Rebuild(
-            url: ledger.database.runtimeURL, keyring: SequencerFixture.keyring)
+            url: ledger.database.runtimeURL, keyring: SequencerFixture.strictKeyring)
         var isFound = false
         do {
             for projection in ProjectionName.allCases {
@@ -69,7 +71,7 @@ extension Witnesses {
 
     private static func stopsPages(of ledger: PreparedLedger) async throws -> Bool {
         let reads = EventReads(
-            url: ledger.database.runtimeURL, keyring: SequencerFixture.keyring
+            url: ledger.database.runtimeURL, keyring: SequencerFixture.strictKeyring
         ) { _ in }
         let isStopped: Bool
         do {
@@ -85,7 +87,8 @@ extension Witnesses {
 
     private static func stopsWebhooks(of ledger: PreparedLedger) async throws -> Bool {
         let store = DispatcherStore(
-            url: ledger.database.runtimeURL, keyring: SequencerFixture.keyring, leaseSeconds: 10)
+            url: ledger.database.runtimeURL, keyring: SequencerFixture.strictKeyring,
+            leaseSeconds: 10)
         let endpoint = LeasedWebhook(
             tenant: .default, id: WebhookID(bits: 1), lease: EntityID(bits: 1))
         let first = try await store.look(
@@ -162,7 +165,7 @@ private struct ServerProbe {
     mutating func useKeys() async throws {
         let ids = try await ledger.database.rows("key_id::text]) FROM api_keys")
         let gate = AccessGate(
-            url: ledger.database.runtimeURL, macs: SequencerFixture.keyring.macs
+            url: ledger.database.runtimeURL, macs: SequencerFixture.strictKeyring.macs
         ) { _ in }
         let running = Task { await gate.run() }
         for id in ids.compactMap({ APIKeyID($0) }) {

@@ -50,7 +50,7 @@ struct Witnesses: CustomStringConvertible {
     init(of ledger: PreparedLedger) async throws {
         isGuarded = try await Self.level(of: ledger) >= .triggers
         let trust = try Self.trust(in: ledger.copied)
-        async let keyed = Self.verify(ledger, SequencerFixture.keyring, trust)
+        async let keyed = Self.verify(ledger, SequencerFixture.strictKeyring, trust)
         async let plain = Self.verify(ledger, nil, trust)
         let (withKeys, without) = try await (keyed, plain)
         findings = withKeys.findings
