@@ -143,6 +143,30 @@ import Testing
         }
     }
 
+    @Test func `a rotation after a restore makes a key that every log names`() async throws {
+        try await withSealedLog { deployment, tool in
+            #expect(try await tool.run(["tenant", "create", "acme"]).status == 0)
+            #expect(try await tool.run(["seal", "--once"]).status == 0)
+            try await run(Self.backUp, on: deployment)
+            let server = try await deployment.serve()
+            var bob = Device(server.client)
+            try await bob.signIn(deployment.google, as: "bob")
+            try await server.stop()
+            #expect(try await tool.run(["seal", "--once"]).status == 0)
+            try await run(Self.restore, on: deployment)
+            let accepted = try await tool.run(["restore-check", "--accept"])
+            #expect(accepted.status == 0, "\(accepted.output)\(accepted.errors)")
+            let inUse = "SELECT encode(substr(mac, 1, 4), 'hex') FROM ledger_head"
+            let former = Set(try await texts(inUse, on: deployment))
+            #expect(former.count == 2, "only the restored log has another key")
+            let rotated = try await tool.run(["keys", "rotate", "mac"])
+            #expect(rotated.status == 0, "\(rotated.output)\(rotated.errors)")
+            let new = Set(try await texts(inUse, on: deployment))
+            #expect(new.count == 1 && new.isDisjoint(with: former), "\(new), \(former)")
+            #expect(try await tool.run(["verify"]).status == 0)
+        }
+    }
+
     /// Puts the event that was lost in a place of the one that is there now, and the other way round.
     private func exchange(_ position: Int, on deployment: Deployment) async throws {
         try await run(

@@ -32,7 +32,7 @@ enum KeysRotateCommand {
             encryption: wraps the keys of accounts opened from then on; 'keys rewrap' rewraps the others,
             after which the old key can be removed.
             mac: authenticates events and decision state. Used immediately; the old key is still needed to
-            verify what it authenticated.
+            verify what it authenticated. After an interrupted run, the command creates another key.
             checkpoint: signs the checkpoints of every log in the directory of LEDGER_SEALER_STATE, beside the
             former key until --retire; auditors get the new public key meanwhile.
             """)

@@ -9,37 +9,47 @@ struct MACKeyRotation {
     let url: String
     let directory: KeyDirectory
 
-    /// Creates a key, unless one exists that some log does not name yet, and records it in every protected log.
+    /// Creates a key, and records it in every protected log.
     ///
-    /// The caller holds the directory's lock.
+    /// It never uses an existing key, even if some logs do not name it yet: that may be the key of
+    /// a restore, and leaked since. The caller holds the directory's lock.
     /// - Returns: the key, and the tenants whose logs now name it.
     func run(_ book: OpenedTenants) async throws -> (key: String, tenants: [TenantID]) {
         let protected = book.facts.keys.filter { !book.keys(of: .mac, in: $0).isEmpty }.sorted()
         guard !protected.isEmpty else {
             throw Fault("no log is protected yet; run \(Syntax.program) protect")
         }
-        let now = Timestamp.now
-        let last = try directory.choice(at: now).lastID(of: .mac) ?? ""
-        let behind = protected.filter { book.keys(of: .mac, in: $0).last != last }
-        let key = behind.isEmpty ? try directory.add(.mac, from: now, now: now) : last
-        let tenants = behind.isEmpty ? protected : behind
-        try await append(key, to: tenants, book)
-        return (key, tenants)
+        return (try await run(book, of: protected), protected)
     }
 
-    /// Records a key in the logs of some tenants.
-    func append(_ key: String, to tenants: [TenantID], _ book: OpenedTenants) async throws {
-        guard let macs = try directory.loadMACKeys() else {
-            throw directory.fault("\(directory.path) holds no MAC key")
-        }
-        var facts: [TenantID: KeyRotated] = [:]
+    /// Creates a key, and records it in the logs of some tenants.
+    ///
+    /// - Returns: the key.
+    func run(_ book: OpenedTenants, of tenants: [TenantID]) async throws -> String {
+        // Before the key is created, so that a damaged log leaves no unused key behind.
+        let former = try macKeys()
+        var prefixes: [TenantID: KeyRotated.Prefix] = [:]
         for tenant in tenants {
-            let prefix = try SchemaCheck.withConnection(to: url) {
-                try LogRoot.read(of: tenant, keys: macs, on: $0).prefix
+            prefixes[tenant] = try SchemaCheck.withConnection(to: url) {
+                try LogRoot.read(of: tenant, keys: former, on: $0).prefix
             }
+        }
+        let now = Timestamp.now
+        let key = try directory.add(.mac, from: now, now: now)
+        var facts: [TenantID: KeyRotated] = [:]
+        for (tenant, prefix) in prefixes {
             facts[tenant] = KeyRotated(
                 macKey: key, former: book.keys(of: .mac, in: tenant).last, after: prefix)
         }
-        try await KeyRotation(url: url, keyring: AdministeredCommand.keyring(macs)).append(facts)
+        let keyring = AdministeredCommand.keyring(try macKeys())
+        try await KeyRotation(url: url, keyring: keyring).append(facts)
+        return key
+    }
+
+    private func macKeys() throws(Fault) -> MACKeys {
+        guard let macs = try directory.loadMACKeys() else {
+            throw directory.fault("\(directory.path) holds no MAC key")
+        }
+        return macs
     }
 }

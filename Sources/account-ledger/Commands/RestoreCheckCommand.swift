@@ -183,9 +183,7 @@ enum RestoreCheckCommand {
         defer { try? lock.close() }
         let book = try OpenedTenants.read(url: url)
         guard !book.keys(of: .mac, in: tenant).isEmpty else { return }
-        let now = Timestamp.now
-        let key = try directory.add(.mac, from: now, now: now)
-        try await MACKeyRotation(url: url, directory: directory).append(key, to: [tenant], book)
+        let key = try await MACKeyRotation(url: url, directory: directory).run(book, of: [tenant])
         Terminal.print("  MAC key \(key) now authenticates new events\n")
     }
 
