@@ -93,7 +93,8 @@ struct LogMarks: Sendable {
     /// Checks the code of an event.
     ///
     /// Nothing is checked before ``protectedFrom``, nor in a range that has ended and whose key is
-    /// no longer available: the root in the next mark covers those events.
+    /// no longer available: the root in the next mark covers those events up to its size, and signed
+    /// checkpoints those after it.
     /// - Returns: Whether a key authenticates it.
     /// - Throws: `LogDamage` for an event that no holder of the key has appended at this position,
     ///   and for every event of a log that must be protected and does not say so.
