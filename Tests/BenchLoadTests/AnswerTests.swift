@@ -2,7 +2,7 @@ import Testing
 
 @testable import ledger_bench_load
 
-/// Where an answer ends, and what the figures are made of.
+/// The end of an answer, and the computation of the figures.
 @Suite struct AnswerTests {
     private static let whole = Array(
         "HTTP/1.1 204 No Content\r\nDate: now\r\ncontent-LENGTH: 5\r\nX: y\r\n\r\nhello".utf8)
@@ -16,7 +16,7 @@ import Testing
         #expect(Array(Self.whole[answer.body]) == Array("hello".utf8))
     }
 
-    @Test func `what comes after an answer is not its body`() throws {
+    @Test func `bytes after an answer are not its body`() throws {
         let bytes = Self.whole + Array("HTTP/1.1".utf8)
         let answer = try #require(try Answer(bytes, count: bytes.count))
         #expect(answer.body.upperBound == Self.whole.count)
@@ -26,7 +26,7 @@ import Testing
         "HTTP/1.1 200 OK\r\nX: y\r\n\r\n", "HTTP/1.1 abc OK\r\nContent-Length: 1\r\n\r\nx",
         String(repeating: "x", count: 9_000),
     ])
-    func `what is no answer of ours is refused`(text: String) {
+    func `a malformed answer is refused`(text: String) {
         let bytes = Array(text.utf8)
         #expect(throws: LoadFailure.self) { try Answer(bytes, count: bytes.count) }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ledger_bench_load
 
-/// What the load of `tools/bench` sends, counts and refuses to count.
+/// The requests and counts of the load generator of `tools/bench`.
 @Suite struct LoadRunTests {
     @Test func `every request is sent once, and every answer is counted`() async throws {
         let seen = Mutex<[String: Int]>([:])
@@ -108,7 +108,7 @@ import Testing
     }
 }
 
-/// What a run leaves behind.
+/// The output of a run.
 private struct Finished {
     let figures: LoadFigures
     let kept: [String]

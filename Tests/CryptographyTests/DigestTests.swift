@@ -24,7 +24,7 @@ import Testing
         #expect(SHA256.hash([1, 2], [], [3]) == SHA256.hash([1, 2, 3]))
     }
 
-    @Test func `bytes that come one after another are digested as if they came at once`() {
+    @Test func `an incremental digest equals a digest of all bytes`() {
         let digest = RunningSHA256()
         for piece in [[], [1, 2], [], [3]] as [[UInt8]] {
             digest.update(piece)
@@ -33,7 +33,7 @@ import Testing
         #expect(RunningSHA256().finish() == SHA256.hash([UInt8]()))
     }
 
-    @Test func `leaves and nodes give the hashes of a Certificate Transparency log`() {
+    @Test func `leaves and nodes have the hashes of a Certificate Transparency log`() {
         let empty = SHA256.leafHash([])
         #expect(
             Hex.encode(empty)

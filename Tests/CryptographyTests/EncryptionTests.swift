@@ -33,7 +33,7 @@ import Testing
     ]
 
     @Test(arguments: vectors)
-    func `sealing gives the published boxes and opening takes them back`(
+    func `sealing makes the published boxes, and opening decrypts them`(
         vector: Vector
     ) throws {
         let keyBytes = try #require(Hex.decode(vector.key))

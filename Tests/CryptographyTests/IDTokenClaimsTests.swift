@@ -168,7 +168,7 @@ import Testing
     }
 }
 
-/// What counts as a control character.
+/// The control characters.
 @Suite struct ControlCharacterTests {
     @Test func `they are those that Unicode calls so`() {
         for value in UInt32(0)..<0x3000 {

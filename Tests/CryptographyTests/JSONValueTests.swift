@@ -20,7 +20,7 @@ import Testing
                 ]))
     }
 
-    @Test func `a text ends where its quotation mark is, wherever that stands`() {
+    @Test func `a text ends at its quotation mark, at any position`() {
         for count in 0...100 {
             let plain = String(repeating: "x", count: count)
             for rest in [0, 1, 50] {
@@ -49,7 +49,7 @@ import Testing
         "1e999x", "-e9", "tru", "nul", "TRUE", "'a'", #""a"#, #""\x""#, #""\u12g4""#, "\"\n\"",
         "\"\u{1F}\"", "1 2", "{}{}", "[1]x", "\u{FEFF}1", "/**/1",
     ])
-    func `what RFC 8259 does not allow is refused`(text: String) {
+    func `malformed JSON is refused`(text: String) {
         #expect(parsed(text) == nil)
     }
 
@@ -122,7 +122,8 @@ import Testing
     }
 
     @Test(arguments: [1, 16, 17, 2_000])
-    func `members of an object of any size are found, and none stands twice`(count: Int) throws {
+    func `members of an object of any size are found, and duplicates are refused`(count: Int) throws
+    {
         let fields = (0..<count).map { "\"name \($0)\":\($0)" }
         let members = try #require(parsed("{\(fields.joined(separator: ","))}")?.members)
         #expect(members.count == count)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Cryptography
 
-/// Fetches over real TLS from a server whose certificate nobody but the test vouches for.
+/// Fetches over real TLS from a server whose certificate only the test trusts.
 @Suite(.timeLimit(.minutes(10))) struct JWKSFetcherTLSTests {
     private static let document = #"{"keys":[]}"#
     private static let answer = Array(
@@ -24,7 +24,7 @@ import Testing
         #expect(fetched.maxAgeSeconds == 60)
     }
 
-    @Test func `a provider whose certificate nobody vouches for is not believed`() async throws {
+    @Test func `a provider with an untrusted certificate is refused`() async throws {
         let server = try TLSServer(answer: Self.answer)
         await #expect(throws: JWKSFetchFault.unreachable) {
             try await fetched(server, trusts: false)

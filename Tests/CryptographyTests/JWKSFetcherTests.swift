@@ -100,7 +100,7 @@ import Testing
         #expect(try await fetched(server).maxAgeSeconds == 9)
     }
 
-    @Test func `a request says who asks and sends nothing else`() async throws {
+    @Test func `a request identifies the client and sends nothing else`() async throws {
         let server = try LoopbackServer(answer: answer())
         _ = try await fetched(server)
         #expect(
@@ -137,7 +137,7 @@ import Testing
         try await eventually("the connection is closed") { server.brokenOff == 1 }
     }
 
-    @Test func `a fetch that waits for its turn ends in time, and the next finds room`()
+    @Test func `a waiting fetch ends in time, and the next has capacity`()
         async throws
     {
         let threads = BlockingThreads(countMax: 2)
@@ -190,7 +190,7 @@ import Testing
     }
 
     @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx"])
-    func `a server that falls silent is given up`(text: String) async throws {
+    func `a transfer from a silent server is given up`(text: String) async throws {
         let server = try LoopbackServer(answer: Array(text.utf8), closes: false)
         await #expect(throws: JWKSFetchFault.timedOut) {
             try await fetched(server, limit: .milliseconds(200))
@@ -219,7 +219,7 @@ import Testing
         await #expect(throws: JWKSFetchFault.unreachable) { try await fetched(server) }
     }
 
-    @Test func `a port where nobody listens is unreachable`() async throws {
+    @Test func `a closed port is unreachable`() async throws {
         var server: LoopbackServer? = try LoopbackServer(answer: [])
         let port = try #require(server).port
         server = nil

@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func `this machine is asked directly, whatever the environment says`() async {
+    @Test func `requests to this machine ignore the proxy of the environment`() async {
         await #expect(processExitsWith: .success) {
             let proxy = try ProxyInEnvironment()
             let text = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"

@@ -26,7 +26,7 @@ import Testing
         #expect(provider.fetches == 1)
     }
 
-    @Test func `what is at hand is had without waiting until it is old`() async throws {
+    @Test func `a current key set is returned without waiting until it is old`() async throws {
         #expect(cache.known(forKeyID: first.keyID) == nil)
         #expect(provider.fetches == 0)
         #expect(try await finds(first.keyID))

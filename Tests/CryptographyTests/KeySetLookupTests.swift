@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a silent provider keeps a bounded number of callers waiting`(hasKeys: Bool)
+    func `a silent provider blocks a bounded number of callers`(hasKeys: Bool)
         async throws
     {
         if hasKeys {
@@ -150,7 +150,7 @@ import Testing
         #expect(provider.fetches == (hasKeys ? 2 : 1))
     }
 
-    @Test func `callers of one fetch leave room for those of the next`() async throws {
+    @Test func `callers of one fetch leave capacity for those of the next`() async throws {
         for round in 1...3 {
             provider.hold()
             try await withThrowingTaskGroup(of: Void.self) { group in

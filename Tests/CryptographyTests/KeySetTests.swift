@@ -52,7 +52,7 @@ import Testing
         #expect(twice.key(id: "k")?.thumbprint == Self.ec.keyID)
     }
 
-    @Test func `what is not for checking signatures is skipped`() throws {
+    @Test func `keys with other uses are skipped`() throws {
         let skipped = [
             #""use":"enc""#, #""use":5"#, #""alg":"RSA-OAEP""#, #""alg":"none""#,
             #""key_ops":["sign"]"#, #""key_ops":"verify""#, #""alg":7"#,

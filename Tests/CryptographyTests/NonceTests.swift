@@ -1,7 +1,7 @@
 import Cryptography
 import Testing
 
-/// What the client sends against what the token carries, in each mode.
+/// The client's nonce and the token's, in each mode.
 @Suite struct NonceTests {
     struct Row: Sendable {
         let mode: IDTokenPolicy.NonceMode

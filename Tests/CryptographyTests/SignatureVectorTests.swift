@@ -50,7 +50,7 @@ import Testing
         #expect(payload == Array(Self.payloadText.utf8))
     }
 
-    @Test func `a token of one kind is no good with a key of the other`() throws {
+    @Test func `a token of one kind is invalid with a key of the other`() throws {
         let rsa = try #require(VerificationKey(jwk: Array(Self.rsaKey.utf8)))
         let ec = try #require(VerificationKey(jwk: Array(Self.ecKey.utf8)))
         let all = Set(SignatureAlgorithm.allCases)

@@ -7,7 +7,7 @@ import Foundation
 final class TLSServer {
     let port: UInt16
 
-    /// The certificate as a PEM file: whoever trusts it trusts the server.
+    /// The certificate as a PEM file, which clients of the server must trust.
     let certificateFile: String
 
     private let directory: URL

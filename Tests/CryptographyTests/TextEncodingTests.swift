@@ -8,7 +8,7 @@ import Testing
         ("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"),
         ("fooba", "Zm9vYmE"), ("foobar", "Zm9vYmFy"),
     ])
-    func `base64url gives the texts of RFC 4648`(plain: String, text: String) {
+    func `base64url encodes the texts of RFC 4648`(plain: String, text: String) {
         #expect(Base64URL.encode(Array(plain.utf8)) == text)
         #expect(Base64URL.decode(text) == Array(plain.utf8))
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Cryptography
 
-/// What is signed, and with what: the vectors are those of the standard-webhooks libraries.
+/// Signatures of webhooks: the vectors are those of the standard-webhooks libraries.
 @Suite struct WebhookSecretTests {
     private static let text = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
@@ -26,7 +26,7 @@ import Testing
         "", "whsec_", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLa",
         "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaS", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw=",
     ])
-    func `what is no secret is not read`(text: String) {
+    func `a malformed secret is refused`(text: String) {
         #expect(WebhookSecret(text: text) == nil)
     }
 

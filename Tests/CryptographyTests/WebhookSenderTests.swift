@@ -97,7 +97,7 @@ import Testing
         #expect(outcome == .failed(.timedOut))
     }
 
-    @Test func `where nobody listens is unreachable`() async throws {
+    @Test func `a closed port is unreachable`() async throws {
         var server: LoopbackServer? = try LoopbackServer(answer: [])
         let port = try #require(server?.port)
         server = nil
@@ -122,7 +122,7 @@ import Testing
         #expect(outcome == .failed(.unacceptableAddress))
     }
 
-    @Test func `a receiver whose certificate nobody vouches for gets nothing`() async throws {
+    @Test func `a receiver with an untrusted certificate gets nothing`() async throws {
         let server = try TLSServer(answer: [])
         let sender = WebhookSender(timeLimit: .seconds(30))
         let outcome = await sender.send(request("https://localhost:\(server.port)/"))

@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `what happened is read back from the log`() async throws {
+    @Test func `the log contains the executed commands`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
             var phone = Device(server.client)

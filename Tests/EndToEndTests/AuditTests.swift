@@ -28,11 +28,11 @@ import TransparencyLog
             #expect(actions == ["api_key.create", "access_log.list", "api_key.revoke"])
             #expect(!server.log.contains(key))
             let again = try await deployment.tool.run(["keys", "api", "revoke", columns[0]])
-            #expect(again.output.contains("before"))
+            #expect(again.output.contains("already"))
         }
     }
 
-    @Test func `a leaked key is ended by what leaked of it`() async throws {
+    @Test func `a leaked key is revoked by its leaked part`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
             let tool = deployment.tool
@@ -56,7 +56,7 @@ import TransparencyLog
                 #expect(refused.errorCode == "INVALID_API_KEY")
                 let again = try await tool.run(["keys", "api", "revoke", key])
                 let wrong = try await tool.run(["keys", "api", "revoke", "x" + key])
-                #expect(again.output.contains("before") && wrong.status == 64)
+                #expect(again.output.contains("already") && wrong.status == 64)
                 for said in [revoked, again, wrong] {
                     #expect(!(said.output + said.errors).contains(key.suffix(43)))
                 }
@@ -127,7 +127,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `what is shown is proved, and personal data needs a reason`() async throws {
+    @Test func `events have proofs, and personal data requires a reason`() async throws {
         let settings = ["LEDGER_ORIGIN": Self.origin]
         try await Deployment.with(settings: settings) { deployment in
             let server = try await deployment.serve(

@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `nonces are compared as the provider's mode says`() async throws {
+    @Test func `nonces are compared in the provider's mode`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
             // SHA-256 of "test".

@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test func `refresh tokens rotate, forgive a lost answer, and a stolen one ends the family`()
+    @Test func `refresh tokens rotate, allow for a lost answer, and a stolen one ends the session`()
         async throws
     {
         try await Deployment.with { deployment in
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `one successor is given to however many ask at once`() async throws {
+    @Test func `concurrent refreshes get the same successor`() async throws {
         try await Deployment.with { deployment in
             let first = try await deployment.serve()
             let second = try await deployment.serve()
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `a key gives the same answer again, even when its command ended the session`()
+    @Test func `a key returns the same answer again, even when its command ended the session`()
         async throws
     {
         try await Deployment.with { deployment in
@@ -258,7 +258,7 @@ import Testing
         }
     }
 
-    @Test func `everybody reads their writes through whichever process`() async throws {
+    @Test func `clients read their own writes through any process`() async throws {
         try await Deployment.with { deployment in
             let first = try await deployment.serve()
             let second = try await deployment.serve()

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `a head that somebody changed stops its tenant, and no other in the same batch`()
+    @Test func `a manipulated head stops its tenant, and no other in the same batch`()
         async throws
     {
         try await Self.with { deployment, server in
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `an event that no server has appended is shown to nobody`() async throws {
+    @Test func `an event that no server has appended is never returned`() async throws {
         try await Self.with { deployment, server in
             var ada = Device(server.client)
             try await ada.signIn(deployment.google, as: "ada")
@@ -85,7 +85,7 @@ import Testing
 
     // MARK: Support
 
-    /// Who signs in with Google, and where.
+    /// A person who signs in with Google, and the server.
     private struct Person: Sendable {
         let subject: String
         let tenant: String

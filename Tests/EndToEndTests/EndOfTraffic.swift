@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tells clients that work beside a test to make no further request.
+/// A flag that stops the clients running beside a test.
 ///
 /// Their tasks are never cancelled: a cancellation that meets the end of a transfer waits for
 /// `URLSession`'s queue, which waits for the task's lock, and every test waits for both.

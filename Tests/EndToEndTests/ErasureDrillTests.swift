@@ -73,7 +73,7 @@ import Testing
     }
 
     private struct Unpacked {
-        /// What the program in the bundle says.
+        /// The output of the program in the bundle.
         let output: String
         /// All files, and what is in base64 in them, decoded.
         let text: String
@@ -130,7 +130,7 @@ import Testing
     }
 }
 
-/// What an auditor asks the service for.
+/// An auditor's requests.
 private struct Auditor {
     struct Event {
         let position: Int

@@ -2,7 +2,7 @@ import Foundation
 import LedgerTestSupport
 import Testing
 
-/// The log as a stream of server-sent events, read by a client of somebody else.
+/// The log as a stream of server-sent events, read by a third-party client.
 @Suite struct EventStreamTests {
     /// An event as it came over the wire.
     private struct Received {
@@ -56,7 +56,8 @@ import Testing
         }
     }
 
-    @Test func `a client that goes on elsewhere after a crash has every event once`() async throws {
+    @Test func `a client that continues elsewhere after a crash has every event once`() async throws
+    {
         try await Deployment.with { deployment in
             let first = try await deployment.serve()
             let second = try await deployment.serve()

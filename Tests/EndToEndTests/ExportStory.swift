@@ -36,7 +36,7 @@ struct ExportStory {
     private(set) var events = 0
     private let session: Session
 
-    /// Takes over what happened already.
+    /// Adopts an existing history.
     init(_ deployment: Deployment, ada: Device) {
         self.ada = ada
         session = Session(url: deployment.superuserURL, applicationName: "export test")

@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `what a bundle discloses is recorded first, and its digests are in the entries`()
+    @Test func `disclosures of a bundle are recorded first, and their digests are in the entries`()
         async throws
     {
         try await Deployment.with { deployment in
@@ -229,7 +229,7 @@ import Testing
     }
 
     /// The bundle goes up to a checkpoint that does not cover the erasure.
-    @Test func `what an erasure took away since the checkpoint is announced`() async throws {
+    @Test func `data erased since the checkpoint is announced`() async throws {
         try await Deployment.with { deployment in
             let story = try await ExportStory(deployment)
             let sealed = try await story.seal(every: 100)
@@ -251,7 +251,7 @@ import Testing
 
     /// A verifier would refuse a bundle that has one of these.
     @Test(arguments: [Stray.forged, .ofAnotherSize])
-    func `a checkpoint on the way that is none is left out`(stray: Stray) async throws {
+    func `an invalid checkpoint on the way is left out`(stray: Stray) async throws {
         try await Deployment.with { deployment in
             let story = try await ExportStory(deployment)
             let sealed = try await story.seal(every: 3, adding: stray)

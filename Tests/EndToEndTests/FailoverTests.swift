@@ -12,7 +12,7 @@ private final class Tally: Sendable {
     func add() { value.withLock { $0 += 1 } }
 }
 
-/// What becomes of a server whose database is another one all of a sudden.
+/// A server whose database suddenly is another one.
 @Suite struct FailoverTests {
     @Test func `a standby is not read from, and is served from once it is promoted`()
         async throws
@@ -50,7 +50,7 @@ private final class Tally: Sendable {
         }
     }
 
-    @Test func `of several hosts the primary is taken, unless the URL says otherwise`()
+    @Test func `of several hosts the primary is used, unless the URL says otherwise`()
         async throws
     {
         try await PrivateCluster.with { standby in
@@ -106,7 +106,7 @@ private final class Tally: Sendable {
                         if answer?.status == 200 { acknowledged.add() }
                     }
                 }
-                // Until the cluster has taken the setting in, commits wait for nobody.
+                // Until the cluster has applied the setting, commits do not wait.
                 let isWaiting = "wait_event = 'SyncRep' AND application_name LIKE '%sequencer'"
                 let before = try await eventually("a commit to wait") {
                     try await cluster.processes(where: isWaiting).isEmpty ? nil : acknowledged.count

@@ -3,7 +3,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-/// What a server does about another process that stands still.
+/// A server beside a frozen process.
 @Suite struct FrozenProcessTests {
     private static let hold = Statement("hold", "SELECT 1 FROM ledger_head FOR UPDATE")
 

@@ -138,7 +138,8 @@ import Testing
         }
     }
 
-    @Test func `the timeline of a family fits a terminal, and says who did what`() async throws {
+    @Test func `the timeline of merged accounts fits a terminal and names the actors`() async throws
+    {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
             var ada = Device(server.client)

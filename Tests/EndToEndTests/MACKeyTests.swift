@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test
-    func `a sealer by itself checks codes where it has the MAC keys, and says where it has none`()
+    func `a separate sealer checks MACs with the keys, and reports their absence`()
         async throws
     {
         try await Deployment.with { deployment in

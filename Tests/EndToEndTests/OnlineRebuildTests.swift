@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// Tells the load that it is enough.
+    /// Stops the load.
     private final class End: Sendable {
         private let state = Mutex(false)
 

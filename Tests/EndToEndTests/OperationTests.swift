@@ -44,7 +44,7 @@ import Testing
                             current_database()); END $$;
                         """)
                     guard value == "on" else { return }
-                    // Afterwards nobody ends the connections that are no good any more.
+                    // Otherwise the unusable connections would not be closed.
                     try connection.execute(
                         """
                         SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func `a stop answers what was accepted and leaves nothing half done`() async throws {
+    @Test func `a stop answers accepted requests and leaves nothing half done`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
             let google = deployment.google
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test func `request ids are taken, returned and recorded`() async throws {
+    @Test func `request ids are accepted, returned and recorded`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
             let id = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"

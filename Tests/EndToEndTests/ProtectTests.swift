@@ -223,7 +223,7 @@ import Testing
         }
     }
 
-    @Test func `a former MAC key goes once no row has a code by it`() async throws {
+    @Test func `a former MAC key can be removed once no row has a code by it`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
             let people = try await Self.people(deployment, server)
@@ -329,7 +329,7 @@ import Testing
         }
     }
 
-    /// How many live rows of each table are so.
+    /// The number of such live rows of each table.
     private static func codes(_ database: Postgres.Session, _ condition: String) async throws
         -> [String]
     {

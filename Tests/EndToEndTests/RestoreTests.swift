@@ -3,7 +3,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-/// What an operator does after a restore.
+/// An operator's commands after a restore.
 @Suite struct RestoreTests {
     private static let origin = "ledger.example.com/accounts"
 
@@ -197,7 +197,7 @@ import Testing
         return texts
     }
 
-    @Test func `a tenant that a restore took away as a whole is missed`() async throws {
+    @Test func `a tenant that a restore has removed is reported`() async throws {
         try await withSealedLog { deployment, tool in
             try await run(Self.backUp, on: deployment)
             #expect(try await tool.run(["tenant", "create", "acme"]).status == 0)
@@ -223,7 +223,7 @@ import Testing
         }
     }
 
-    @Test func `a made-up checkpoint stops the sealer, and the log goes on under another name`()
+    @Test func `a forged checkpoint stops the sealer, and the log continues under another name`()
         async throws
     {
         try await withSealedLog { deployment, tool in

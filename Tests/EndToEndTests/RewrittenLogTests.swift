@@ -5,7 +5,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-/// What `verify` says of a log whose owner has done all that can be done to it.
+/// The findings of `verify` in a log that the owner of the database has rewritten.
 @Suite struct RewrittenLogTests {
     private static let origin = ["LEDGER_ORIGIN": "ledger.example.com/accounts"]
 
@@ -86,7 +86,7 @@ import Testing
                 """, deployment)
             let again = try await tool("other", keys: "").run(["seal", "--once"])
             #expect(again.status == 0, "\(again.errors)")
-            // By nobody's key, and more than are shown.
+            // By an unknown key, and more than are shown.
             try await execute(
                 """
                 INSERT INTO checkpoints (tenant_id, size, origin, root, note, signed_at)

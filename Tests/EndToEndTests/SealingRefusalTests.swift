@@ -11,7 +11,7 @@ import Testing
         ["LEDGER_SEALER_STATE": deployment.path("sealer")]
     }
 
-    /// What a stolen login of the server, or of the sealer, can do.
+    /// The possible changes with a stolen login of the server or the sealer.
     private func makeUp(size: Int, of tenant: String, _ deployment: Deployment) async throws {
         let session = Session(url: deployment.superuserURL, applicationName: "refusal test")
         try await session.run { connection in
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `a made-up checkpoint of one tenant takes no server out of rotation`() async throws {
+    @Test func `a forged checkpoint of one tenant takes no server out of rotation`() async throws {
         try await Deployment.with(settings: Self.origin) { deployment in
             var server = try await deployment.serve(settings: settings(deployment))
             try await server.stop()

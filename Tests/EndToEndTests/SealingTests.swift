@@ -16,7 +16,7 @@ import TransparencyLog
         ]
     }
 
-    /// How many events the tenant `default` has.
+    /// Returns the number of events of the tenant `default`.
     private func size(_ deployment: Deployment) async throws -> Int64 {
         let session = Session(url: deployment.superuserURL, applicationName: "sealing test")
         let size = try await session.run { connection in

@@ -9,7 +9,7 @@ import Testing
         "bob@google.example",
     ]
 
-    /// What a search found: accounts by their ids, with how they were.
+    /// The result of a search: accounts by their ids, with their states.
     private func search(
         _ term: String, _ client: WireClient, _ key: String, reason: String? = "ticket 7"
     ) async throws -> [String: [String]] {
@@ -159,7 +159,7 @@ import Testing
         for secret in Self.subjects { #expect(!log.output.contains(secret)) }
     }
 
-    @Test func `the command line tells a request's id of several people from that of one`()
+    @Test func `the command line distinguishes a request id of several people from that of one`()
         async throws
     {
         try await Deployment.with { deployment in

@@ -7,7 +7,7 @@ import Testing
 @Suite struct UnverifiedEmailTests {
     private static let wanted = "ceo@corp.example"
 
-    /// What a provider says of an e-mail, and whether that verifies it; nil for no claim.
+    /// A provider's claim about an e-mail, and whether it verifies it; nil without a claim.
     private static let claims: [(said: (any Sendable)?, isVerified: Bool)] = [
         (true, true), ("true", true), (false, false), ("false", false), (nil, false),
         ("TRUE", false),
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `what a provider says of an e-mail is kept and shown with it`() async throws {
+    @Test func `an e-mail is stored and returned with its verification`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
             let support = CaseWorker(server.client, key: try await deployment.apiKey("support"))
@@ -145,7 +145,7 @@ import Testing
 }
 
 extension UnverifiedEmailTests {
-    @Test func `where nobody can read whether e-mails are verified, a preview does not say so`()
+    @Test func `a preview omits e-mail verification where it can't be read`()
         async throws
     {
         try await Deployment.with { deployment in

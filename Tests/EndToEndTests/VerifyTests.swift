@@ -5,7 +5,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-/// What `verify` is given besides the database.
+/// The external records for `verify`.
 @Suite struct VerifyTests {
     @Test func `a checkpoint that was kept is held against the log that it names`() async throws {
         let settings = ["LEDGER_ORIGIN": "ledger.example.com/accounts"]
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `without seals a log holds for the database alone, and for nobody who was told`()
+    @Test func `without checkpoints a rewritten log verifies only without external records`()
         async throws
     {
         let settings = ["LEDGER_ORIGIN": "ledger.example.com/accounts"]

@@ -38,7 +38,7 @@ import Testing
     @Test(arguments: [
         ("planted-finding", "a planted finding"), ("planted-crash", "crashed by signal"),
     ])
-    func `a planted bug is found, told with its input, and found again`(
+    func `a planted bug is found, reported with its input, and found again`(
         target: String, failure: String
     ) async throws {
         let found = try await run(["--target", target, "--executions", "5000", "--seed", "7"])

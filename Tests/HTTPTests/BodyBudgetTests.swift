@@ -1,7 +1,7 @@
 import HTTP
 import Testing
 
-/// The memory of bodies has a bound, whoever sends them and however slowly.
+/// The memory of bodies is bounded, regardless of their senders and speed.
 @Suite(.timeLimit(.minutes(10))) struct BodyBudgetTests {
     private static let bodyBytes = 65_536
     private static let nearly =
@@ -30,7 +30,7 @@ import Testing
         return clients
     }
 
-    @Test func `bodies without end take no more than their budget, and nothing from small ones`()
+    @Test func `endless bodies use no more than their budget, and small ones are unaffected`()
         async throws
     {
         try await withServer(limits: Self.limits) { server in

@@ -1,7 +1,7 @@
 import HTTP
 import Testing
 
-/// What still works when somebody takes all there is.
+/// The service under clients that use up its resources.
 @Suite(.timeLimit(.minutes(10)))
 struct CrowdedServerTests {
     @Test func `a path that is always admitted is answered when no slot is free`() async throws {
@@ -52,7 +52,7 @@ struct CrowdedServerTests {
         gate.open()
     }
 
-    @Test func `who finds no room is told so after a while`() async throws {
+    @Test func `a request beyond the capacity is refused after a delay`() async throws {
         let delay = Duration.milliseconds(300)
         var limits = HTTPServerLimits()
         limits.requestsInFlightMax = 1
@@ -121,7 +121,7 @@ struct CrowdedServerTests {
     }
 
     @Test(arguments: [1, 2])
-    func `silent connections keep nobody out`(threads: Int) async throws {
+    func `silent connections do not block others`(threads: Int) async throws {
         var limits = HTTPServerLimits()
         limits.connectionsMax = 8
         limits.threads = threads
@@ -144,7 +144,7 @@ struct CrowdedServerTests {
         }
     }
 
-    @Test func `who comes while all are at work is let in when one of them rests`() async throws {
+    @Test func `a connection beyond the limit is served when one becomes idle`() async throws {
         var limits = HTTPServerLimits()
         limits.connectionsMax = 2
         limits.idleTimeMax = .seconds(600)
@@ -165,7 +165,7 @@ struct CrowdedServerTests {
         }
     }
 
-    @Test func `connections at rest keep nobody out, and those at work stay`() async throws {
+    @Test func `idle connections do not block others, and active ones stay`() async throws {
         var limits = HTTPServerLimits()
         limits.connectionsMax = 4
         limits.threads = 1

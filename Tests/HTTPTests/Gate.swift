@@ -16,7 +16,7 @@ final class Gate: Sendable {
 
     private let state = Mutex(State())
 
-    /// How many have arrived.
+    /// The number of arrivals.
     var count: Int { state.withLock { $0.arrivals } }
 
     /// Counts an arrival and waits until the gate is open.
@@ -34,7 +34,7 @@ final class Gate: Sendable {
         }
     }
 
-    /// Lets everybody through, now and later.
+    /// Opens the gate for all, now and later.
     func open() {
         let held = state.withLock { state in
             state.isOpen = true

@@ -7,7 +7,7 @@ private func currentThread() -> UInt {
     UInt(pthread_self())
 }
 
-/// Where a handler runs.
+/// The thread of a handler.
 @Suite(.timeLimit(.minutes(10)))
 struct HandlerThreadTests {
     @Test func `a handler goes on where it began, however often it waits`() async throws {
@@ -52,7 +52,7 @@ struct HandlerThreadTests {
         }
     }
 
-    @Test func `a handler that was answered for still comes to its end`() async throws {
+    @Test func `a handler that was answered for still runs to its end`() async throws {
         let gate = Gate()
         let ended = Gate()
         let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { request in

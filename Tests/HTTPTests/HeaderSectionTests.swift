@@ -54,7 +54,7 @@ struct HeaderSectionTests {
         }
     }
 
-    @Test func `a long section that comes in pieces is taken`() async throws {
+    @Test func `a long section in chunks is accepted`() async throws {
         try await withServer { server in
             let client = try await RawClient(port: server.port)
             let fields = (0..<90).map { "X-\($0): \(String(repeating: "v", count: 150))\r\n" }
@@ -115,7 +115,7 @@ struct HeaderSectionTests {
     }
 
     @Test(arguments: ["200-ok", "100-continue, x", "x", "100-continue\r\nExpect: x"])
-    func `an expectation that nobody knows is refused`(expectation: String) async throws {
+    func `an unknown expectation is refused`(expectation: String) async throws {
         #expect(try await status(expecting: expectation) == 417)
     }
 

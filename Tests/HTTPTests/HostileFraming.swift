@@ -8,7 +8,7 @@ struct HostileFraming: Sendable, CustomTestStringConvertible {
     /// Why it is refused, as the test server renders it.
     let rejection: String
 
-    /// What a reader that loses count answers as a request of its own.
+    /// The path of a smuggled request, which a misreading server would answer.
     static let hidden = Array("GET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n".utf8)
 
     static let all = codings + lengths + lines + fields + sizes
@@ -80,7 +80,7 @@ struct HostileFraming: Sendable, CustomTestStringConvertible {
             field("Expect: 100-continue\($0)", "expectationUnknown")
         }
 
-    /// What is too much, in every place that takes much.
+    /// Requests that exceed each limit.
     static let sizes = [
         HostileFraming(
             "target of 40,000 bytes", "GET /\(run(40_000)) HTTP/1.1\r\n", "headersTooLarge"),

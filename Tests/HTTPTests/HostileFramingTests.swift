@@ -15,7 +15,7 @@ struct HostileFramingTests {
     }
 
     @Test(arguments: HostileFraming.all)
-    func `behind a good request it is answered second`(framing: HostileFraming) async throws {
+    func `after a good request it is answered second`(framing: HostileFraming) async throws {
         let good = Array("POST /good HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nxx".utf8)
         let (answers, paths) = try await Self.send(good + framing.bytes + HostileFraming.hidden)
         let parts = answers.split(separator: "POST xx", maxSplits: 1)

@@ -103,7 +103,7 @@ struct LenientProxy {
         """
     }
 
-    /// A port that nobody listens on now.
+    /// Returns a port without a listener.
     private static func freePort() throws -> UInt16 {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(listener) }

@@ -2,7 +2,7 @@ import HTTP
 import Synchronization
 import Testing
 
-/// Behind a proxy that is lenient nobody smuggles a request: the server answers no more than it was asked.
+/// Behind a lenient proxy no request can be smuggled: the server sends no more answers than requests.
 @Suite(.timeLimit(.minutes(10)))
 struct LenientProxyTests {
     @Test(arguments: LenientProxy.Kind.allCases)
@@ -40,7 +40,7 @@ struct LenientProxyTests {
         #expect(smuggled <= passed.count { $0.contains(" /smuggled ") }, "\(passed)")
     }
 
-    /// What the server has answered: the paths, or that it was refused.
+    /// The server's answers: the paths, or refusals.
     private final class Answered: Sendable {
         private let answers = Mutex<[String]>([])
 

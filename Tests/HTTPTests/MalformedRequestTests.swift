@@ -50,7 +50,7 @@ struct MalformedRequestTests {
         "POST / HTTP/1.1\nHost: h\nTransfer-Encoding: chunked\n\n3\nabcX\n0\n\n",
         "POST / HTTP/1.1\nHost: h\nTransfer-Encoding: chunked\n\nffffffffffffffffff\nabc",
     ])
-    func `rubbish is never answered with success and harms nobody else`(
+    func `garbage never succeeds and harms no other client`(
         rubbish: String
     ) async throws {
         try await withServer { server in

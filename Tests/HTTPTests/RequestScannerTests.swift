@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTP
 
-/// What goes through to libmicrohttpd, however the bytes come.
+/// The bytes that pass to libmicrohttpd, in any chunks.
 struct RequestScannerTests {
     private static let good = [
         "GET /a?b=c&d HTTP/1.1\r\nHost:h\r\nX-A:\r\nX-B: \t a b:c \u{e9} \t\r\n\r\n",
@@ -12,7 +12,7 @@ struct RequestScannerTests {
     ]
 
     @Test(arguments: good)
-    func `a good request goes through as it is, in whatever pieces`(text: String) {
+    func `a good request passes unchanged, in any chunks`(text: String) {
         let bytes = Array(text.utf8)
         for split in 0...bytes.count {
             let passed = Passed([bytes[..<split], bytes[split...]])
@@ -23,7 +23,7 @@ struct RequestScannerTests {
     }
 
     @Test(arguments: HostileFraming.all)
-    func `of a bad one a good head goes through, the same in whatever pieces`(
+    func `a bad request passes as a good head, the same in any chunks`(
         framing: HostileFraming
     ) {
         let bytes = framing.bytes + HostileFraming.hidden
@@ -45,7 +45,7 @@ struct RequestScannerTests {
         }
     }
 
-    @Test func `any byte is taken only where the grammar has it`() {
+    @Test func `a byte is accepted only where the grammar allows it`() {
         for byte in UInt8.min...UInt8.max {
             let isVisible = byte > 0x20 && byte < 0x7F
             #expect(Self.takes(byte, in: "GET /a", " HTTP/1.1\r\n\r\n") == isVisible, "\(byte)")
@@ -90,7 +90,7 @@ struct RequestScannerTests {
         Passed([(Array(start.utf8) + [byte] + Array(end.utf8))[...]]).refusal == nil
     }
 
-    /// What a scanner lets through of pieces.
+    /// Returns the bytes of chunks that a scanner passes.
     private struct Passed {
         private(set) var bytes: [UInt8] = []
         let refusal: HTTPRejection?

@@ -55,7 +55,7 @@ struct RouterTests {
         #expect(match.2 == captures)
     }
 
-    @Test func `a match tells its template`() {
+    @Test func `a match has its template`() {
         #expect(found("POST", "/v1/auth/link/google")?.1 == "/v1/auth/link/{provider}")
     }
 

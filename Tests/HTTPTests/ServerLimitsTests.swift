@@ -37,7 +37,7 @@ struct ServerLimitsTests {
     }
 
     @Test(arguments: ["Transfer-Encoding: chunked", "Content-Length: 500000"])
-    func `who sends on before it reads gets the refusal nevertheless`(
+    func `a client that sends before it reads still gets the refusal`(
         framing: String
     ) async throws {
         var limits = Self.small
@@ -55,7 +55,7 @@ struct ServerLimitsTests {
         }
     }
 
-    @Test func `who never stops sending is cut`() async throws {
+    @Test func `a client that never stops sending is cut`() async throws {
         try await withServer(limits: Self.small) { server in
             let client = try await RawClient(port: server.port)
             try await client.send("POST / HTTP/1.1\nHost: h\nTransfer-Encoding: chunked\n\n")
@@ -129,7 +129,7 @@ struct ServerLimitsTests {
         ("Content-Length: 1", 503), ("Expect: x", 417),
         ("Transfer-Encoding: chunked", 411), ("X@A: 1", 400), ("Content-Length: +1", 400),
     ])
-    func `whoever renders a rejection knows the header fields`(
+    func `the renderer of a rejection gets the header fields`(
         field: String, status: Int
     ) async throws {
         var limits = Self.small

@@ -150,7 +150,7 @@ struct ServerStopTests {
     }
 
     @Test(arguments: ["127.0.0.1", "0.0.0.0", "::"])
-    func `a server listens where it is told to`(host: String) async throws {
+    func `a server listens on the configured address`(host: String) async throws {
         let server = try HTTPServer(
             host: host, port: 0, limits: HTTPServerLimits(), reject: reject,
             handler: { HTTPResponse(status: 200, body: Array($0.peerAddress.utf8)) })
@@ -161,7 +161,7 @@ struct ServerStopTests {
     }
 
     @Test(arguments: [false, true])
-    func `a client that leaves before its answer gives its place back`(abort: Bool) async throws {
+    func `a client that leaves before its answer releases its slot`(abort: Bool) async throws {
         var limits = HTTPServerLimits()
         limits.requestsInFlightMax = 1
         let gate = Gate()

@@ -154,7 +154,7 @@ struct ServerTests {
         }
     }
 
-    @Test func `a client that expects to be told to continue is told`() async throws {
+    @Test func `a client that expects 100-continue gets it`() async throws {
         try await withServer { server in
             let client = try await RawClient(port: server.port)
             try await client.send(
@@ -165,7 +165,7 @@ struct ServerTests {
         }
     }
 
-    @Test func `an HTTP 1.0 client is answered and let go`() async throws {
+    @Test func `an HTTP 1.0 client is answered and its connection closed`() async throws {
         try await withServer { server in
             let client = try await RawClient(port: server.port)
             try await client.send("GET /old HTTP/1.0\n\n")

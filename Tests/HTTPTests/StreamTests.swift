@@ -5,7 +5,7 @@ import Testing
 /// Answers that are made while they are sent.
 @Suite(.timeLimit(.minutes(10)))
 struct StreamTests {
-    /// What a stream does that waits for a gate between its parts, and how it ended.
+    /// A stream that waits for a gate between its parts, and its end.
     private final class Parts: Sendable {
         let gate = Gate()
         let wasTaken = Mutex<[Bool]>([])
@@ -17,14 +17,14 @@ struct StreamTests {
                 await self.gate.pass()
                 let second = await stream.write(Array("two.".utf8))
                 self.wasTaken.withLock { $0 = [first, second] }
-                // Lets the test go on, and nobody waits there.
+                // Lets the test continue without a waiter.
                 self.ended.open()
                 await self.ended.pass()
             }
         }
     }
 
-    @Test func `what is written is sent while the rest is still to come`() async throws {
+    @Test func `written bytes are sent before the rest exists`() async throws {
         let parts = Parts()
         try await withServer(handler: { _ in parts.response }) { server in
             let client = try await RawClient(port: server.port)
@@ -57,7 +57,7 @@ struct StreamTests {
         }
     }
 
-    @Test func `a client that is gone ends the stream at the next bytes`() async throws {
+    @Test func `a disconnected client ends the stream at the next bytes`() async throws {
         let ended = Gate()
         let tick = Gate()
         try await withServer(handler: { _ in
@@ -105,7 +105,7 @@ struct StreamTests {
         }
     }
 
-    @Test func `a stop does not wait for a client that takes nothing`() async throws {
+    @Test func `a stop does not wait for a client that reads nothing`() async throws {
         // No sockets' buffers take as much, so the write is held back.
         let piece = [UInt8](repeating: 0x61, count: 64 << 20)
         let server = try HTTPServer(

@@ -1,8 +1,8 @@
 import Testing
 
-/// The rules of the house that no compiler and no formatter checks.
+/// The project's rules that no compiler and no formatter checks.
 @Suite struct TidyTests {
-    /// Where each module may import from among ours: only from above itself.
+    /// The allowed imports of each module: only of modules above it.
     private static let imports: [String: Set<String>] = [
         "Cryptography": [], "Postgres": [], "HTTP": [], "Sockets": [], "Ledger": [],
         "LedgerWire": [], "RawSockets": [], "ledger-bench-load": ["Sockets"],
@@ -29,7 +29,7 @@ import Testing
         ],
     ]
     private static let ours: Set<String> = Set(imports.keys).union(["Migrations"])
-    /// Those of the C libraries, and the simulator: to run a task's job by hand is unsafe.
+    /// The wrappers of C libraries, and the simulator, because running a task's job by hand is unsafe.
     private static let wrappers: Set<String> = [
         "Archive", "Cryptography", "DurableFiles", "HTTP", "Postgres", "Sockets", "RawSockets",
         "ChildProcesses", "CryptographyTests", "HTTPTests", "PostgresTests", "SimulationTests",
@@ -69,8 +69,8 @@ import Testing
         }
     }
 
-    /// exit(3) has libraries clean up what other threads are still using: now and then, that ends in a crash.
-    @Test func `the program ends in one way`() throws {
+    /// exit(3) runs clean-up code of libraries while other threads still use them, which sometimes crashes.
+    @Test func `the program has a single way to exit`() throws {
         for file in try SourceTree(["Sources"]).files
         where ["account-ledger", "ledger-fuzz"].contains(file.module) {
             for (number, line) in code(of: file) {
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `what the compiler does not check says what protects it`() throws {
+    @Test func `unchecked sendability states its protection`() throws {
         for file in try SourceTree(["Sources", "Tests"]).files where file.module != "TidyTests" {
             for (index, line) in file.lines.enumerated()
             where line.contains("@unchecked Sendable") || line.contains("nonisolated(unsafe)") {
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `what crosses modules is documented`() throws {
+    @Test func `package declarations are documented`() throws {
         let kinds = ["func", "struct", "enum", "class", "actor", "protocol", "init", "typealias"]
         for file in try SourceTree(["Sources"]).files {
             for (index, line) in file.lines.enumerated() {
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    /// What a protocol asks for is documented there.
+    /// Checks whether a line implements a requirement, which its protocol documents.
     private func isRequirement(_ line: Substring) -> Bool {
         [
             "static func <", "static func ==", "func hash(into", "init(from", "func encode(to",

@@ -42,7 +42,7 @@ extension FaultTests {
             #expect(outcome.count.unavailable == 0)
         }
 
-        @Test func `a server whose clock steps back goes on, and takes no token from the future`()
+        @Test func `a server whose clock steps back accepts no token from the future`()
             async throws
         {
             let switches = try await FaultSwitches()

@@ -2,7 +2,7 @@ import LedgerTestSupport
 import Testing
 
 extension FaultTests {
-    /// What a disk can do to Postgres.
+    /// Faults of Postgres's disk.
     @Suite(.serialized) struct Disk {
         @Test func `a full disk is a 503 until there is room`() async throws {
             let switches = try await FaultSwitches()

@@ -1,7 +1,7 @@
 import LedgerTestSupport
 import Testing
 
-/// What is promised whatever is pulled out from under it; each suite in this folder breaks one thing.
+/// The guarantees under faults; each suite in this folder injects one kind.
 ///
 /// One after another, because each looks at times.
 @Suite(.serialized) struct FaultTests {

@@ -2,7 +2,7 @@ import LedgerTestSupport
 import Testing
 
 extension FaultTests {
-    /// What can happen between a server and Postgres.
+    /// Faults between a server and Postgres.
     @Suite(.serialized) struct Network {
         private static var proxied: FaultTrial.Setup {
             var setup = FaultTrial.Setup()
@@ -50,7 +50,7 @@ extension FaultTests {
             FaultTests.expectSurvived(outcome)
         }
 
-        @Test func `a connection whose server end is gone is given up`() async throws {
+        @Test func `a connection without its server end is given up`() async throws {
             let outcome = try await FaultTrial.run(
                 "half-open: the server's end is gone", Self.proxied
             ) { trial in

@@ -39,7 +39,8 @@ extension FaultTests {
             FaultTests.expectSurvived(outcome)
         }
 
-        @Test func `Postgres stopped at once loses nothing and is taken up again`() async throws {
+        @Test func `an immediate stop of Postgres loses nothing, and service resumes`() async throws
+        {
             let outcome = try await FaultTrial.run("pg_ctl stop -m immediate") { trial in
                 let server = try await trial.serve()
                 for _ in trial.rounds {
@@ -62,7 +63,7 @@ extension FaultTests {
             #expect(outcome.count.unavailable > 0)
         }
 
-        /// What a server is doing when it freezes.
+        /// The activity of a server when it freezes.
         enum Holder: String, CaseIterable {
             case sequencer = "account-ledger sequencer"
             case projector = "account-ledger projector"

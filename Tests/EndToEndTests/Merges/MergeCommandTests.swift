@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `what cannot be merged or taken back is refused with its reason`() async throws {
+    @Test func `an impossible merge or unmerge is refused with its reason`() async throws {
         try await Deployment.with { deployment in
             let story = try await Story(deployment)
             let (ada, other) = (story.ada.userID, story.other.userID)

@@ -7,13 +7,13 @@ import Testing
     private static let rounds = 4
     private static let lanes = 6
 
-    /// What was acknowledged, and which servers there are.
+    /// The acknowledgements and the servers.
     private final class MergeTraffic: Sendable {
         struct State {
             var servers: [ServerProcess]
             var merges: [String] = []
             var undone = 0
-            /// What each server has acknowledged.
+            /// The acknowledgements of each server.
             var acknowledged = [0, 0]
         }
 

@@ -54,7 +54,7 @@ struct MergeOracle: Sendable {
         session = Session(url: deployment.superuserURL, applicationName: "merge oracle")
     }
 
-    /// What contradicts what; nothing when all is well.
+    /// Returns the contradictions; empty without any.
     func contradictions(
         accounts: [Device], subjects: [String]
     ) async throws -> [String] {
@@ -67,7 +67,7 @@ struct MergeOracle: Sendable {
         }
     }
 
-    /// How many events of a type there are.
+    /// Returns the number of events of a type.
     func count(_ type: String) async throws -> Int {
         try await session.run { connection in
             Int(

@@ -42,7 +42,7 @@ import Testing
 
         func at(_ server: Int) -> CaseWorker { CaseWorker(clients[server], key: support.key) }
 
-        /// Takes down what was answered to a merge, and gives its status.
+        /// Records the answer to a merge, and returns its status.
         func note(merge answer: WireClient.Answer) -> Int {
             if let event = answer.text("merge") {
                 #expect(merges.withLock { $0.merged.insert(event).inserted })
@@ -137,7 +137,8 @@ import Testing
         }
     }
 
-    @Test func `a merge beside an unlink of what it moves locks nobody out`() async throws {
+    @Test func `a merge beside an unlink of a moved identity leaves a way to sign in`() async throws
+    {
         try await race { stage, trial in
             let names = ["a", "b"].map { "unlink-\($0)-\(trial)" }
             let providers = [stage.deployment.google, stage.deployment.apple]

@@ -14,8 +14,7 @@ import Testing
         try await expectUsageError(arguments)
     }
 
-    @Test func `an unlink is shown, taken back, told in every history, and verified`() async throws
-    {
+    @Test func `an unlink is previewed, undone, in every history, and verified`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
             var ada = Device(server.client)

@@ -1,7 +1,7 @@
 import LedgerTestSupport
 import Testing
 
-/// What a crowd says of a server that does not answer.
+/// The report of a crowd about a server that does not answer.
 @Suite(.timeLimit(.minutes(10))) struct CrowdTests {
     @Test func `requests that are swallowed are counted, and how long they have waited`()
         async throws

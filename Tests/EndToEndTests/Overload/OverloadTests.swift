@@ -3,15 +3,15 @@ import Testing
 
 /// More clients than can be served, and clients that mean no good.
 @Suite(.serialized) struct OverloadTests {
-    /// Who is served waits no longer than this.
+    /// The longest wait of a served request.
     private static let acceptedMillisecondsMax = OverloadTrial.isLong ? 3_000.0 : 10_000.0
-    /// Who is not served hears so within this: a second, and what a busy machine adds.
+    /// The longest wait for a refusal: a second, and the delays of a busy machine.
     private static let refusedMillisecondsMax = OverloadTrial.isLong ? 2_500.0 : 8_000.0
-    /// What the accepted work of a crowd is of the peak's, at the least.
+    /// The minimum of a crowd's accepted work relative to the peak.
     ///
     /// A short round is too short for more than what is badly wrong. The tests run it by itself.
     private static let partOfPeak = OverloadTrial.isLong ? 0.8 : 0.1
-    /// What it is of the peak's by the clock, at the least: waiting costs no processor time.
+    /// The same minimum by the clock: waiting costs no processor time.
     private static let paceOfPeak = OverloadTrial.isLong ? 0.4 : 0
     /// The processors that work, at the least, when more wants to be done than can be.
     ///
@@ -19,10 +19,10 @@ import Testing
     /// a debug build and other tests are busy, so this says nothing.
     private static let busyProcessors = OverloadTrial.isLong ? 0.6 : 0
     private static let memoryMebibytesMax = 200.0
-    /// So many that nobody signs in often: a person's recent sign-ins are counted each time.
+    /// Many people, so that each signs in rarely: a person's recent sign-ins are counted each time.
     private static let people = OverloadTrial.isLong ? 20_000 : 1_600
 
-    @Test func `a crowd is served as fast as a few are, and the rest is told to come back`()
+    @Test func `many clients are served as fast as a few, and the rest is refused`()
         async throws
     {
         let isLong = OverloadTrial.isLong

@@ -2,7 +2,7 @@ import Foundation
 import LedgerTestSupport
 import Testing
 
-/// What the library that is not ours says about deliveries; `tools/test` installs it.
+/// A third-party library that verifies deliveries; `tools/test` installs it.
 enum OtherWebhookVerifier {
     private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent()

@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `in development mode, this machine may be told`() async throws {
+    @Test func `in development mode, a URL on this machine is allowed`() async throws {
         let settings = ["LEDGER_MODE": "development", "LEDGER_PROVIDERS": ""]
         try await Deployment.with(settings: settings) { deployment in
             _ = try await deployment.serve()

@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `a receiver that is gone is left alone until it is enabled`() async throws {
+    @Test func `a receiver that answered 410 gets nothing until it is enabled`() async throws {
         try await Deployment.with { deployment in
             let receiver = try WebhookReceiver()
             try await receiver.comeBack()
@@ -166,7 +166,7 @@ import Testing
         ["webhooks", "rotate-secret", "0190a1b2-c3d4-7000-8000-000000000001", "--overlap", "x"],
     ]
 
-    @Test func `wrong usage is told, and what is not there`() async throws {
+    @Test func `usage errors and unknown webhooks are reported`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
             for words in Self.wrong {

@@ -10,7 +10,7 @@ struct AddedWebhook {
 }
 
 extension Deployment {
-    /// How long a test waits for deliveries: a lease of a process that was killed is part of it.
+    /// The time limit for deliveries, which includes the lease of a killed process.
     static var deliveryWait: Duration { .seconds(120) }
 
     /// Has the command line add a webhook.

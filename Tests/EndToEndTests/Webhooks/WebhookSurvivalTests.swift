@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    /// People who sign in, link and unlink, on servers that may end at any moment, so often at the most.
+    /// People who sign in, link and unlink a limited number of times, on servers that may end at any moment.
     private static func traffic(
         _ round: Int, over servers: [ServerProcess], of deployment: Deployment,
         until end: EndOfTraffic
