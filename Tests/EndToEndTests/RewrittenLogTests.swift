@@ -34,7 +34,7 @@ import Testing
             #expect(bare.status == 1)
             #expect(bare.output.contains("DOES NOT HOLD: 1 findings"), "\(bare.output)")
             #expect(
-                bare.output.contains("append-only level 0, and 1 is expected"), "\(bare.output)")
+                bare.output.contains("append-only level 0, expected 1"), "\(bare.output)")
             for wrong in ["0", "4", "x", ""] {
                 let outcome = try await deployment.tool.run(["verify", "--level", wrong])
                 #expect(outcome.status == 64, "\(wrong)")
