@@ -45,22 +45,36 @@ let package = Package(
             name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
 
         // Libraries that know no word of the ledger.
-        .target(name: "Cryptography", dependencies: ["CCurl", "COpenSSL", "CCJose"]),
+        .target(name: "Encodings"),
+        .target(name: "JSON", dependencies: ["Encodings"]),
+        .target(name: "Cryptography", dependencies: ["CCJose", "COpenSSL", "Encodings", "JSON"]),
+        .target(name: "HTTPClient", dependencies: ["CCurl"]),
+        .target(name: "OpenID", dependencies: ["Cryptography", "Encodings", "HTTPClient", "JSON"]),
+        .target(
+            name: "StandardWebhooks", dependencies: ["Cryptography", "Encodings", "HTTPClient"]),
         .target(name: "Postgres", dependencies: ["CLibPQ"]),
         .target(name: "HTTP", dependencies: ["CMicroHTTPD", "CReceive"]),
+        .target(name: "CommandLine"),
+        // For development: plays Google and Apple.
+        .target(
+            name: "DevelopmentIdentityProvider",
+            dependencies: ["Cryptography", "Encodings", "HTTP", "JSON", "OpenID"]),
         .target(name: "Sockets", dependencies: ["CEpoll"]),
-        .target(name: "TransparencyLog", dependencies: ["Cryptography"]),
+        .target(name: "TransparencyLog", dependencies: ["Cryptography", "Encodings"]),
         .target(name: "DurableFiles"),
-        // For tests: starts other programs.
+        // For tests: starts other programs, and servers that answer with fixed bytes.
         .target(name: "ChildProcesses", dependencies: ["CSpawn"]),
+        .target(name: "LoopbackServers", dependencies: ["ChildProcesses"]),
         .target(name: "Archive", dependencies: ["CArchive"]),
 
         // The subject.
-        .target(name: "Ledger"),
+        .target(name: "Ledger", dependencies: ["JSON"]),
         .target(name: "LedgerWire"),
         .target(
             name: "LedgerExport",
-            dependencies: ["Archive", "Cryptography", "Ledger", "TransparencyLog"],
+            dependencies: [
+                "Archive", "Cryptography", "Encodings", "JSON", "Ledger", "TransparencyLog",
+            ],
             resources: [
                 .embedInCode("Resources/verify.py"), .embedInCode("Resources/verify.go"),
             ]),
@@ -90,17 +104,22 @@ let package = Package(
         .target(
             name: "LedgerPostgres",
             dependencies: [
-                "Cryptography", "DurableFiles", "Ledger", "LedgerExport", "Migrations",
-                "Postgres", "TransparencyLog",
+                "Cryptography", "DurableFiles", "Encodings", "JSON", "Ledger", "LedgerExport",
+                "Migrations", "Postgres", "StandardWebhooks", "TransparencyLog",
             ]),
         .target(
             name: "LedgerAPI",
-            dependencies: ["Ledger", "LedgerWire", "HTTP", "Cryptography", "TransparencyLog"]),
+            dependencies: [
+                "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerWire", "OpenID",
+                "TransparencyLog",
+            ]),
         .executableTarget(
             name: "account-ledger",
             dependencies: [
-                "CAllocator", "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerExport",
-                "LedgerPostgres", "LedgerWire", "Postgres", "TransparencyLog",
+                "CAllocator", "CommandLine", "Cryptography", "DevelopmentIdentityProvider",
+                "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI", "LedgerExport",
+                "LedgerPostgres", "LedgerWire", "OpenID", "Postgres", "StandardWebhooks",
+                "TransparencyLog",
             ],
             // Batches allocate on one thread what another frees: glibc's allocator takes 8 % of the
             // server's time more. Not in debug builds, whose sanitizers bring an allocator.
@@ -110,36 +129,53 @@ let package = Package(
         .target(
             name: "LedgerTestSupport",
             dependencies: [
-                "ChildProcesses", "Cryptography", "HTTP", "Ledger", "LedgerPostgres", "LedgerWire",
-                "Postgres", "TransparencyLog",
+                "ChildProcesses", "Cryptography", "Encodings", "HTTP", "Ledger", "LedgerPostgres",
+                "LedgerWire", "Postgres", "TransparencyLog",
             ]),
         // Makes long logs for measurements; never part of what is shipped.
         .executableTarget(
             name: "ledger-load",
-            dependencies: ["Cryptography", "Ledger", "LedgerPostgres", "LedgerTestSupport"]),
+            dependencies: [
+                "Cryptography", "Encodings", "Ledger", "LedgerPostgres", "LedgerTestSupport",
+            ]),
 
         // Hostile input: docs/hostile-input.md.
         .target(name: "RawSockets"),
         .executableTarget(
             name: "ledger-fuzz",
             dependencies: [
-                "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerExport", "LedgerTestSupport",
-                "Postgres", "RawSockets", "TransparencyLog",
+                "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI", "LedgerExport",
+                "LedgerTestSupport", "OpenID", "Postgres", "RawSockets", "TransparencyLog",
             ]),
 
         // One test target per module, the whole from outside, and the rules of the house.
         .testTarget(name: "TidyTests"),
         .testTarget(name: "ChildProcessesTests", dependencies: ["ChildProcesses"]),
+        .testTarget(name: "CommandLineTests", dependencies: ["CommandLine"]),
         .testTarget(
-            name: "CryptographyTests", dependencies: ["CCJose", "ChildProcesses", "Cryptography"]),
+            name: "AccountLedgerTests",
+            dependencies: ["account-ledger", "CommandLine", "JSON", "Ledger"]),
+        .testTarget(name: "EncodingsTests", dependencies: ["Cryptography", "Encodings"]),
+        .testTarget(name: "JSONTests", dependencies: ["JSON"]),
+        .testTarget(
+            name: "CryptographyTests",
+            dependencies: ["CCJose", "Cryptography", "Encodings", "JSON"]),
+        .testTarget(
+            name: "OpenIDTests",
+            dependencies: [
+                "Cryptography", "Encodings", "HTTPClient", "JSON", "LoopbackServers", "OpenID",
+            ]),
+        .testTarget(
+            name: "StandardWebhooksTests",
+            dependencies: ["HTTPClient", "LoopbackServers", "StandardWebhooks"]),
         .testTarget(
             name: "TransparencyLogTests",
-            dependencies: ["ChildProcesses", "Cryptography", "TransparencyLog"],
+            dependencies: ["ChildProcesses", "Cryptography", "Encodings", "TransparencyLog"],
             exclude: ["Verifiers"]),
         .testTarget(
             name: "LedgerExportTests",
             dependencies: [
-                "Archive", "ChildProcesses", "Cryptography", "Ledger", "LedgerExport",
+                "Archive", "ChildProcesses", "Cryptography", "Encodings", "Ledger", "LedgerExport",
                 "TransparencyLog",
             ],
             resources: [.copy("FormerRelease")]),
@@ -147,13 +183,14 @@ let package = Package(
         .testTarget(name: "HTTPTests", dependencies: ["ChildProcesses", "HTTP"]),
         .testTarget(name: "BenchLoadTests", dependencies: ["HTTP", "ledger-bench-load"]),
         .testTarget(
-            name: "LedgerTests", dependencies: ["Cryptography", "Ledger", "LedgerTestSupport"],
+            name: "LedgerTests",
+            dependencies: ["Cryptography", "Encodings", "Ledger", "LedgerTestSupport"],
             resources: [.copy("FormerRelease"), .copy("Golden")]),
         .testTarget(
             name: "LedgerPostgresTests",
             dependencies: [
-                "ChildProcesses", "Cryptography", "Ledger", "LedgerPostgres", "LedgerTestSupport",
-                "Postgres", "TransparencyLog",
+                "ChildProcesses", "Cryptography", "Encodings", "Ledger", "LedgerPostgres",
+                "LedgerTestSupport", "Postgres", "StandardWebhooks", "TransparencyLog",
             ]),
         .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"]),
         .testTarget(
@@ -164,8 +201,8 @@ let package = Package(
         .testTarget(
             name: "LedgerAPITests",
             dependencies: [
-                "Cryptography", "HTTP", "Ledger", "LedgerAPI", "LedgerTestSupport", "LedgerWire",
-                "TransparencyLog",
+                "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI",
+                "LedgerTestSupport", "LedgerWire", "OpenID", "TransparencyLog",
             ]),
         .testTarget(
             name: "EndToEndTests",

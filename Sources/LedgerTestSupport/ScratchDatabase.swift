@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import Encodings
 package import LedgerPostgres
 internal import Postgres
 

@@ -1,3 +1,4 @@
+import CommandLine
 import Foundation
 
 /// The executable: reads the command line, runs one subcommand and ends with its exit code.
@@ -8,12 +9,12 @@ enum AccountLedger {
         umask(0o077)
         // A closed reader fails the write instead of ending the process.
         signal(SIGPIPE, SIG_IGN)
-        await run(Array(CommandLine.arguments.dropFirst())).endProcess()
+        await run(Array(Swift.CommandLine.arguments.dropFirst())).endProcess()
     }
 
     private static func run(_ words: [String]) async -> ExitCode {
         do {
-            return try await Subcommand.carryOut(words, environment: .ofProcess)
+            return try await Program.accountLedger.run(words, in: .ofProcess)
         } catch let error as UsageError {
             Terminal.complain("\(error)")
             return .usage

@@ -3,6 +3,7 @@ import HTTP
 import Ledger
 import LedgerAPI
 import LedgerTestSupport
+import OpenID
 import Synchronization
 import TransparencyLog
 

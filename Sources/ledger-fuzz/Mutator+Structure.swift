@@ -1,4 +1,5 @@
 import Cryptography
+import Encodings
 
 /// Mutations that respect the structure of texts.
 extension Mutator {

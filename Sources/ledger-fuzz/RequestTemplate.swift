@@ -1,5 +1,6 @@
 import Cryptography
 import HTTP
+import JSON
 import LedgerAPI
 
 /// Values that only a running service knows, for the placeholders in requests.

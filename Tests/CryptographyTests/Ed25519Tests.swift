@@ -1,4 +1,5 @@
 import Cryptography
+import Encodings
 import Testing
 
 /// Ed25519 against RFC 8032 section 7.1, and standard base64 against RFC 4648 section 10.

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Cryptography
+@testable import Encodings
 
 /// AES-256-GCM against the vectors of McGrew and Viega that NIST validated, and its refusals.
 @Suite struct EncryptionTests {

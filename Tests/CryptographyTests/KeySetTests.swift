@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Cryptography
+@testable import Encodings
 
 /// Which entries of a published key set are used, and which key a token gets.
 @Suite struct KeySetTests {

@@ -1,6 +1,8 @@
 import Testing
 
 @testable import Cryptography
+@testable import Encodings
+@testable import JSON
 
 /// Our own keys: what they sign, how they are kept and published.
 @Suite struct SigningKeyTests {

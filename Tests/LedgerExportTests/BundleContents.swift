@@ -1,5 +1,6 @@
 import Archive
 import Cryptography
+import Encodings
 import Foundation
 import Ledger
 import LedgerExport

@@ -1,5 +1,6 @@
 import ChildProcesses
 import Cryptography
+import Encodings
 import Foundation
 import Testing
 import TransparencyLog

@@ -1,3 +1,5 @@
+import JSON
+
 /// Checks compact JSON Web Signatures, RFC 7515, with the hardening of RFC 8725.
 ///
 /// A token has at most 16 KiB, exactly three parts, canonical unpadded base64url and a header
@@ -17,7 +19,7 @@ package enum CompactJWS {
         package let typ: String?
 
         /// The claimed algorithm, when it is a supported one.
-        let algorithm: SignatureAlgorithm?
+        package let algorithm: SignatureAlgorithm?
 
         init(alg: String, kid: String?, typ: String?) {
             self.alg = alg
@@ -71,7 +73,7 @@ package enum CompactJWS {
     }
 
     /// Checks whether the signature is valid for a key and the header's algorithm, which must be allowed.
-    static func verify(
+    package static func verify(
         _ parsed: ParsedJWS, with key: VerificationKey, by algorithm: SignatureAlgorithm
     ) -> Bool {
         guard

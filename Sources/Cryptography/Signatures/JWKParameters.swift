@@ -1,3 +1,6 @@
+import Encodings
+import JSON
+
 /// The validated parameters of a public key from a JWK (RFC 7518 section 6).
 ///
 /// OpenSSL's keys are made from these parameters, so that libraries and this module can't interpret an

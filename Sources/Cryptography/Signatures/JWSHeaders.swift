@@ -1,3 +1,4 @@
+import Encodings
 internal import Glibc
 internal import Synchronization
 

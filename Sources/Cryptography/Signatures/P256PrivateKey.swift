@@ -1,4 +1,6 @@
 internal import COpenSSL
+import Encodings
+import JSON
 internal import Synchronization
 
 /// A private key on P-256 in OpenSSL's form, with a pool of signing contexts.

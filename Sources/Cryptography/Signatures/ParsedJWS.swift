@@ -1,16 +1,20 @@
+import Encodings
 internal import Glibc
+import JSON
 
 /// A strictly parsed compact JWS, with an unchecked signature (RFC 7515 section 7.1).
-struct ParsedJWS {
-    let header: CompactJWS.Header
-    let payload: [UInt8]
+package struct ParsedJWS {
+    /// The header; nothing vouches for it before the signature is verified.
+    package let header: CompactJWS.Header
+    /// The decoded payload.
+    package let payload: [UInt8]
     let signature: [UInt8]
     private let token: String
     /// The number of bytes before the second dot, which are the signed ones.
     private let signedByteCount: Int
 
     /// Parses a token; nil unless it has three parts in canonical base64url and a valid header.
-    init?(_ token: String) {
+    package init?(_ token: String) {
         guard token.utf8.count <= CompactJWS.tokenBytesMax else {
             return nil
         }

@@ -1,3 +1,5 @@
+import JSON
+
 /// The accepted signature algorithms of RFC 7518 section 3.
 ///
 /// There is no case for `none` or for HMAC: no configuration can allow them.

@@ -1,3 +1,6 @@
+import Encodings
+import JSON
+
 /// A private key with its public key: the basis of both kinds of signing keys.
 struct SigningKeyPair: Sendable {
     /// The longest private JWK; one of 8192 bits has about 6,300 bytes.

@@ -1,3 +1,5 @@
+import Encodings
+
 /// Signs tokens of one type with one ES256 key and a header that is encoded once.
 package struct TokenSigner: Sendable {
     private let key: P256PrivateKey

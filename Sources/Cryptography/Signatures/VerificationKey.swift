@@ -1,3 +1,5 @@
+import JSON
+
 /// A public key for checking signatures, with the usage restrictions of its JWK.
 package final class VerificationKey: Sendable {
     /// The key's `kid`, when its JWK has one.

@@ -1,3 +1,5 @@
+internal import JSON
+
 /// The actions of a principal in the access log; stored names are frozen.
 package enum AccessAction: String, Sendable, Hashable, CaseIterable {
     case createAPIKey = "api_key.create"
@@ -94,9 +96,9 @@ package struct AccessRecord: Hashable, Sendable {
         var bytes: [UInt8] = [UInt8(ascii: "{")]
         for (index, detail) in details.sorted(by: { $0.key < $1.key }).enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            appendJSONText(detail.key, to: &bytes)
+            JSONText.append(detail.key, to: &bytes)
             bytes.append(UInt8(ascii: ":"))
-            appendJSONText(detail.value, to: &bytes)
+            JSONText.append(detail.value, to: &bytes)
         }
         bytes.append(UInt8(ascii: "}"))
         return String(decoding: bytes, as: UTF8.self)

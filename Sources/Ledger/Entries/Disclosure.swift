@@ -1,3 +1,5 @@
+internal import JSON
+
 /// One piece of personal data about one account, kept off the log (RFC 9901, section 4.2).
 ///
 /// The entry carries only the digest of its encoded form; the salt prevents guessing the value from
@@ -38,7 +40,7 @@ package struct Disclosure: Hashable, Sendable {
         json.append(contentsOf: "\",\"".utf8)
         json.append(contentsOf: name.rawValue.utf8)
         json.append(contentsOf: "\",".utf8)
-        appendJSONText(value, to: &json)
+        JSONText.append(value, to: &json)
         json.append(UInt8(ascii: "]"))
         var text: [UInt8] = []
         appendBase64URL(json, to: &text)

@@ -1,3 +1,5 @@
+import JSON
+
 /// The readiness of the service: one check for each of its dependencies.
 package struct Readiness: Hashable, Sendable {
     /// The state of one dependency.

@@ -1,4 +1,5 @@
 internal import HTTP
+import JSON
 
 extension HTTPResponse {
     /// The response to OPTIONS: the methods of the path.

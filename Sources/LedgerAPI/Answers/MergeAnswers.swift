@@ -1,3 +1,4 @@
+import JSON
 internal import Ledger
 
 /// The effects of a merge that is not done yet.

@@ -1,3 +1,4 @@
+import JSON
 internal import LedgerWire
 
 // Hand-written equivalents of the bodies' `encode(to:)`; a test compares the two.

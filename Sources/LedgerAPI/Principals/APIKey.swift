@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import Encodings
 package import Ledger
 
 /// The text of an API key: `alk_`, a 16-byte identifier, `_`, 32 random bytes, both in base64url.

@@ -1,5 +1,6 @@
-package import Cryptography
+internal import Cryptography
 package import Ledger
+package import OpenID
 
 /// The configuration of one provider of one tenant.
 package final class ProviderConfiguration: Sendable {

@@ -1,6 +1,8 @@
 internal import Cryptography
 internal import FoundationEssentials
+import JSON
 internal import Ledger
+internal import OpenID
 
 extension ProvidersFile {
     /// One tenant's section of the file.

@@ -1,5 +1,7 @@
-package import Cryptography
+internal import Cryptography
+internal import JSON
 package import Ledger
+package import OpenID
 
 /// Reads the file that `LEDGER_PROVIDERS` names: the providers of each tenant.
 ///

@@ -1,5 +1,6 @@
 internal import Cryptography
 internal import HTTP
+internal import JSON
 
 /// The JSON object in a request's body; unknown members are ignored.
 ///

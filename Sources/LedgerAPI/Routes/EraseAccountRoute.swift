@@ -1,4 +1,5 @@
 internal import HTTP
+import JSON
 internal import Ledger
 
 /// `POST /v1/accounts/{id}/erasure/preview`: the accounts that an erasure would cover, and what it

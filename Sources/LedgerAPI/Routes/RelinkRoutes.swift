@@ -1,4 +1,5 @@
 internal import HTTP
+import JSON
 internal import Ledger
 
 /// `POST /v1/accounts/{id}/identities/{identity_id}/relink/preview`: the effects of undoing an

@@ -1,4 +1,5 @@
 internal import HTTP
+import JSON
 internal import Ledger
 
 /// `POST /v1/accounts/{id}/holds`: prevents an account from being erased, for an administrator and

@@ -1,3 +1,4 @@
+import JSON
 package import Ledger
 
 /// The claims of a checked access token; times are whole seconds since 1970.

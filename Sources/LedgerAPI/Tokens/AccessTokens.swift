@@ -1,5 +1,6 @@
 package import Cryptography
 package import Ledger
+internal import OpenID
 internal import Synchronization
 
 /// Issues and checks access tokens: JWTs of type `at+jwt` (RFC 9068), signed with ES256.

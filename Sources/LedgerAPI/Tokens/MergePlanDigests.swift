@@ -1,4 +1,5 @@
 package import Cryptography
+internal import Encodings
 package import Ledger
 
 /// Issues and recognises plan digests: the plan, when it was shown, and a code that only the ledger

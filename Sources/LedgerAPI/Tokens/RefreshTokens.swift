@@ -1,4 +1,5 @@
 package import Cryptography
+internal import Encodings
 package import Ledger
 
 /// Issues refresh tokens, recognises them, and seals successors.

@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import JSON
 package import Ledger
 package import TransparencyLog
 

@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import JSON
 
 /// The last file of a bundle: the list of its files and their digests.
 ///

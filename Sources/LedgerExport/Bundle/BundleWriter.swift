@@ -1,5 +1,6 @@
 package import Archive
 internal import Cryptography
+internal import Encodings
 internal import Ledger
 package import TransparencyLog
 

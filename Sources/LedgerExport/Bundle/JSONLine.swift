@@ -1,4 +1,5 @@
-internal import Cryptography
+internal import Encodings
+internal import JSON
 internal import TransparencyLog
 
 /// A JSON object on one line, written member by member.
@@ -36,20 +37,7 @@ struct JSONLine {
 
     /// Writes any string as JSON.
     mutating func text(_ text: String) {
-        bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                bytes.append(UInt8(ascii: "\\"))
-                bytes.append(byte)
-            case UInt8(ascii: "\n"): literal("\\n")
-            case 0..<0x20:
-                literal(byte < 0x10 ? "\\u000" : "\\u00")
-                literal(String(byte, radix: 16))
-            default: bytes.append(byte)
-            }
-        }
-        bytes.append(UInt8(ascii: "\""))
+        JSONText.append(text, to: &bytes)
     }
 
     /// Writes an ASCII string that needs no escapes as JSON.

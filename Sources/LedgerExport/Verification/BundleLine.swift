@@ -1,4 +1,6 @@
 internal import Cryptography
+internal import Encodings
+internal import JSON
 internal import Ledger
 internal import TransparencyLog
 

@@ -1,5 +1,6 @@
 internal import Archive
 internal import Cryptography
+internal import Encodings
 
 /// Reads the files of a bundle in order and digests them.
 final class BundleMembers {

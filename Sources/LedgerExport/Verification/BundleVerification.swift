@@ -1,5 +1,6 @@
 internal import Archive
 internal import Cryptography
+internal import JSON
 internal import Ledger
 package import TransparencyLog
 

@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import JSON
 internal import Ledger
 internal import TransparencyLog
 

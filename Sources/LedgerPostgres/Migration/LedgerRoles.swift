@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import Encodings
 
 /// The group roles of one database; roles are cluster-wide, so their names include the database's.
 package struct LedgerRoles: Sendable, Hashable {

@@ -1,4 +1,5 @@
 package import Cryptography
+internal import Encodings
 
 /// A key that authenticates rows written by the runtime login: events, heads and decision state.
 ///

@@ -1,4 +1,5 @@
 import Cryptography
+import Encodings
 import TransparencyLog
 
 /// The names and the contents of the checkpoint key files in a sealer's directory.

@@ -1,5 +1,6 @@
-package import Cryptography
+internal import Cryptography
 package import Ledger
+package import StandardWebhooks
 
 extension WrappingKeyring {
     private static let webhookContext = Array("webhook-secret:".utf8)

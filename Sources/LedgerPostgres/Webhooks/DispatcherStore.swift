@@ -1,6 +1,7 @@
 import Cryptography
 import Ledger
 import Postgres
+import StandardWebhooks
 
 /// An endpoint that a dispatcher has leased.
 struct LeasedWebhook: Hashable, Sendable {

@@ -1,5 +1,6 @@
-package import Cryptography
+internal import Cryptography
 package import Ledger
+package import StandardWebhooks
 
 /// The configuration of a webhook dispatcher.
 package struct WebhookConfiguration: Sendable {

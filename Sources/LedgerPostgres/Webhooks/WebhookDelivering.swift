@@ -1,5 +1,6 @@
 import Cryptography
 import Ledger
+import StandardWebhooks
 import Synchronization
 
 /// Delivers to one endpoint while its lease is held and its configuration unchanged.

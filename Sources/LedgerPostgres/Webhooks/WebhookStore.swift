@@ -1,6 +1,7 @@
-package import Cryptography
+internal import Cryptography
 package import Ledger
 package import Postgres
+package import StandardWebhooks
 
 /// Adds, changes and removes endpoints with the login that owns the schema.
 ///

@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import Encodings
 
 /// An offline proof that an entry is in a log: an inclusion proof and the signed checkpoint it
 /// leads to.

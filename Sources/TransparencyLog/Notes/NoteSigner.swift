@@ -1,4 +1,5 @@
 package import Cryptography
+internal import Encodings
 
 /// A named key that signs notes.
 package struct NoteSigner: Sendable {

@@ -1,4 +1,5 @@
 package import Cryptography
+internal import Encodings
 
 /// A named key that verifies notes: the content of a C2SP verifier key (`vkey`).
 package struct NoteVerifier: Sendable {

@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import Encodings
 
 /// A text with signatures: C2SP signed-note, version 1.
 ///

@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import Encodings
 
 /// The hash of a node of a Merkle tree: SHA-256 as applied by RFC 6962 section 2.1.
 ///

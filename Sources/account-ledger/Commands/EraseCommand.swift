@@ -1,4 +1,6 @@
+import CommandLine
 import Cryptography
+import Encodings
 import Ledger
 import LedgerAPI
 import LedgerPostgres

@@ -1,3 +1,4 @@
+import CommandLine
 import Foundation
 import Ledger
 import LedgerExport

@@ -1,3 +1,4 @@
+import CommandLine
 import Cryptography
 import Foundation
 import Ledger

@@ -1,3 +1,5 @@
+import CommandLine
+import DevelopmentIdentityProvider
 import Ledger
 import LedgerAPI
 import LedgerPostgres

@@ -1,3 +1,4 @@
+import CommandLine
 import LedgerPostgres
 
 /// `migrate`: migrates the database to this binary's schema and strengthens its guards.

@@ -1,3 +1,4 @@
+import CommandLine
 import LedgerPostgres
 
 /// `rebuild` with `--online`, `--roll-back` or `--drop-previous`: swaps tables.

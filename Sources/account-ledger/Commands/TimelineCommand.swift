@@ -1,3 +1,4 @@
+import CommandLine
 import Ledger
 import LedgerAPI
 import LedgerPostgres

@@ -1,7 +1,9 @@
+import CommandLine
 import Cryptography
 import HTTP
 import Ledger
 import LedgerPostgres
+import StandardWebhooks
 
 /// Shared parts of the commands for webhooks.
 enum WebhookCommands {

@@ -1,6 +1,8 @@
+import CommandLine
 import Cryptography
 import Ledger
 import LedgerPostgres
+import StandardWebhooks
 
 /// `webhooks list`: prints a tenant's webhooks and their progress.
 enum WebhookListCommand {

@@ -1,3 +1,4 @@
+import CommandLine
 import Foundation
 
 /// The environment variables of the process, read through the table of settings.

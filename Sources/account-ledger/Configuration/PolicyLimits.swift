@@ -1,3 +1,4 @@
+import CommandLine
 import Ledger
 
 /// The limits and lifetimes from the environment, which apply to every tenant.

@@ -1,3 +1,4 @@
+import CommandLine
 import Ledger
 import LedgerPostgres
 import TransparencyLog

@@ -1,7 +1,10 @@
+import CommandLine
 import Cryptography
+import DevelopmentIdentityProvider
 import Foundation
 import Ledger
 import LedgerAPI
+import OpenID
 
 /// The providers of each tenant: from the file, or the two of the development mode.
 enum TenantSetup {
@@ -31,7 +34,8 @@ enum TenantSetup {
                 ProviderConfiguration(
                     name: name,
                     check: IDTokenPolicy(
-                        issuers: [provider.issuer], audiences: [TokenRequest.audienceByDefault],
+                        issuers: [provider.issuer],
+                        audiences: [DevelopmentIdentityProvider.audience],
                         algorithms: [.rs256], nonce: provider.nonce),
                     keys: KeySetCache(
                         url: DevelopmentIdentityProvider.keySetURL(of: provider.name, api: api)))

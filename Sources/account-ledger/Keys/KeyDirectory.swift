@@ -1,3 +1,4 @@
+import CommandLine
 import Foundation
 
 /// The directory of `LEDGER_KEYS`: secrets in files that only the owner can read.

@@ -1,4 +1,5 @@
 import Cryptography
+import Encodings
 
 /// A file in a key directory, identified by its name.
 enum KeyFile: Hashable {

@@ -1,3 +1,4 @@
+import JSON
 import Ledger
 
 /// A value in a log line.
@@ -33,12 +34,20 @@ struct LogLine {
         bytes.append(contentsOf: name.utf8)
         bytes.append(contentsOf: "\":".utf8)
         switch value {
-        case .text(let text): JSONQuoting.append(text, bytesMax: Self.textBytesMax, to: &bytes)
+        case .text(let text): JSONText.append(Self.shortened(text), to: &bytes)
         case .number(let number): bytes.append(contentsOf: String(number).utf8)
         case .flag(let flag): bytes.append(contentsOf: (flag ? "true" : "false").utf8)
         }
         // Two bytes are reserved for the end of the object and of the line.
         if bytes.count > Self.bytesMax - 2 { bytes.removeSubrange(length...) }
+    }
+
+    /// The characters of a text that fit into its first bytes.
+    private static func shortened(_ text: String) -> String {
+        guard text.utf8.count > textBytesMax else { return text }
+        var end = text.utf8.index(text.startIndex, offsetBy: textBytesMax)
+        while end.samePosition(in: text.unicodeScalars) == nil { text.utf8.formIndex(before: &end) }
+        return String(text[..<end])
     }
 
     /// Returns the complete line.

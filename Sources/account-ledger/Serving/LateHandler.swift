@@ -33,8 +33,12 @@ final class LateHandler: Sendable {
     }
 
     private static var starting: HTTPResponse {
-        var response = HTTPResponse.failure(503, "UNAVAILABLE", "The service is starting")
-        response.headers.append((name: "Retry-After", value: "1"))
-        return response
+        let body = #"{"error":{"code":"UNAVAILABLE","message":"The service is starting"}}"#
+        return HTTPResponse(
+            status: 503,
+            headers: [
+                (name: "Content-Type", value: "application/json"),
+                (name: "Cache-Control", value: "no-store"), (name: "Retry-After", value: "1"),
+            ], body: Array(body.utf8))
     }
 }

@@ -1,3 +1,4 @@
+import CommandLine
 import Foundation
 
 /// `serve`: answers the HTTP API until a signal asks it to stop.

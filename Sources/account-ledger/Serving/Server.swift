@@ -1,4 +1,6 @@
+import CommandLine
 import Cryptography
+import DevelopmentIdentityProvider
 import HTTP
 import Ledger
 import LedgerAPI

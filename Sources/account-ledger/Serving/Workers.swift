@@ -1,6 +1,7 @@
 import Cryptography
 import Ledger
 import LedgerPostgres
+import StandardWebhooks
 
 /// The background workers of a serving process.
 struct Workers: Sendable {

@@ -1,5 +1,6 @@
 import Cryptography
 import Foundation
+import JSON
 
 /// JSON documents, against Foundation's reader.
 ///

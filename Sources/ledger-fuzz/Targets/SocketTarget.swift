@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import HTTP
+import JSON
 import LedgerAPI
 import RawSockets
 

@@ -1,5 +1,7 @@
 import Cryptography
+import Encodings
 import Foundation
+import JSON
 import Ledger
 import LedgerTestSupport
 import Postgres

@@ -1,7 +1,9 @@
 import Cryptography
 import Foundation
+import JSON
 import Ledger
 import LedgerAPI
+import OpenID
 
 /// Tokens of every kind, checked with keys that fit them: only the untouched ones may pass.
 enum TokenTargets {

@@ -1,5 +1,6 @@
 import Cryptography
 import HTTP
+import JSON
 import Ledger
 import LedgerAPI
 import LedgerTestSupport

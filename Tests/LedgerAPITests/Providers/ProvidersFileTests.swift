@@ -1,6 +1,7 @@
 import Cryptography
 import Ledger
 import LedgerAPI
+import OpenID
 import Testing
 
 struct ProvidersFileTests {

@@ -1,7 +1,9 @@
 import Cryptography
+import JSON
 import Ledger
 import LedgerAPI
 import LedgerTestSupport
+import OpenID
 import Testing
 
 /// Merges over HTTP: by the account holder, by support, and undone.

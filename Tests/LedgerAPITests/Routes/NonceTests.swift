@@ -1,4 +1,6 @@
 import Cryptography
+import Encodings
+import OpenID
 import Testing
 
 struct NonceTests {

@@ -1,4 +1,6 @@
 import Cryptography
+import Encodings
+import JSON
 import Ledger
 import LedgerAPI
 import LedgerTestSupport

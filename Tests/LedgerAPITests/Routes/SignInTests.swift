@@ -1,4 +1,5 @@
 import Cryptography
+import JSON
 import Ledger
 import LedgerTestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Cryptography
 import HTTP
+import JSON
 
 /// An answer with its parsed body.
 struct Answer {

@@ -1,5 +1,6 @@
 import Cryptography
 import Ledger
+import OpenID
 import Testing
 
 /// Ada with Apple, and the account that she opened with Google by mistake.

@@ -1,6 +1,9 @@
 import Cryptography
+import Encodings
+import JSON
 import Ledger
 import LedgerAPI
+import OpenID
 import Testing
 
 struct AccessTokenTests {

@@ -1,4 +1,5 @@
 import Cryptography
+import Encodings
 import Ledger
 import LedgerTestSupport
 import Postgres

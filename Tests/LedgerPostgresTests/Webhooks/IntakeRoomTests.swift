@@ -1,5 +1,6 @@
 import Cryptography
 import Ledger
+import StandardWebhooks
 import Testing
 
 @testable import LedgerPostgres

@@ -3,6 +3,7 @@ import Foundation
 import Ledger
 import LedgerTestSupport
 import Postgres
+import StandardWebhooks
 import Synchronization
 
 @testable import LedgerPostgres

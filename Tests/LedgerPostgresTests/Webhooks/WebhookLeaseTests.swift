@@ -1,8 +1,10 @@
 import Cryptography
+import Encodings
 import Foundation
 import Ledger
 import LedgerTestSupport
 import Postgres
+import StandardWebhooks
 import Testing
 
 @testable import LedgerPostgres

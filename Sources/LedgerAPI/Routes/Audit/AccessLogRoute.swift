@@ -1,5 +1,6 @@
 internal import Cryptography
 internal import HTTP
+internal import JSON
 internal import Ledger
 
 /// `GET /v1/access-log`: the recorded accesses, in order; reading them is recorded as well.

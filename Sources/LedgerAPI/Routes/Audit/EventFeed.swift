@@ -1,4 +1,5 @@
 internal import HTTP
+import JSON
 internal import Ledger
 
 /// One client's stream of events.

@@ -1,4 +1,5 @@
 internal import HTTP
+import JSON
 internal import Ledger
 
 /// `GET /v1/events`: the log in commit order, filtered.

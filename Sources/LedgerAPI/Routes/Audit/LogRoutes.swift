@@ -1,4 +1,5 @@
 internal import HTTP
+import JSON
 internal import Ledger
 
 /// `GET /v1/log/checkpoint`: the latest signed checkpoint, as a signed note.

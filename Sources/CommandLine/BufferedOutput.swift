@@ -1,0 +1,45 @@
+internal import Foundation
+internal import Synchronization
+
+/// Buffered standard output for long results.
+package final class BufferedOutput: Sendable {
+    private static let pieceBytes = 1 << 16
+
+    private let pending = Mutex<[UInt8]>([])
+
+    /// Makes an empty output.
+    package init() {}
+
+    /// Adds text, and writes the buffer when it is full.
+    ///
+    /// - Throws: `Fault` when the write fails, for example because a pager was closed.
+    package func add(_ text: String) throws(Fault) {
+        let piece = pending.withLock { pending -> [UInt8] in
+            pending.append(contentsOf: text.utf8)
+            guard pending.count >= Self.pieceBytes else { return [] }
+            defer { pending = [] }
+            return pending
+        }
+        try write(piece)
+    }
+
+    /// Writes the rest of the buffer.
+    ///
+    /// - Throws: `Fault` when the write fails.
+    package func finish() throws(Fault) {
+        try write(
+            pending.withLock { pending in
+                defer { pending = [] }
+                return pending
+            })
+    }
+
+    private func write(_ bytes: [UInt8]) throws(Fault) {
+        guard !bytes.isEmpty else { return }
+        do {
+            try FileHandle.standardOutput.write(contentsOf: Data(bytes))
+        } catch {
+            throw Fault("can't write to standard output")
+        }
+    }
+}

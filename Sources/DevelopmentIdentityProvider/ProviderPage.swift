@@ -1,0 +1,78 @@
+internal import Foundation
+internal import JSON
+
+/// The page of an imitated provider: a form for a name, and the resulting token.
+enum ProviderPage {
+    /// The content security policy: the page may only submit its own form.
+    static let contentSecurityPolicy =
+        "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"
+
+    /// The content below the form.
+    enum Result {
+        case nothing
+        case token(String, request: TokenRequest)
+        case refused(String)
+    }
+
+    static func html(of provider: PlayedProvider, api: String, _ result: Result) -> String {
+        let title = escapedForHTML("Sign in with \(provider.name.capitalized)")
+        return """
+            <!doctype html>
+            <html lang="en">
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width">
+            <title>\(title)</title>
+            <style>
+            body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 44rem;
+              padding: 0 1rem; color-scheme: light dark }
+            label { display: block; margin: .6rem 0 }
+            input { font: inherit; width: 100%; box-sizing: border-box }
+            pre { overflow-wrap: anywhere; white-space: pre-wrap; padding: .8rem;
+              border: 1px solid; border-radius: .4rem }
+            </style>
+            <h1>\(title)</h1>
+            <p>The development identity provider: sign in with any name.</p>
+            <form method="post" action="./">
+            <label>Name <input name="name" required maxlength="100" autofocus></label>
+            <label>Nonce (optional) <input name="nonce"></label>
+            <button>Make an ID token</button>
+            </form>
+            \(html(result, of: provider, api: api))
+            </html>
+
+            """
+    }
+
+    private static func html(
+        _ result: Result, of provider: PlayedProvider, api: String
+    ) -> String {
+        switch result {
+        case .nothing:
+            return ""
+        case .refused(let reason):
+            return "<p role=\"alert\">\(escapedForHTML(reason))</p>"
+        case .token(let token, let request):
+            let nonce = request.nonce.map { ",\"nonce\":\(JSONText.quoted($0))" } ?? ""
+            let body = "{\"id_token\":\"\(token)\"\(nonce)}"
+            let curl = """
+                curl -s \(api)/v1/auth/sign-in/\(provider.name) \\
+                  -H 'Content-Type: application/json' \\
+                  -d \(quotedForShell(body))
+                """
+            return """
+                <h2>ID token of \(escapedForHTML(request.name))</h2>
+                <pre>\(escapedForHTML(token))</pre>
+                <h2>Sign in with it</h2>
+                <pre>\(escapedForHTML(curl))</pre>
+                """
+        }
+    }
+
+    /// Quotes a text as one word of a POSIX shell.
+    private static func quotedForShell(_ text: String) -> String {
+        "'"
+            + text.split(separator: "'", omittingEmptySubsequences: false).joined(
+                separator: "'\\''")
+            + "'"
+    }
+}

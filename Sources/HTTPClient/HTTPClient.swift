@@ -1,0 +1,43 @@
+/// Sends requests to other servers over libcurl.
+///
+/// Certificates are verified and redirects are not followed; no cookies or credentials are kept. Plain `http`
+/// is refused unless the host is this machine. Requests to other machines go through the proxy that
+/// `https_proxy` names, if it is set. One thread drives all transfers of a client, so a server that does not
+/// answer delays no other one, and connections are kept for the next request.
+package final class HTTPClient: Sendable {
+    /// The client of requests that nothing stops before their time limit.
+    package static let shared = HTTPClient()
+
+    private let loop = TransferLoop()
+
+    /// Makes a client; its thread starts with the first request.
+    package init() {}
+
+    deinit {
+        loop.stop()
+    }
+
+    /// Sends a request and waits for the end of its answer.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - limit: Longest time from now to the last byte of the answer.
+    ///   - trustedFile: Certificates to trust, as a PEM file; nil for those that the system trusts.
+    /// - Throws: `TransferFault` when the head of the answer is incomplete.
+    package func send(
+        _ request: ClientRequest, within limit: Duration, trustedFile: String? = nil
+    ) async throws(TransferFault) -> ClientAnswer {
+        let result = await withCheckedContinuation { continuation in
+            loop.begin(
+                TransferLoop.Job(request: request, timeLimit: limit, trustedFile: trustedFile) {
+                    continuation.resume(returning: $0)
+                })
+        }
+        return try result.get()
+    }
+
+    /// Ends every request under way, and every later one at once.
+    package func stop() {
+        loop.stop()
+    }
+}

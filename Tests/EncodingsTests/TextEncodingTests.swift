@@ -1,0 +1,46 @@
+import Cryptography
+import Encodings
+import Testing
+
+/// Base64url and hexadecimal text, and what is refused as not canonical.
+@Suite struct TextEncodingTests {
+    /// RFC 4648 section 10, without the padding that RFC 7515 leaves out.
+    @Test(arguments: [
+        ("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"),
+        ("fooba", "Zm9vYmE"), ("foobar", "Zm9vYmFy"),
+    ])
+    func `base64url encodes the texts of RFC 4648`(plain: String, text: String) {
+        #expect(Base64URL.encode(Array(plain.utf8)) == text)
+        #expect(Base64URL.decode(text) == Array(plain.utf8))
+    }
+
+    @Test func `base64url uses the URL-safe alphabet`() {
+        #expect(Base64URL.encode([0xFB, 0xFF, 0xBF]) == "-_-_")
+        #expect(Base64URL.decode("-_-_") == [0xFB, 0xFF, 0xBF])
+    }
+
+    @Test(arguments: [
+        "Zg==", "Zg=", "Zh", "Zm9", "Z", "Zm9vY", "+/+/", "Zm 9v", "Zm9v\n", "Zm9v.", "Zé", "\0",
+    ])
+    func `base64url refuses every other spelling`(text: String) {
+        #expect(Base64URL.decode(text) == nil)
+    }
+
+    @Test func `base64url brings back all lengths`() {
+        for count in 0...130 {
+            let bytes = SecureRandom.bytes(count)
+            #expect(Base64URL.decode(Base64URL.encode(bytes)) == bytes)
+        }
+    }
+
+    @Test func `hexadecimal text is written in lower case and read in both`() {
+        #expect(Hex.encode([0x00, 0x9F, 0xAB]) == "009fab")
+        #expect(Hex.decode("009fAB") == [0x00, 0x9F, 0xAB])
+        #expect(Hex.decode("") == [])
+    }
+
+    @Test(arguments: ["0", "0g", "0x00", " 00", "00 ", "é"])
+    func `hexadecimal text of anything but pairs of digits is refused`(text: String) {
+        #expect(Hex.decode(text) == nil)
+    }
+}
