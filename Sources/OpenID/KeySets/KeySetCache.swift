@@ -5,9 +5,9 @@ internal import Synchronization
 ///
 /// - A known key is returned immediately, regardless of the set's age and of fetches in progress.
 /// - Concurrent callers share one fetch, and at most `waitersMax` of them wait for it.
-/// - An unknown key identifier causes a fetch immediately, but not within `lookupPauseSeconds` of the last
-///   successful one, so that a rotated key is found and a flood of invented identifiers costs one
-///   successful fetch a minute.
+/// - An unknown key identifier causes a fetch immediately, up to `lookupBurst` times and then once every
+///   `lookupPauseSeconds`: a rotated key is found although somebody invents a few identifiers, and a flood
+///   of them costs one successful fetch a minute.
 /// - A failed fetch is repeated after 1 second, then 2, 4 and so on up to `retryPauseSecondsMax`.
 /// - An expired set is renewed in the background, without making callers wait.
 /// - While the provider can't be reached, the old keys stay in use.
@@ -20,7 +20,10 @@ package actor KeySetCache {
     /// Most callers that wait for one fetch; an unresponsive provider must not block all requests.
     package static let waitersMax = 128
 
-    /// Shortest time between two successful lookups of unknown key identifiers, in seconds.
+    /// Most successful lookups of unknown key identifiers in a row.
+    package static let lookupBurst: Int64 = 5
+
+    /// Time after which one more lookup is allowed, in seconds.
     package static let lookupPauseSeconds: Int64 = 60
 
     /// Age at which a set is renewed if the provider sends no `max-age`, in seconds.
@@ -52,7 +55,9 @@ package actor KeySetCache {
     private var current: KeySet?
     /// The current set for callers outside of the actor; written by the actor only.
     private let fresh = Mutex<Fresh?>(nil)
-    private var lastLookup: Int64?
+    private var lookupsLeft = lookupBurst
+    /// The time up to which ``lookupsLeft`` has been refilled.
+    private var refilledAt: Int64 = 0
     private var failures = 0
     private var lastFailure: Int64?
     private var fetchUnderWay: FetchUnderWay?
@@ -97,7 +102,7 @@ package actor KeySetCache {
             renewIfOld()
             return current
         }
-        if let current, fetchUnderWay == nil, !mayLookUp {
+        if let current, fetchUnderWay == nil, !mayLookUp() {
             return current
         }
         guard await isFetched(), let current else {
@@ -127,11 +132,15 @@ package actor KeySetCache {
         return await awaited.task.value
     }
 
-    private var mayLookUp: Bool {
-        guard let lastLookup else {
-            return true
-        }
-        return now() - lastLookup >= KeySetCache.lookupPauseSeconds
+    /// Refills the allowance of lookups and returns whether any is left.
+    private func mayLookUp() -> Bool {
+        let time = now()
+        let earned = (time - refilledAt) / Self.lookupPauseSeconds
+        lookupsLeft = min(Self.lookupBurst, lookupsLeft + earned)
+        refilledAt =
+            lookupsLeft == Self.lookupBurst
+            ? time : refilledAt + earned * Self.lookupPauseSeconds
+        return lookupsLeft > 0
     }
 
     private var mayRetry: Bool {
@@ -161,7 +170,8 @@ package actor KeySetCache {
         failures = 0
         lastFailure = nil
         if isLookup {
-            lastLookup = now()
+            // A renewal that a caller waited for counts, too, and needs no allowance.
+            lookupsLeft = max(0, lookupsLeft - 1)
         }
         current = loaded.keys
         let until = now() + loaded.maxAgeSeconds
