@@ -21,16 +21,17 @@ package struct Arguments: Sendable {
     ) throws(UsageError) {
         command = [program] + syntax.words
         var rest = Array(words)[...]
-        var takesOptions = true
+        var acceptsOptions = true
         while let word = rest.popFirst() {
             switch word {
-            case "--" where takesOptions:
-                takesOptions = false
-            case "--help" where takesOptions, "-h" where takesOptions:
+            case "--" where acceptsOptions:
+                acceptsOptions = false
+            case "--help" where acceptsOptions, "-h" where acceptsOptions:
                 asksForHelp = true
             // A longer word that begins with a single dash may be the name of a key.
             case _
-            where takesOptions && (word.hasPrefix("--") || word.hasPrefix("-") && word.count == 2):
+            where acceptsOptions
+                && (word.hasPrefix("--") || word.hasPrefix("-") && word.count == 2):
                 try takeOption(word, rest: &rest, syntax: syntax)
             default:
                 operands.append(word)
@@ -69,13 +70,13 @@ package struct Arguments: Sendable {
     ) throws(UsageError) -> Value? {
         guard let text else { return nil }
         guard let value = read(text) else {
-            throw misuse("--\(option) must be \(wanted), not '\(Self.quoted(text))'")
+            throw usageError("--\(option) must be \(wanted), not '\(Self.quoted(text))'")
         }
         return value
     }
 
     /// Makes a usage error about this command line.
-    package func misuse(_ problem: String) -> UsageError {
+    package func usageError(_ problem: String) -> UsageError {
         UsageError(problem: problem, command: command)
     }
 
@@ -94,36 +95,37 @@ package struct Arguments: Sendable {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let spelled = String(parts[0])
         guard let option = syntax.options.first(where: { "--\($0.name)" == spelled }) else {
-            throw misuse("unknown option \(Self.quoted(spelled))")
+            throw usageError("unknown option \(Self.quoted(spelled))")
         }
         guard values[option.name] == nil, !flags.contains(option.name) else {
-            throw misuse("duplicate option --\(option.name)")
+            throw usageError("duplicate option --\(option.name)")
         }
         guard option.placeholder != nil else {
-            guard parts.count == 1 else { throw misuse("--\(option.name) takes no value") }
+            guard parts.count == 1 else { throw usageError("--\(option.name) takes no value") }
             flags.insert(option.name)
             return
         }
         // A next word that looks like an option means a forgotten value; `--name=--value` passes it.
         let next = parts.count == 2 ? String(parts[1]) : rest.first
         guard let value = next, !value.isEmpty, parts.count == 2 || !value.hasPrefix("--") else {
-            throw misuse("--\(option.name) requires a value")
+            throw usageError("--\(option.name) requires a value")
         }
         if parts.count == 1 { rest.removeFirst() }
         values[option.name] = value
         guard option.secondPlaceholder != nil else { return }
         guard let second = rest.popFirst(), !second.isEmpty, !second.hasPrefix("--") else {
-            throw misuse("--\(option.name) requires two values")
+            throw usageError("--\(option.name) requires two values")
         }
         secondValues[option.name] = second
     }
 
     private func checkOperands(_ syntax: Syntax) throws(UsageError) {
         if operands.count < syntax.operands.count {
-            throw misuse("missing argument \(syntax.operands[operands.count].placeholder)")
+            throw usageError("missing argument \(syntax.operands[operands.count].placeholder)")
         }
         if operands.count > syntax.operands.count {
-            throw misuse("unexpected argument '\(Self.quoted(operands[syntax.operands.count]))'")
+            throw usageError(
+                "unexpected argument '\(Self.quoted(operands[syntax.operands.count]))'")
         }
     }
 }

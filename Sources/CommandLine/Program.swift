@@ -36,7 +36,7 @@ package struct Program<Context: Sendable>: Sendable {
     /// - Throws: `UsageError` for a wrong command line, and the errors of the subcommand.
     package func run(_ words: [String], in context: Context) async throws -> ExitCode {
         guard let first = words.first else {
-            throw misuse("missing subcommand", in: [])
+            throw usageError("missing subcommand", in: [])
         }
         switch first {
         case "--version":
@@ -85,7 +85,7 @@ package struct Program<Context: Sendable>: Sendable {
         }
         guard !group.isEmpty else { throw unknown(words[0], in: []) }
         guard words.count > group.count else {
-            throw misuse("\(group.joined(separator: " ")) requires a subcommand", in: group)
+            throw usageError("\(group.joined(separator: " ")) requires a subcommand", in: group)
         }
         let next = words[group.count]
         guard next != "--help", next != "-h" else { return try help(about: group) }
@@ -98,10 +98,10 @@ package struct Program<Context: Sendable>: Sendable {
 
     private func unknown(_ word: String, in group: [String]) -> UsageError {
         let kind = word.hasPrefix("-") ? "option" : "subcommand"
-        return misuse("unknown \(kind) '\(Arguments.quoted(word))'", in: group)
+        return usageError("unknown \(kind) '\(Arguments.quoted(word))'", in: group)
     }
 
-    private func misuse(_ problem: String, in words: [String]) -> UsageError {
+    private func usageError(_ problem: String, in words: [String]) -> UsageError {
         UsageError(problem: problem, command: [name] + words)
     }
 

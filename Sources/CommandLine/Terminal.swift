@@ -8,10 +8,10 @@ package enum Terminal {
     }
 
     /// Whether standard error is a terminal.
-    package static var isWatched: Bool { isatty(STDERR_FILENO) == 1 }
+    package static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
     /// Prints one line on standard error.
-    package static func complain(_ text: String) {
+    package static func printError(_ text: String) {
         let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
         try? FileHandle.standardError.write(
             contentsOf: Data("\(ProcessInfo.processInfo.processName): \(line)\n".utf8))

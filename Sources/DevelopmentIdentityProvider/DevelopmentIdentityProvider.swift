@@ -21,11 +21,11 @@ package struct DevelopmentIdentityProvider: Sendable {
     }
 
     private let api: String
-    private let providers: [String: PlayedProvider]
+    private let providers: [String: ImitatedProvider]
     private let router: Router<Page>
 
     /// Makes the provider of an API that listens at a base URL such as `http://127.0.0.1:8080`.
-    package init(api: String, providers: [PlayedProvider]) {
+    package init(api: String, providers: [ImitatedProvider]) {
         self.api = api
         self.providers = Dictionary(providers.map { ($0.name, $0) }) { first, _ in first }
         var router = Router<Page>()
@@ -48,7 +48,7 @@ package struct DevelopmentIdentityProvider: Sendable {
     /// Only hosts of this machine are answered, against DNS rebinding: a web page can make its own name
     /// resolve to 127.0.0.1 and read the answers, but the browser still sends that name.
     package func answer(_ request: HTTPRequest) -> HTTPResponse {
-        guard Self.isOfThisMachine(host: request.headers["Host"] ?? "") else {
+        guard Self.isLoopback(host: request.headers["Host"] ?? "") else {
             return .failure(
                 421, "INVALID_REQUEST", "Host must be localhost or a loopback address")
         }
@@ -74,12 +74,12 @@ package struct DevelopmentIdentityProvider: Sendable {
     }
 
     /// Checks whether a `Host` field, with or without a port, names this machine.
-    private static func isOfThisMachine(host: String) -> Bool {
+    private static func isLoopback(host: String) -> Bool {
         let host = host.lowercased()
         return (ListenAddress(host) ?? ListenAddress(host + ":0"))?.isLoopback ?? false
     }
 
-    private func page(of provider: PlayedProvider, _ request: HTTPRequest) -> HTTPResponse {
+    private func page(of provider: ImitatedProvider, _ request: HTTPRequest) -> HTTPResponse {
         guard request.method == "POST" else {
             return .html(200, ProviderPage.html(of: provider, api: api, .nothing))
         }
@@ -92,7 +92,7 @@ package struct DevelopmentIdentityProvider: Sendable {
         }
     }
 
-    private func token(of provider: PlayedProvider, _ request: HTTPRequest) -> HTTPResponse {
+    private func token(of provider: ImitatedProvider, _ request: HTTPRequest) -> HTTPResponse {
         switch mint(at: provider, request) {
         case .success(let minted): .json(200, "{\"id_token\":\"\(minted.token)\"}")
         case .failure(let refused): .failure(400, "INVALID_REQUEST", refused.text)
@@ -100,7 +100,7 @@ package struct DevelopmentIdentityProvider: Sendable {
     }
 
     private func mint(
-        at provider: PlayedProvider, _ request: HTTPRequest
+        at provider: ImitatedProvider, _ request: HTTPRequest
     ) -> Result<(token: String, request: TokenRequest), TokenRequest.Refused> {
         guard let fields = FormFields(request) else {
             return .failure(TokenRequest.Refused(text: "the form is malformed"))
@@ -118,7 +118,7 @@ package struct DevelopmentIdentityProvider: Sendable {
     }
 
     /// Answers with the provider metadata (OpenID Connect Discovery 1.0, section 3).
-    private func discovery(of provider: PlayedProvider) -> HTTPResponse {
+    private func discovery(of provider: ImitatedProvider) -> HTTPResponse {
         let root = "\(api)\(Self.pathPrefix)\(provider.name)"
         return .json(
             200,

@@ -14,7 +14,7 @@ enum ProviderPage {
         case refused(String)
     }
 
-    static func html(of provider: PlayedProvider, api: String, _ result: Result) -> String {
+    static func html(of provider: ImitatedProvider, api: String, _ result: Result) -> String {
         let title = escapedForHTML("Sign in with \(provider.name.capitalized)")
         return """
             <!doctype html>
@@ -44,7 +44,7 @@ enum ProviderPage {
     }
 
     private static func html(
-        _ result: Result, of provider: PlayedProvider, api: String
+        _ result: Result, of provider: ImitatedProvider, api: String
     ) -> String {
         switch result {
         case .nothing:

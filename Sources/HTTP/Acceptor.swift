@@ -38,7 +38,7 @@ final class Acceptor: Sendable {
         var number = 0
         while true {
             socket.waitForConnection()
-            guard registry.takePlace() else { return }
+            guard registry.acquireSlot() else { return }
             if let accepted = AcceptedSocket(from: socket) {
                 if serve(accepted, number) {
                     number &+= 1
@@ -48,7 +48,7 @@ final class Acceptor: Sendable {
                 // Unless the client has disconnected, an immediate retry would fail too.
                 usleep(Self.restMicroseconds)
             }
-            registry.giveBackPlace()
+            registry.releaseSlot()
         }
     }
 }

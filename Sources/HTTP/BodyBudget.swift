@@ -15,7 +15,7 @@ final class BodyBudget: Sendable {
     var bytesHeld: Int { held.withLock(\.self) }
 
     /// Reserves bytes; false when too few are left.
-    func take(_ count: Int) -> Bool {
+    func reserve(_ count: Int) -> Bool {
         held.withLock { held in
             guard count <= bytesMax - held else { return false }
             held += count
@@ -24,7 +24,7 @@ final class BodyBudget: Sendable {
     }
 
     /// Releases reserved bytes.
-    func giveBack(_ count: Int) {
+    func release(_ count: Int) {
         held.withLock { $0 -= count }
     }
 }

@@ -5,7 +5,7 @@ import Synchronization
 final class ClientConnection: Sendable {
     let descriptor: Int32
     let peerAddress: String
-    let gate: RequestGate
+    let gate: RequestFilter
     private let deadline: Atomic<Int64>
     private let awaitsRequest = Atomic(true)
     private let unread = Atomic(false)
@@ -15,7 +15,7 @@ final class ClientConnection: Sendable {
     ) {
         self.descriptor = descriptor
         self.peerAddress = peerAddress
-        gate = RequestGate(limits: limits)
+        gate = RequestFilter(limits: limits)
         self.deadline = Atomic(deadline.nanoseconds)
     }
 
@@ -25,7 +25,7 @@ final class ClientConnection: Sendable {
     }
 
     /// Whether the connection ends before everything that the client sends has been read.
-    var mayHaveUnread: Bool {
+    var mayHaveUnreadBytes: Bool {
         get { unread.load(ordering: .relaxed) }
         set { unread.store(newValue, ordering: .relaxed) }
     }

@@ -12,26 +12,26 @@ final class ConnectionRegistry: Sendable {
     private struct State {
         var connections: [ObjectIdentifier: ClientConnection] = [:]
         /// The number of connections, including those being accepted.
-        var placesTaken = 0
-        var isPlaceAwaited = false
+        var slotsInUse = 0
+        var isSlotAwaited = false
         var isClosed = false
         /// The connection that was cut to make way for another, until it is removed.
         var cut: ObjectIdentifier?
 
-        mutating func takePlace(countMax: Int) -> Place {
+        mutating func acquireSlot(countMax: Int) -> Place {
             if isClosed { return .closed }
-            isPlaceAwaited = placesTaken >= countMax
-            guard isPlaceAwaited else {
-                placesTaken += 1
+            isSlotAwaited = slotsInUse >= countMax
+            guard isSlotAwaited else {
+                slotsInUse += 1
                 return .taken
             }
-            if cut == nil { cutOneAtRest() }
+            if cut == nil { cutIdleConnection() }
             return .none
         }
 
         /// Cuts the idle connection whose request is due first: new silent ones before those that have
         /// already sent a request.
-        private mutating func cutOneAtRest() {
+        private mutating func cutIdleConnection() {
             var first: (connection: ClientConnection, deadline: Int64)?
             for connection in connections.values {
                 guard let deadline = connection.requestDeadline else { continue }
@@ -44,10 +44,10 @@ final class ConnectionRegistry: Sendable {
     }
 
     /// Interval of the search for an idle connection when the limit is reached.
-    private static let lookPause = DispatchTimeInterval.milliseconds(100)
+    private static let searchInterval = DispatchTimeInterval.milliseconds(100)
 
     private let state = Mutex(State())
-    private let placeFreed = DispatchSemaphore(value: 0)
+    private let slotFreed = DispatchSemaphore(value: 0)
     private let countMax: Int
 
     init(countMax: Int) {
@@ -57,20 +57,20 @@ final class ConnectionRegistry: Sendable {
     /// Blocks until there is capacity for another connection; false after `close`.
     ///
     /// At the limit, a connection that waits for its client's next request is cut. `remove` releases the
-    /// slot, or `giveBackPlace` if no connection used it.
-    func takePlace() -> Bool {
+    /// slot, or `releaseSlot` if no connection used it.
+    func acquireSlot() -> Bool {
         while true {
-            switch state.withLock({ $0.takePlace(countMax: countMax) }) {
+            switch state.withLock({ $0.acquireSlot(countMax: countMax) }) {
             case .taken: return true
             case .closed: return false
-            case .none: _ = placeFreed.wait(timeout: .now() + Self.lookPause)
+            case .none: _ = slotFreed.wait(timeout: .now() + Self.searchInterval)
             }
         }
     }
 
     /// Releases a slot that no connection used.
-    func giveBackPlace() {
-        changePlaces { $0.placesTaken -= 1 }
+    func releaseSlot() {
+        changePlaces { $0.slotsInUse -= 1 }
     }
 
     /// Stops admitting connections.
@@ -81,10 +81,10 @@ final class ConnectionRegistry: Sendable {
     private func changePlaces(_ change: (inout State) -> Void) {
         let isAwaited = state.withLock { state in
             change(&state)
-            defer { state.isPlaceAwaited = false }
-            return state.isPlaceAwaited
+            defer { state.isSlotAwaited = false }
+            return state.isSlotAwaited
         }
-        if isAwaited { placeFreed.signal() }
+        if isAwaited { slotFreed.signal() }
     }
 
     func add(_ connection: ClientConnection) {
@@ -96,7 +96,7 @@ final class ConnectionRegistry: Sendable {
         let id = ObjectIdentifier(connection)
         changePlaces { state in
             guard state.connections.removeValue(forKey: id) != nil else { return }
-            state.placesTaken -= 1
+            state.slotsInUse -= 1
             if state.cut == id { state.cut = nil }
         }
     }

@@ -38,7 +38,7 @@ func daemonReadRequest(
         guard unsafe bodyCount.pointee > 0 else { return core.dispatch(exchange, message) }
         let bytes = unsafe UnsafeRawBufferPointer(start: body, count: bodyCount.pointee)
         unsafe bodyCount.pointee = 0
-        return unsafe core.takeBody(exchange, bytes)
+        return unsafe core.receiveBody(exchange, bytes)
     case .handling: return core.proceed(exchange, message)
     case .answered:
         unsafe bodyCount.pointee = 0
@@ -86,7 +86,7 @@ func daemonChangedConnection(
         unsafe socketContext.pointee = nil
         let connection = unsafe Unmanaged<ClientConnection>.fromOpaque(pointer).takeRetainedValue()
         connection.gate.leave(connection.descriptor)
-        if connection.mayHaveUnread { core.lingering.keep(connection.descriptor) }
+        if connection.mayHaveUnreadBytes { core.lingering.keep(connection.descriptor) }
         core.connections.remove(connection)
     @unknown default:
         return

@@ -67,7 +67,7 @@ import Synchronization
     /// The bytes of `BodyBudget` reserved for the body.
     var budgetedBytes = 0
     /// Whether the body exceeded the budget and was dropped.
-    var isCrowdedOut = false
+    var isOverBudget = false
     /// Whether `ExchangeSlots` counts this request as one whose body is being received.
     var isCounted = false
     var slot: Int?

@@ -71,12 +71,12 @@ import Synchronization
         // Outside the lock: the daemon's thread may hold its own lock and wait for this one.
         if mustWake { unsafe MHD_resume_connection(handle) }
         await withCheckedContinuation { continuation in
-            let hasRoom = state.withLock { state in
+            let hasCapacity = state.withLock { state in
                 if state.isEnded || state.waiting.count < Self.waitingBytesMax { return true }
                 state.writer = continuation
                 return false
             }
-            if hasRoom { continuation.resume() }
+            if hasCapacity { continuation.resume() }
         }
         return !state.withLock(\.isEnded)
     }

@@ -20,12 +20,12 @@ final class LingeringSockets: Sendable {
 
     /// Keeps a socket open that its owner is about to close, unless there are too many.
     func keep(_ descriptor: Int32) {
-        let hasRoom = count.withLock { count in
+        let hasCapacity = count.withLock { count in
             guard count < Self.countMax else { return false }
             count += 1
             return true
         }
-        guard hasRoom else { return }
+        guard hasCapacity else { return }
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { return count.withLock { $0 -= 1 } }
         let socket = LingeringSocket(copy, on: queue) { self.count.withLock { $0 -= 1 } }

@@ -81,7 +81,7 @@ package struct RequestScanner {
             if let rejection = fits ? unsafe read(buffer[index]) : .headersTooLarge {
                 refuse(rejection)
                 return unsafe index
-                    + takeRest(into: UnsafeMutableRawBufferPointer(rebasing: buffer[index...]))
+                    + copyRest(into: UnsafeMutableRawBufferPointer(rebasing: buffer[index...]))
             }
             if place == .name, head.name.isOfCookies {
                 // libmicrohttpd would parse cookies, which costs memory and is not needed.
@@ -102,7 +102,7 @@ package struct RequestScanner {
     }
 
     /// Copies the remaining end of a refused head into a buffer and returns the number of bytes.
-    mutating func takeRest(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    mutating func copyRest(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         let part = rest.prefix(buffer.count)
         unsafe buffer.copyBytes(from: part)
         rest = rest.dropFirst(part.count)

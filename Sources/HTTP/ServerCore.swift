@@ -7,7 +7,7 @@ final class ServerCore: Sendable {
     let connections: ConnectionRegistry
     let bodies: BodyBudget
     let lingering: LingeringSockets
-    private let refusals: RefusalQueue
+    private let refusals: DelayedRefusals
     private let reject: @Sendable (HTTPRejection, HTTPHeaders) -> HTTPResponse
     private let handler: @Sendable (HTTPRequest) async -> HTTPResponse
 
@@ -20,7 +20,7 @@ final class ServerCore: Sendable {
         connections = ConnectionRegistry(countMax: limits.connectionsMax)
         bodies = BodyBudget(bytesMax: limits.largeBodiesBytesMax)
         lingering = LingeringSockets(timeMax: limits.lingerTimeMax)
-        refusals = RefusalQueue(delay: limits.refusalDelay)
+        refusals = DelayedRefusals(delay: limits.refusalDelay)
         self.reject = reject
         self.handler = handler
         // An exchange has its own connection, so the reserve never runs out.
@@ -43,7 +43,7 @@ final class ServerCore: Sendable {
             if framing.contentLength > 0 { exchange.isCounted = slots.beginReceiving() }
         } catch {
             // The end of the request is unknown or far away, so the connection is closed.
-            exchange.connection.mayHaveUnread = true
+            exchange.connection.mayHaveUnreadBytes = true
             return refuse(exchange, error, on: message, closing: true)
         }
         exchange.stage = .receivingBody
@@ -51,12 +51,12 @@ final class ServerCore: Sendable {
     }
 
     /// Receives a chunk of the body; a body beyond the budget is dropped, and refused at its end.
-    func takeBody(_ exchange: Exchange, _ bytes: UnsafeRawBufferPointer) -> MHD_Result {
-        if exchange.isCrowdedOut { return .YES }
-        if makeRoom(for: exchange.body.count + bytes.count, in: exchange) {
+    func receiveBody(_ exchange: Exchange, _ bytes: UnsafeRawBufferPointer) -> MHD_Result {
+        if exchange.isOverBudget { return .YES }
+        if reserveBytes(for: exchange.body.count + bytes.count, in: exchange) {
             unsafe exchange.body.append(contentsOf: bytes)
         } else {
-            exchange.isCrowdedOut = true
+            exchange.isOverBudget = true
             dropBody(of: exchange)
         }
         return .YES
@@ -64,11 +64,11 @@ final class ServerCore: Sendable {
 
     /// Grows the body's reservation with the received bytes, not the announced ones; false beyond the
     /// budget.
-    private func makeRoom(for count: Int, in exchange: Exchange) -> Bool {
+    private func reserveBytes(for count: Int, in exchange: Exchange) -> Bool {
         guard count > exchange.body.capacity else { return true }
         let capacity = max(count, min(2 * exchange.body.capacity, exchange.bodyBytesMax))
         if capacity > limits.smallBodyBytesMax {
-            guard bodies.take(capacity - exchange.budgetedBytes) else { return false }
+            guard bodies.reserve(capacity - exchange.budgetedBytes) else { return false }
             exchange.budgetedBytes = capacity
         }
         exchange.body.reserveCapacity(capacity)
@@ -77,32 +77,32 @@ final class ServerCore: Sendable {
 
     private func dropBody(of exchange: Exchange) {
         exchange.body = []
-        giveBack(exchange)
+        releaseBody(exchange)
     }
 
-    private func giveBack(_ exchange: Exchange) {
+    private func releaseBody(_ exchange: Exchange) {
         guard exchange.budgetedBytes > 0 else { return }
-        bodies.giveBack(exchange.budgetedBytes)
+        bodies.release(exchange.budgetedBytes)
         exchange.budgetedBytes = 0
     }
 
     /// Releases the resources of an exchange when its response is sent or its connection is closed.
     func end(_ exchange: Exchange) {
         exchange.endStream()
-        giveBack(exchange)
+        releaseBody(exchange)
         if exchange.isCounted { slots.endReceiving() }
         if let slot = exchange.slot { slots.leave(slot) }
     }
 
     /// Passes a completely received request to the handler.
     func dispatch(_ exchange: Exchange, _ message: IncomingMessage) -> MHD_Result {
-        if exchange.isCrowdedOut { return refuseLater(exchange, on: message) }
+        if exchange.isOverBudget { return refuseAfterDelay(exchange, on: message) }
         guard let request = exchange.takeRequest() else {
             return refuse(exchange, .malformed, on: message, closing: true)
         }
         switch slots.admit(exchange, always: limits.alwaysAdmittedPaths.contains(request.path)) {
         case .admitted(let slot): exchange.slot = slot
-        case .full: return refuseLater(exchange, on: message)
+        case .full: return refuseAfterDelay(exchange, on: message)
         case .stopped: return refuse(exchange, .overloaded, on: message, closing: true)
         }
         exchange.connection.expectProgress(until: .never)
@@ -117,7 +117,7 @@ final class ServerCore: Sendable {
     /// Refuses a request beyond the capacity, after the refusal delay.
     ///
     /// It waits in a reserve slot, so that a stop finds it.
-    private func refuseLater(_ exchange: Exchange, on message: IncomingMessage) -> MHD_Result {
+    private func refuseAfterDelay(_ exchange: Exchange, on message: IncomingMessage) -> MHD_Result {
         // The body is not needed, and there may be as many of these as connections.
         dropBody(of: exchange)
         guard limits.refusalDelay > .zero,
@@ -155,7 +155,7 @@ final class ServerCore: Sendable {
     ) -> MHD_Result {
         exchange.stage = .answered
         // A client may take a minute to read, and the handler no longer needs the body.
-        giveBack(exchange)
+        releaseBody(exchange)
         exchange.connection.expectProgress(until: .now + limits.responseSendTimeMax)
         let sendable = response.isSendable ? response : reject(.internalFailure, exchange.headers)
         guard sendable.isSendable else { return .NO }

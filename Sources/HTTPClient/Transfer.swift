@@ -85,7 +85,7 @@ internal import CCurl
             && set(CURLOPT_HTTP_VERSION, to: Int(CURL_HTTP_VERSION_1_1))
             && set(CURLOPT_SUPPRESS_CONNECT_HEADERS, to: 1)
             // Otherwise the environment names the proxy: `https_proxy`, `all_proxy`, `no_proxy`.
-            && (!address.isOfThisMachine || set(CURLOPT_PROXY, to: ""))
+            && (!address.isLoopback || set(CURLOPT_PROXY, to: ""))
     }
 
     private func secure(_ trustedFile: String?) -> Bool {

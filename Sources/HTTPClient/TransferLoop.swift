@@ -65,7 +65,7 @@ final class TransferLoop: Sendable {
                 }
             }
             transfers.perform()
-            while let ended = transfers.takeEnded() {
+            while let ended = transfers.nextEnded() {
                 guard let one = running.removeValue(forKey: ended.key) else { continue }
                 let result = one.transfer.result(ended.code)
                 transfers.remove(one.transfer)

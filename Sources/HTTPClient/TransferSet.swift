@@ -41,7 +41,7 @@ internal import CCurl
     }
 
     /// Returns the next ended transfer; nil when there is none.
-    func takeEnded() -> (key: Int, code: CURLcode)? {
+    func nextEnded() -> (key: Int, code: CURLcode)? {
         var code = CURLE_OK
         guard let ended = unsafe ccurl_take_ended(handle, &code) else { return nil }
         return (key: Int(bitPattern: ended), code: code)

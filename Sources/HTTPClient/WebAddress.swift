@@ -16,7 +16,7 @@ internal import CCurl
     package let host: String
 
     /// Whether the host is this machine.
-    let isOfThisMachine: Bool
+    let isLoopback: Bool
 
     /// Parses a URL; nil unless it is `https`, or `http` to this machine.
     package init?(_ text: String) {
@@ -27,8 +27,8 @@ internal import CCurl
             unsafe curl_url_set(made, CURLUPART_URL, text, 0) == CURLUE_OK,
             let scheme = unsafe WebAddress.part(CURLUPART_SCHEME, of: made),
             let host = unsafe WebAddress.part(CURLUPART_HOST, of: made),
-            case let isOfThisMachine = WebAddress.hostsOfThisMachine.contains(host),
-            scheme == "https" || (scheme == "http" && isOfThisMachine)
+            case let isLoopback = WebAddress.hostsOfThisMachine.contains(host),
+            scheme == "https" || (scheme == "http" && isLoopback)
         else {
             unsafe curl_url_cleanup(made)
             return nil
@@ -36,7 +36,7 @@ internal import CCurl
         unsafe parts = made
         self.scheme = scheme
         self.host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
-        self.isOfThisMachine = isOfThisMachine
+        self.isLoopback = isLoopback
     }
 
     /// Returns the URL without user, password and fragment.

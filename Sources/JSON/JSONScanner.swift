@@ -138,7 +138,7 @@ extension JSONScanner {
     /// Consumes bytes up to a quotation mark, a backslash or a control character.
     mutating func plainRun() -> ArraySlice<UInt8> {
         let start = index
-        index = endOfPlainPieces
+        index = endOfPlainBlocks
         _ = taken { byte in
             byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
         }
@@ -147,7 +147,7 @@ extension JSONScanner {
 
     /// The end of the following whole blocks without quotation marks, escapes and control characters:
     /// a token is a string of a thousand bytes.
-    private var endOfPlainPieces: Int {
+    private var endOfPlainBlocks: Int {
         let span = bytes.span
         var end = index
         while end + Self.pieceBytes <= span.count,

@@ -139,7 +139,7 @@ extension ModelLedger {
     }
 
     /// Sets the clock forward, or back by a negative number.
-    package mutating func turnClock(bySeconds seconds: Int64) {
+    package mutating func advanceClock(bySeconds seconds: Int64) {
         now = now.adding(seconds: seconds)
     }
 

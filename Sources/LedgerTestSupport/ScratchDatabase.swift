@@ -45,18 +45,18 @@ package struct ScratchDatabase: Sendable {
         let session = Session(
             url: try TestCluster.url, applicationName: "scratch database",
             statementDeadline: .seconds(60))
-        await ScratchSlots.shared.take()
+        await ScratchSlots.shared.acquire()
         do {
-            let value = try await lend(owner: owner, isMigrated: isMigrated, session, body)
-            await ScratchSlots.shared.giveBack()
+            let value = try await provide(owner: owner, isMigrated: isMigrated, session, body)
+            await ScratchSlots.shared.release()
             return value
         } catch {
-            await ScratchSlots.shared.giveBack()
+            await ScratchSlots.shared.release()
             throw error
         }
     }
 
-    private static func lend<Value>(
+    private static func provide<Value>(
         owner: Owner, isMigrated: Bool, _ session: Session,
         _ body: (ScratchDatabase) async throws -> Value
     ) async throws -> Value {

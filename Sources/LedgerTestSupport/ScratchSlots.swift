@@ -7,7 +7,7 @@ actor ScratchSlots {
     private var free = slotsMax
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    func take() async {
+    func acquire() async {
         guard free == 0 else {
             free -= 1
             return
@@ -15,7 +15,7 @@ actor ScratchSlots {
         await withCheckedContinuation { waiting.append($0) }
     }
 
-    func giveBack() {
+    func release() {
         guard !waiting.isEmpty else {
             free += 1
             return

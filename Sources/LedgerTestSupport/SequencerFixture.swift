@@ -32,7 +32,7 @@ package struct SequencerFixture: Sendable {
     package static let nextMACKey = MACKey(SymmetricKey(repeating: 0xA6))
 
     /// A policy with budgets that tests do not exhaust.
-    package static var roomyPolicy: TenantPolicy {
+    package static var unlimitedPolicy: TenantPolicy {
         var policy = TenantPolicy(providers: Set(RandomCommands.providers))
         policy.linkBudget = Budget(limit: 100_000, windowSeconds: 3600)
         policy.signInBudget = Budget(limit: 100_000, windowSeconds: 3600)
@@ -44,7 +44,7 @@ package struct SequencerFixture: Sendable {
     ///
     /// - Throws: an error of the body.
     package static func with<Value: Sendable>(
-        _ database: ScratchDatabase, policy: TenantPolicy = roomyPolicy, queueLimit: Int = 4096,
+        _ database: ScratchDatabase, policy: TenantPolicy = unlimitedPolicy, queueLimit: Int = 4096,
         batchLimit: Int = 256, isProtected: Bool = false, opensLedger: Bool = true,
         _ body: (SequencerFixture) async throws -> Value
     ) async throws -> Value {

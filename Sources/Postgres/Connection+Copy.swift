@@ -20,14 +20,14 @@ extension Connection {
             case PGRES_FATAL_ERROR:
                 let error = try refusal(from: result, handle: handle)
                 first = first ?? error
-            default: throw confused("COPY FROM cannot run here")
+            default: throw unexpectedReply("COPY FROM cannot run here")
             }
         }
         if let first { throw PostgresError.server(first) }
     }
 
     /// The number of bytes of a copy that are sent at once.
-    private static let copyPieceBytes = 256 * 1024
+    private static let copyChunkBytes = 256 * 1024
 
     /// Sends rows through a `COPY ... FROM STDIN (FORMAT binary)`.
     ///
@@ -48,7 +48,7 @@ extension Connection {
                 case PGRES_FATAL_ERROR:
                     let error = try refusal(from: result, handle: handle)
                     first = first ?? error
-                default: throw confused("not a COPY FROM STDIN")
+                default: throw unexpectedReply("not a COPY FROM STDIN")
                 }
             }
             if let first { throw .server(first) }
@@ -61,13 +61,13 @@ extension Connection {
     ) throws(PostgresError) {
         var start = 0
         while start < bytes.count {
-            let end = min(start + Self.copyPieceBytes, bytes.count)
-            let piece = unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-            guard unsafe handle.sendCopy(piece) else { throw lost(handle) }
+            let end = min(start + Self.copyChunkBytes, bytes.count)
+            let chunk = unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+            guard unsafe handle.sendCopy(chunk) else { throw lostConnection(handle) }
             while handle.flush() == 1 { try exchange(handle, until: deadline) }
             start = end
         }
-        guard handle.endCopy() else { throw lost(handle) }
+        guard handle.endCopy() else { throw lostConnection(handle) }
     }
 
     private func readCopy(
@@ -79,7 +79,7 @@ extension Connection {
             case .notYet:
                 try exchange(handle, until: callDeadline)
                 drainRecord(handle) { true }
-            case .failed: throw lost(handle)
+            case .failed: throw lostConnection(handle)
             case .row(let row):
                 do {
                     try row.withBytes(onChunk)

@@ -6,23 +6,23 @@ extension Connection {
     /// - Throws: as ``copyOut(_:_:)``, or `.unexpectedResult` for malformed data.
     package func copyRows(_ sql: String, _ body: (CopyRow) throws -> Void) throws {
         let row = CopyRow()
-        var place = 0
+        var messageCount = 0
         try copyOut(sql) { message in
             try unsafe message.withUnsafeBytes { bytes in
                 var start = 0
-                if place == 0 {
+                if messageCount == 0 {
                     start = try unsafe Self.headerLength(bytes)
                     // The header may precede the first row or be a message of its own.
-                    if start == bytes.count { place += 1; return }
+                    if start == bytes.count { messageCount += 1; return }
                 }
-                place += 1
+                messageCount += 1
                 guard bytes.count - start >= 2 else {
                     throw PostgresError.unexpectedResult("a copied row ends early")
                 }
                 let count = unsafe Int(
                     Int16(bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: Int16.self)))
                 guard count >= 0 else { return }
-                try unsafe row.lend(bytes, fieldsFrom: start + 2, count: count, body)
+                try unsafe row.expose(bytes, fieldsFrom: start + 2, count: count, body)
             }
         }
     }

@@ -11,16 +11,16 @@ extension Connection {
     ]
 
     /// The libpq setting for the role that a server must have.
-    private static let wantedServer = "target_session_attrs"
+    private static let targetSessionAttributes = "target_session_attrs"
 
-    /// Connects to one of the servers in the URL, and deducts the time this takes from `patience`.
+    /// Connects to one of the servers in the URL, and deducts the time this takes from `timeLeft`.
     ///
     /// libpq tries the next host or address when one refuses, but not when one is silent, such as
     /// the machine of a failed primary after another host has taken over. Each is therefore tried
     /// separately, with an equal share of the remaining time. Unless the URL says otherwise, the
     /// primary is chosen among several hosts, and preferred among several addresses of one name.
     static func open(
-        url: String, applicationName: String, within patience: inout Duration,
+        url: String, applicationName: String, within timeLeft: inout Duration,
         lookingUpBy lookUp: (String) throws(PostgresError) -> [String] = HostName.addresses
     ) throws(PostgresError) -> ConnectionHandle {
         // A URL that libpq cannot parse is refused here, because libpq's own message would quote
@@ -32,60 +32,60 @@ extension Connection {
         settings["application_name"] = applicationName
         settings["client_encoding"] = "UTF8"
         var servers = ServerAddress.each(in: given)
-        guard let alone = servers.first else { return try open(settings, within: &patience) }
+        guard let alone = servers.first else { return try open(settings, within: &timeLeft) }
         for name in ServerAddress.names { settings[name] = nil }
         let areHosts = servers.count > 1
         if !areHosts { servers = try alone.each(addressesOf: lookUp) }
         var prefersStandby: Bool?
-        switch given[Self.wantedServer] {
+        switch given[Self.targetSessionAttributes] {
         // libpq cannot prefer a server, since each is tried separately.
         case "prefer-standby":
-            settings[Self.wantedServer] = "any"
+            settings[Self.targetSessionAttributes] = "any"
             prefersStandby = true
         case nil where areHosts:
-            settings[Self.wantedServer] = "primary"
+            settings[Self.targetSessionAttributes] = "primary"
         // All of the addresses may belong to one standby.
         case nil where servers.count > 1:
             prefersStandby = false
         default: break
         }
         // Time to prepare the second choice when the last of the others is silent.
-        let reserve = prefersStandby == nil ? .zero : patience / 4
-        patience -= reserve
-        defer { patience += reserve }
-        var secondBest: ConnectionHandle?
+        let reserve = prefersStandby == nil ? .zero : timeLeft / 4
+        timeLeft -= reserve
+        defer { timeLeft += reserve }
+        var fallback: ConnectionHandle?
         do throws(PostgresError) {
-            return try first(of: servers, within: &patience) {
-                server, patience throws(PostgresError) in
+            return try first(of: servers, within: &timeLeft) {
+                server, timeLeft throws(PostgresError) in
                 // A name is looked up only when it is tried, since a lookup may take long.
                 let addresses = try server.each(addressesOf: lookUp)
-                return try first(of: addresses, within: &patience) {
-                    address, patience throws(PostgresError) in
+                return try first(of: addresses, within: &timeLeft) {
+                    address, timeLeft throws(PostgresError) in
                     let handle = try open(
-                        settings.merging(address.settings) { $1 }, within: &patience)
+                        settings.merging(address.settings) { $1 }, within: &timeLeft)
                     if let prefersStandby, handle.isStandby != prefersStandby {
-                        secondBest = secondBest ?? handle
+                        fallback = fallback ?? handle
                         throw .connectionFailed("the server is not the preferred one")
                     }
                     return handle
                 }
             }
         } catch {
-            guard let secondBest else { throw error }
-            return secondBest
+            guard let fallback else { throw error }
+            return fallback
         }
     }
 
     /// Tries the candidates in order, each with an equal share of the remaining time.
     private static func first<Candidate>(
-        of candidates: [Candidate], within patience: inout Duration,
+        of candidates: [Candidate], within timeLeft: inout Duration,
         _ attempt: (Candidate, inout Duration) throws(PostgresError) -> ConnectionHandle
     ) throws(PostgresError) -> ConnectionHandle {
         var reasons: [String] = []
         for (index, candidate) in candidates.enumerated() {
-            let share = patience / (candidates.count - index)
+            let share = timeLeft / (candidates.count - index)
             var left = share
-            defer { patience -= share - left }
+            defer { timeLeft -= share - left }
             do throws(PostgresError) {
                 return try attempt(candidate, &left)
             } catch {
@@ -97,11 +97,11 @@ extension Connection {
     }
 
     private static func open(
-        _ settings: [String: String], within patience: inout Duration
+        _ settings: [String: String], within timeLeft: inout Duration
     ) throws(PostgresError) -> ConnectionHandle {
         let start = ContinuousClock.now
-        let deadline = start + patience
-        defer { patience -= ContinuousClock.now - start }
+        let deadline = start + timeLeft
+        defer { timeLeft -= ContinuousClock.now - start }
         guard let handle = ConnectionHandle(settings: settings) else {
             throw .connectionFailed("out of memory")
         }

@@ -31,7 +31,7 @@ extension Connection {
         let handle = try openHandle()
         let deadline = callDeadline
         let steps = try queue(calls, handle: handle)
-        guard handle.sendSync() else { throw lost(handle) }
+        guard handle.sendSync() else { throw lostConnection(handle) }
         return try collect(steps, of: calls, handle: handle, until: deadline)
     }
 
@@ -50,17 +50,17 @@ extension Connection {
         let deadline = callDeadline
         var calls = first
         var steps = try queue(first, handle: handle)
-        guard handle.flush() >= 0 else { throw lost(handle) }
+        guard handle.flush() >= 0 else { throw lostConnection(handle) }
         do {
             let made = try others()
             steps += try queue(made, after: calls.count, handle: handle)
             calls += made
         } catch {
-            guard handle.sendSync() else { throw lost(handle) }
+            guard handle.sendSync() else { throw lostConnection(handle) }
             _ = try collect(steps, of: calls, handle: handle, until: deadline)
             throw error
         }
-        guard handle.sendSync() else { throw lost(handle) }
+        guard handle.sendSync() else { throw lostConnection(handle) }
         return try collect(steps, of: calls, handle: handle, until: deadline)
     }
 
@@ -78,7 +78,7 @@ extension Connection {
 
     private func enterPipelineMode(_ handle: ConnectionHandle) throws(PostgresError) {
         guard !isInPipelineMode else { return }
-        guard handle.enterPipelineMode() else { throw lost(handle) }
+        guard handle.enterPipelineMode() else { throw lostConnection(handle) }
         isInPipelineMode = true
     }
 
@@ -117,7 +117,7 @@ extension Connection {
                 case .execute(let index, let name):
                     handle.sendExecute(name, call: index - count, of: encoding)
                 }
-            guard isQueued else { throw lost(handle) }
+            guard isQueued else { throw lostConnection(handle) }
         }
         return steps
     }
@@ -135,9 +135,11 @@ extension Connection {
             try awaitResult(handle, until: deadline)
             guard let result = handle.nextResult() else {
                 // A null result ends one step; more nulls than steps would loop forever.
-                guard handle.status == CONNECTION_OK else { throw lost(handle) }
+                guard handle.status == CONNECTION_OK else { throw lostConnection(handle) }
                 position += 1
-                guard position <= steps.count + 1 else { throw confused("results out of step") }
+                guard position <= steps.count + 1 else {
+                    throw unexpectedReply("results out of step")
+                }
                 continue
             }
             let step = position < steps.count ? steps[position] : nil
@@ -145,8 +147,10 @@ extension Connection {
             case PGRES_PIPELINE_SYNC:
                 dropUnconfirmed(steps, of: calls)
                 if let first { throw .server(first) }
-                guard results.count == calls.count else { throw confused("results are missing") }
-                guard !handle.hasUnconfirmedCommit else { throw confused(Self.unconfirmed) }
+                guard results.count == calls.count else {
+                    throw unexpectedReply("results are missing")
+                }
+                guard !handle.hasUnconfirmedCommit else { throw unexpectedReply(Self.unconfirmed) }
                 return results
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY:
                 switch step {
@@ -155,14 +159,14 @@ extension Connection {
                 case .execute(let index, _)?:
                     first = first ?? Self.brokenCommit(calls[index], result, at: index)
                     results.append(result)
-                case nil: throw confused("a result without a call")
+                case nil: throw unexpectedReply("a result without a call")
                 }
             case PGRES_PIPELINE_ABORTED: break
             case PGRES_FATAL_ERROR:
                 let error = try refusal(from: result, callIndex: step?.call, handle: handle)
                 first = first ?? error
                 if let step { forgetPlan(of: calls[step.call].statement, after: error.state) }
-            default: throw confused("COPY cannot run in a pipeline")
+            default: throw unexpectedReply("COPY cannot run in a pipeline")
             }
         }
     }

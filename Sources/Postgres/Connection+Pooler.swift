@@ -1,6 +1,6 @@
 extension Connection {
     /// The number of additional connections opened to see whether any two share a server process.
-    private static let othersCount = 4
+    private static let probeCount = 4
 
     /// Refuses a pooler that assigns a server connection per transaction, such as PgBouncer with
     /// `pool_mode = transaction`.
@@ -12,18 +12,18 @@ extension Connection {
     /// that of another open connection; several are opened, because there may be several poolers.
     ///
     /// - Throws: `.connectionFailed` for such a pooler; otherwise as `execute`.
-    package func refuseSharedSessions(url: String) throws {
-        try refuseSharedSessions {
+    package func refuseTransactionPooling(url: String) throws {
+        try refuseTransactionPooling {
             try Connection(url: url, applicationName: "account-ledger pooler check")
         }
     }
 
-    func refuseSharedSessions(connectingOthers connect: () throws -> Connection) throws {
+    func refuseTransactionPooling(connectingOthers connect: () throws -> Connection) throws {
         let own = try servingProcessID()
         if own == backendProcessID { return }
         var seen = Set([own])
         var others: [Connection] = []
-        for _ in 0..<Self.othersCount {
+        for _ in 0..<Self.probeCount {
             let other = try connect()
             others.append(other)
             guard seen.insert(try other.servingProcessID()).inserted,

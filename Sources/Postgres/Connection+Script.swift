@@ -21,7 +21,7 @@ extension Connection {
             case PGRES_FATAL_ERROR:
                 let error = try refusal(from: result, handle: handle)
                 first = first ?? error
-            default: throw confused("COPY cannot run in a script")
+            default: throw unexpectedReply("COPY cannot run in a script")
             }
         }
         if let first { throw .server(first) }
@@ -34,10 +34,10 @@ extension Connection {
             throw .unexpectedResult("a script holds U+0000, which Postgres cannot read")
         }
         if isInPipelineMode {
-            guard handle.exitPipelineMode() else { throw lost(handle) }
+            guard handle.exitPipelineMode() else { throw lostConnection(handle) }
             isInPipelineMode = false
         }
-        guard handle.send(script: script) else { throw lost(handle) }
+        guard handle.send(script: script) else { throw lostConnection(handle) }
         return handle
     }
 }

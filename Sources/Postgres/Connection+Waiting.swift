@@ -29,9 +29,9 @@ extension Connection {
     func exchange(
         _ handle: ConnectionHandle, until deadline: ContinuousClock.Instant
     ) throws(PostgresError) {
-        guard handle.status == CONNECTION_OK else { throw lost(handle) }
+        guard handle.status == CONNECTION_OK else { throw lostConnection(handle) }
         let unsent = handle.flush()
-        guard unsent >= 0 else { throw lost(handle) }
+        guard unsent >= 0 else { throw lostConnection(handle) }
         let events: SocketEvents = unsent == 0 ? .read : [.read, .write]
         let isEncrypted = handle.isEncrypted
         let until = isEncrypted ? min(deadline, .now + Self.encryptedWaitMax) : deadline
@@ -40,7 +40,7 @@ extension Connection {
             close()
             throw .timedOut
         }
-        guard handle.consumeInput() else { throw lost(handle) }
+        guard handle.consumeInput() else { throw lostConnection(handle) }
     }
 
     /// Reads the rest of a record from the encryption layer, since the socket does not signal it.
@@ -54,14 +54,14 @@ extension Connection {
     }
 
     /// Closes a broken connection and returns libpq's description of the failure.
-    func lost(_ handle: ConnectionHandle) -> PostgresError {
+    func lostConnection(_ handle: ConnectionHandle) -> PostgresError {
         let reason = handle.message
         close()
         return .connectionLost(reason)
     }
 
     /// Closes a connection after an unexpected reply.
-    func confused(_ reason: String) -> PostgresError {
+    func unexpectedReply(_ reason: String) -> PostgresError {
         close()
         return .connectionLost(reason)
     }
@@ -71,13 +71,13 @@ extension Connection {
         from result: QueryResult, callIndex: Int? = nil, handle: ConnectionHandle
     ) throws(PostgresError) -> ServerError {
         // An error without a code comes from libpq, not from the server.
-        guard let code = result.errorField(.state) else { throw lost(handle) }
+        guard let code = result.errorField(.state) else { throw lostConnection(handle) }
         let state = SQLState(rawValue: code)
         let severity = result.errorField(.severity) ?? "ERROR"
         let message = result.errorField(.message) ?? "no message"
         if state == .readOnlyTransaction { hasRefusedWrites = true }
         guard severity == "ERROR" else {
-            throw confused("\(severity) \(state): \(message)")
+            throw unexpectedReply("\(severity) \(state): \(message)")
         }
         return ServerError(
             state: state, severity: severity,

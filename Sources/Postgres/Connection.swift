@@ -32,12 +32,12 @@ package final class Connection {
         statementDeadline: Duration = .seconds(10)
     ) throws(PostgresError) {
         self.statementDeadline = statementDeadline
-        var patience = connectTimeout
-        handle = try Self.open(url: url, applicationName: applicationName, within: &patience)
-        deadline = .now + patience
+        var timeLeft = connectTimeout
+        handle = try Self.open(url: url, applicationName: applicationName, within: &timeLeft)
+        deadline = .now + timeLeft
         defer { deadline = nil }
         do throws(PostgresError) {
-            try execute(Self.firstSettings)
+            try execute(Self.initialSettings)
         } catch {
             throw .connectionFailed("\(error)")
         }

@@ -13,24 +13,24 @@
     package var columnCount: Int { fields.count }
 
     /// Exposes a row for the duration of the body.
-    func lend(
+    func expose(
         _ row: UnsafeRawBufferPointer, fieldsFrom start: Int, count: Int,
         _ body: (CopyRow) throws -> Void
     ) throws {
         unsafe bytes = unsafe row
         defer { unsafe bytes = unsafe UnsafeRawBufferPointer(start: nil, count: 0) }
         fields.removeAll(keepingCapacity: true)
-        var place = start
+        var offset = start
         for _ in 0..<count {
-            let length = Int(try integer(Int32.self, at: place))
-            place += 4
-            guard length >= -1, length <= row.count - place else {
+            let length = Int(try integer(Int32.self, at: offset))
+            offset += 4
+            guard length >= -1, length <= row.count - offset else {
                 throw PostgresError.unexpectedResult("a copied row ends early")
             }
-            fields.append((start: place, count: length))
-            place += max(0, length)
+            fields.append((start: offset, count: length))
+            offset += max(0, length)
         }
-        guard place == row.count else {
+        guard offset == row.count else {
             throw PostgresError.unexpectedResult("a copied row has surplus bytes")
         }
         try body(self)
@@ -84,12 +84,12 @@
     }
 
     private func integer<Value: FixedWidthInteger & BitwiseCopyable>(
-        _ type: Value.Type, at place: Int
+        _ type: Value.Type, at offset: Int
     ) throws(PostgresError) -> Value {
-        guard unsafe place + MemoryLayout<Value>.size <= bytes.count else {
+        guard unsafe offset + MemoryLayout<Value>.size <= bytes.count else {
             throw .unexpectedResult("a copied row ends early")
         }
-        return unsafe Value(bigEndian: bytes.loadUnaligned(fromByteOffset: place, as: Value.self))
+        return unsafe Value(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Value.self))
     }
 }
 

@@ -35,9 +35,9 @@ package enum Parameter: Sendable, Hashable {
     /// A `text[]` that may hold nulls.
     case optionalTexts([String?])
     /// A `bytea[]`.
-    case byteses([[UInt8]])
+    case byteArrays([[UInt8]])
     /// A `bytea[]` that may hold nulls.
-    case optionalByteses([[UInt8]?])
+    case optionalByteArrays([[UInt8]?])
     /// A `uuid[]`.
     case uuids([UInt128])
     /// A `uuid[]` that may hold nulls.
@@ -62,7 +62,7 @@ package enum Parameter: Sendable, Hashable {
         case .int4s: TypeOID.int4Array
         case .int8s, .optionalInt8s: TypeOID.int8Array
         case .texts, .optionalTexts: TypeOID.textArray
-        case .byteses, .optionalByteses: TypeOID.byteaArray
+        case .byteArrays, .optionalByteArrays: TypeOID.byteaArray
         case .uuids, .optionalUUIDs: TypeOID.uuidArray
         case .timestamps, .optionalTimestamps: TypeOID.timestamptzArray
         }

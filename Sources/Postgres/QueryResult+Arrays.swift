@@ -37,9 +37,9 @@ extension QueryResult {
         let dimensions = unsafe try Self.int4(from: &rest)
         _ = unsafe try Self.int4(from: &rest)
         let type = UInt32(bitPattern: unsafe try Self.int4(from: &rest))
-        guard type == element else { throw mismatch(column, wanted: "array of type \(element)") }
+        guard type == element else { throw mismatch(column, expected: "array of type \(element)") }
         guard dimensions != 0 else { return [] }
-        guard dimensions == 1 else { throw mismatch(column, wanted: "array of one dimension") }
+        guard dimensions == 1 else { throw mismatch(column, expected: "array of one dimension") }
         let length = Int(unsafe try Self.int4(from: &rest))
         _ = unsafe try Self.int4(from: &rest)
         // Each element takes at least four bytes, so a length cannot exceed the data.

@@ -11,7 +11,7 @@ extension QueryResult {
         case TypeOID.int8: return unsafe try bytes.integer(Int64.self)
         case TypeOID.int4: return Int64(unsafe try bytes.integer(Int32.self))
         case TypeOID.int2: return Int64(unsafe try bytes.integer(Int16.self))
-        default: throw mismatch(column, wanted: "int8")
+        default: throw mismatch(column, expected: "int8")
         }
     }
 
@@ -26,7 +26,7 @@ extension QueryResult {
         switch type(of: column) {
         case TypeOID.int4: return unsafe try bytes.integer(Int32.self)
         case TypeOID.int2: return Int32(unsafe try bytes.integer(Int16.self))
-        default: throw mismatch(column, wanted: "int4")
+        default: throw mismatch(column, expected: "int4")
         }
     }
 
@@ -38,7 +38,7 @@ extension QueryResult {
     /// A `boolean`, or nil for null.
     package func optionalBool(_ row: Int, _ column: Int) throws(PostgresError) -> Bool? {
         guard let bytes = unsafe try value(row, column) else { return nil }
-        guard type(of: column) == TypeOID.bool else { throw mismatch(column, wanted: "bool") }
+        guard type(of: column) == TypeOID.bool else { throw mismatch(column, expected: "bool") }
         return unsafe try bytes.integer(UInt8.self) != 0
     }
 
@@ -53,10 +53,10 @@ extension QueryResult {
         guard let bytes = unsafe try value(row, column) else { return nil }
         if type(of: column) == TypeOID.jsonb {
             // The binary form of jsonb is a version byte, 1, and then text.
-            guard unsafe bytes.first == 1 else { throw mismatch(column, wanted: "jsonb") }
+            guard unsafe bytes.first == 1 else { throw mismatch(column, expected: "jsonb") }
             return unsafe try UnsafeRawBufferPointer(rebasing: bytes.dropFirst()).text()
         }
-        guard TypeOID.isTextual(type(of: column)) else { throw mismatch(column, wanted: "text") }
+        guard TypeOID.isTextual(type(of: column)) else { throw mismatch(column, expected: "text") }
         return unsafe try bytes.text()
     }
 
@@ -68,7 +68,7 @@ extension QueryResult {
     /// A `bytea`, or nil for null.
     package func optionalBytes(_ row: Int, _ column: Int) throws(PostgresError) -> [UInt8]? {
         guard let bytes = unsafe try value(row, column) else { return nil }
-        guard type(of: column) == TypeOID.bytea else { throw mismatch(column, wanted: "bytea") }
+        guard type(of: column) == TypeOID.bytea else { throw mismatch(column, expected: "bytea") }
         return unsafe [UInt8](bytes)
     }
 
@@ -80,7 +80,7 @@ extension QueryResult {
     /// A `uuid`, or nil for null.
     package func optionalUUID(_ row: Int, _ column: Int) throws(PostgresError) -> UInt128? {
         guard let bytes = unsafe try value(row, column) else { return nil }
-        guard type(of: column) == TypeOID.uuid else { throw mismatch(column, wanted: "uuid") }
+        guard type(of: column) == TypeOID.uuid else { throw mismatch(column, expected: "uuid") }
         return unsafe try bytes.integer(UInt128.self)
     }
 
@@ -93,7 +93,7 @@ extension QueryResult {
     package func optionalTimestamp(_ row: Int, _ column: Int) throws(PostgresError) -> Int64? {
         guard let bytes = unsafe try value(row, column) else { return nil }
         guard type(of: column) == TypeOID.timestamptz else {
-            throw mismatch(column, wanted: "timestamptz")
+            throw mismatch(column, expected: "timestamptz")
         }
         return unsafe try bytes.timestamp()
     }

@@ -86,8 +86,8 @@ internal import CLibPQ
         }
     }
 
-    func mismatch(_ column: Int, wanted: String) -> PostgresError {
-        .unexpectedResult("column \(column) of type \(type(of: column)) is not \(wanted)")
+    func mismatch(_ column: Int, expected: String) -> PostgresError {
+        .unexpectedResult("column \(column) of type \(type(of: column)) is not \(expected)")
     }
 
     func unexpectedNull(_ row: Int, _ column: Int) -> PostgresError {

@@ -66,10 +66,10 @@ extension WireBuffer {
                 guard let value else { append(Self.nullLength); continue }
                 try appendElement(value)
             }
-        case .byteses(let values):
+        case .byteArrays(let values):
             appendHeader(values.count, of: TypeOID.bytea, elementBytes: 0)
             for value in values { appendElement(value) }
-        case .optionalByteses(let values):
+        case .optionalByteArrays(let values):
             appendHeader(values.count, of: TypeOID.bytea, elementBytes: 0, nulls: true)
             for value in values {
                 guard let value else { append(Self.nullLength); continue }

@@ -16,10 +16,10 @@ enum AccountLedger {
         do {
             return try await Program.accountLedger.run(words, in: .ofProcess)
         } catch let error as UsageError {
-            Terminal.complain("\(error)")
+            Terminal.printError("\(error)")
             return .usage
         } catch {
-            Terminal.complain("\(error)")
+            Terminal.printError("\(error)")
             return .fault
         }
     }

@@ -4,7 +4,7 @@ import Encodings
 /// Mutations that respect the structure of texts.
 extension Mutator {
     /// Swaps, duplicates or drops the text between two separators.
-    mutating func movePieces(_ bytes: inout [UInt8]) {
+    mutating func moveParts(_ bytes: inout [UInt8]) {
         let separators = Array(",.&/;: \n=~\"".utf8)
         let separator = separators[below(separators.count)]
         var pieces = bytes.split(separator: separator, omittingEmptySubsequences: false)
@@ -80,7 +80,7 @@ extension Mutator {
         case 0: decoded[below(decoded.count)] ^= 1 << UInt8(below(8))
         case 1: decoded.removeSubrange(range(in: decoded))
         case 2: nest(&decoded)
-        default: movePieces(&decoded)
+        default: moveParts(&decoded)
         }
         pieces[index] = Array(Base64URL.encode(decoded).utf8)[...]
         bytes = Array(pieces.joined(separator: [UInt8(ascii: ".")]))

@@ -7,7 +7,7 @@ import LedgerTestSupport
 
 /// Writes a history as COPY commands, a few thousand events at a time.
 struct LoadScript {
-    private static let eventsPerPiece = 5_000
+    private static let eventsPerChunk = 5_000
 
     private let keyring: WrappingKeyring
     private let macKey: MACKey
@@ -77,7 +77,7 @@ struct LoadScript {
                 "{\(row.providersBefore.joined(separator: ","))}",
                 "{\(row.providersAfter.joined(separator: ","))}")
         }
-        if events.rowCount == Self.eventsPerPiece { try flush() }
+        if events.rowCount == Self.eventsPerChunk { try flush() }
     }
 
     /// Writes the rows besides the log.

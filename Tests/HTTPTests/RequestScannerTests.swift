@@ -79,7 +79,7 @@ struct RequestScannerTests {
         var rest: [UInt8] = []
         while true {
             var room: [UInt8] = [0, 0, 0]
-            let count = unsafe room.withUnsafeMutableBytes { unsafe scanner.takeRest(into: $0) }
+            let count = unsafe room.withUnsafeMutableBytes { unsafe scanner.copyRest(into: $0) }
             guard count > 0 else { break }
             rest += room[..<count]
         }

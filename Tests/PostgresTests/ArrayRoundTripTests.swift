@@ -14,7 +14,7 @@ import Testing
                 """),
             [
                 .int8s([1, -2]), .int4s([3]), .bools([true, false]), .texts(["a", "ü", ""]),
-                .byteses([[0, 255], []]), .uuids([5]), .timestamps([1_000_000]),
+                .byteArrays([[0, 255], []]), .uuids([5]), .timestamps([1_000_000]),
             ])
         for column in 0..<result.columnCount { #expect(try result.bool(0, column)) }
     }
@@ -34,15 +34,15 @@ import Testing
                 """),
             [
                 .optionalInt8s([1, nil]), .optionalTexts([nil, "b"]),
-                .optionalByteses([nil, [1]]), .optionalUUIDs([5, nil]),
+                .optionalByteArrays([nil, [1]]), .optionalUUIDs([5, nil]),
                 .optionalTimestamps([nil, 0]), .optionalBools([false, nil, true]),
             ])
         for column in 0..<result.columnCount { #expect(try result.bool(0, column)) }
     }
 
     @Test(arguments: [
-        Parameter.int8s([]), .int4s([]), .bools([]), .texts([]), .byteses([]), .uuids([]),
-        .timestamps([]), .optionalInt8s([]), .optionalTexts([]), .optionalByteses([]),
+        Parameter.int8s([]), .int4s([]), .bools([]), .texts([]), .byteArrays([]), .uuids([]),
+        .timestamps([]), .optionalInt8s([]), .optionalTexts([]), .optionalByteArrays([]),
         .optionalUUIDs([]), .optionalTimestamps([]), .optionalBools([]),
     ])
     func `an empty array has no elements and is not null`(parameter: Parameter) throws {
@@ -56,7 +56,7 @@ import Testing
             Statement("read", "SELECT $1, $2, $3, $4, '{}'::text[]"),
             [
                 .int8s([.min, 0, .max]), .texts(["", "ä"]), .uuids([.max, 0]),
-                .byteses([[], [1, 2]]),
+                .byteArrays([[], [1, 2]]),
             ])
         #expect(try result.int8Array(0, 0) == [.min, 0, .max])
         #expect(try result.textArray(0, 1) == ["", "ä"])

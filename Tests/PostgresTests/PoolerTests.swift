@@ -45,7 +45,7 @@ import Testing
         defer { try? maker.execute("DROP SCHEMA \(schema) CASCADE") }
         let connect = { try TestServer.connect("SET search_path = \(schema), pg_catalog") }
         let connection = try connect()
-        let refused = Result { try connection.refuseSharedSessions(connectingOthers: connect) }
+        let refused = Result { try connection.refuseTransactionPooling(connectingOthers: connect) }
         switch refused {
         case .success: #expect(!pooler.isRefused)
         case .failure(PostgresError.connectionFailed(let reason)):

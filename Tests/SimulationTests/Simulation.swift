@@ -97,7 +97,7 @@ final class Simulation: Sendable {
     private func drive() async {
         await open()
         world.startFaults()
-        world.awaitLightning()
+        world.injectRandomFault()
         let clients = (0..<world.parameters.clients).map { _ in Client(world) }
         await withDiscardingTaskGroup { group in
             for client in clients {
@@ -135,7 +135,7 @@ final class Simulation: Sendable {
     /// Opens the tenants' ledgers before any fault can happen.
     private func open() async {
         for tenant in world.tenants {
-            let call = await world.call(.open, tenant: tenant, place: 0)
+            let call = await world.call(.open, tenant: tenant, slot: 0)
             if case .lost = call { world.report("\(tenant) could not be opened") }
         }
     }
@@ -144,15 +144,15 @@ final class Simulation: Sendable {
         world.tenants.allSatisfy { tenant in
             let head = Int64(world.database.logCount(of: tenant))
             return MemoryProjections.tables.allSatisfy {
-                let shelf = world.projections.shelf(tenant, $0)
-                return shelf.position.value == head || shelf.failure != nil
+                let partition = world.projections.partition(tenant, $0)
+                return partition.position.value == head || partition.failure != nil
             }
         }
     }
 
     private var isSealed: Bool {
         world.tenants.allSatisfy { tenant in
-            let signed = world.seals.shelf(tenant).checkpoints.last?.size ?? 0
+            let signed = world.seals.partition(tenant).checkpoints.last?.size ?? 0
             return Int(signed) == world.database.logCount(of: tenant)
                 || !world.seals.refusals.isEmpty
         }

@@ -152,7 +152,7 @@ import Testing
             "init(details:", "func next() -> UInt64", "func submit(_ command:",
             "func identities(", "func contains(_ tenant:", "func latestCheckpoint(",
             "func checkpoints(", "func checkpointKeys(", "func inclusion(", "func consistency(",
-            "func standing(", "func write(_ signed:", "func add(",
+            "func logState(", "func write(_ signed:", "func add(",
         ].contains { line.contains($0) }
     }
 

@@ -21,7 +21,7 @@ package enum Role: String, Sendable, Hashable, CaseIterable {
     }
 
     /// Whether it may see personal data of all accounts at once, and not only of one at a time.
-    package var mayDiscloseEverybody: Bool {
+    package var mayDiscloseAllAccounts: Bool {
         switch self {
         case .auditor, .support: false
         case .admin: true

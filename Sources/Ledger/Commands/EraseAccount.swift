@@ -45,11 +45,11 @@ package struct EraseAccount: Sendable {
         }
         if let refusal = refusal(of: plan) { return .refused(refusal) }
         guard plan.holds.isEmpty else { return .refused(.legalHold) }
-        let place = Int64(plan.covers.firstIndex(of: account) ?? 0)
+        let index = Int64(plan.covers.firstIndex(of: account) ?? 0)
         return Decision(
             .success(
                 .erased(
-                    at: LogPosition(state.ledger.nextPosition.value + place), isNew: true,
+                    at: LogPosition(state.ledger.nextPosition.value + index), isNew: true,
                     covering: plan.covers)),
             drafts: plan.covers.map {
                 .administered(

@@ -80,15 +80,15 @@ package struct LinkProvider: Sendable {
                 as: outcome.joined(separator: ":"), budget)
         }
         if let limited = budget.exhausted { return .refused(limited) }
-        let subject = known ?? newIdentity
+        let identityID = known ?? newIdentity
         let fact = ProviderLinked(
-            account: account.id, identity: subject, provider: provider, cause: .link)
+            account: account.id, identity: identityID, provider: provider, cause: .link)
         let disclosures =
             [Disclosure(.providerID, identity.providerID)] + (email?.disclosures ?? [])
         var providers = account.linkedProviders
         if !providers.contains(provider) { providers.append(provider) }
         var effects = [remember("accepted:\(budget.now)", budget)]
-        if known == nil { effects.append(.identityNamed(identity, subject)) }
+        if known == nil { effects.append(.identityNamed(identity, identityID)) }
         return Decision(
             .success(.linked(providers)),
             drafts: [.init(.providerLinked(fact), actor: actor, disclosures: disclosures)],

@@ -66,32 +66,32 @@ package struct SignIn: Sendable {
                 before: [], effects: spent, isNewUser: false, at: now, under: policy)
         }
         guard createAccount else { return .refused(.accountNotFound) }
-        let subject = known ?? newIdentity
+        let identityID = known ?? newIdentity
         let actor = Actor.account(newAccount, session: newSession)
         return open(
-            account: newAccount, identity: subject, providers: [identity.provider],
+            account: newAccount, identity: identityID, providers: [identity.provider],
             before: [
                 .init(.accountOpened(AccountOpened(account: newAccount)), actor: actor),
                 .init(
                     .providerLinked(
                         ProviderLinked(
-                            account: newAccount, identity: subject, provider: identity.provider,
+                            account: newAccount, identity: identityID, provider: identity.provider,
                             cause: .signUp)),
                     actor: actor, disclosures: [Disclosure(.providerID, identity.providerID)]),
             ],
-            effects: spent + (known == nil ? [.identityNamed(identity, subject)] : []),
+            effects: spent + (known == nil ? [.identityNamed(identity, identityID)] : []),
             isNewUser: true,
             at: now, under: policy)
     }
 
     private func open(
-        account: AccountID, identity subject: IdentityID, providers: [ProviderName],
+        account: AccountID, identity identityID: IdentityID, providers: [ProviderName],
         before: [Decision.Draft], effects: [Decision.Effect], isNewUser: Bool, at now: Timestamp,
         under policy: TenantPolicy
     ) -> Decision {
         let proved = min(authenticatedAt, now)
         let signedIn = SignedIn(
-            account: account, authenticatedAt: proved, identity: subject, methods: methods,
+            account: account, authenticatedAt: proved, identity: identityID, methods: methods,
             provider: identity.provider, session: newSession)
         let tokens = RefreshTokenState(
             current: refreshToken, preceding: nil, generation: 0,

@@ -118,11 +118,11 @@ package struct UnmergeAccounts: Sendable {
         }
         var restored: [Account.Link] = []
         for identity in merge.dropped {
-            guard let link = ledger.freedLink(identity, before: merge) else { return nil }
+            guard let link = ledger.linkRemovedByMerge(identity, before: merge) else { return nil }
             returned.insert(link)
         }
         for identity in merge.replaced {
-            guard let link = ledger.freedLink(identity, before: merge) else { return nil }
+            guard let link = ledger.linkRemovedByMerge(identity, before: merge) else { return nil }
             restored.insert(link)
         }
         var former = survivor
@@ -156,7 +156,9 @@ package struct UnmergeAccounts: Sendable {
 extension LedgerState {
     /// Returns the last link of an identity that a merge removed; nil when it was linked since, or
     /// is unknown.
-    fileprivate func freedLink(_ identity: IdentityID, before merge: Merge) -> Account.Link? {
+    fileprivate func linkRemovedByMerge(_ identity: IdentityID, before merge: Merge) -> Account
+        .Link?
+    {
         guard let known = identities[identity], known.account == nil, !isForgotten(known),
             known.linkedPosition < merge.position
         else { return nil }

@@ -73,7 +73,7 @@ package struct ConflictFold: Sendable {
     private var free: [Int] = []
     /// The indexes of conflicts that events have changed or begun.
     private var changed: Set<Int> = []
-    private var places = ConflictPlaces()
+    private var indexes = ConflictIndex()
 
     /// Starts with loaded conflicts.
     package init(_ loaded: some Sequence<Conflict> = []) {
@@ -94,7 +94,7 @@ package struct ConflictFold: Sendable {
     /// - Returns: the dropped conflicts.
     package mutating func forgetFinished() -> [Conflict] {
         guard !finished.isEmpty else { return [] }
-        for place in finished { places.forget(conflicts[place], in: conflicts) }
+        for index in finished { indexes.forget(conflicts[index], in: conflicts) }
         let forgotten = finished.map { conflicts[$0] }
         changed.subtract(finished)
         free += finished
@@ -125,13 +125,13 @@ package struct ConflictFold: Sendable {
     ) throws(FoldFault) {
         guard fact.reason != .alreadyYours else { return }
         let mark = Conflict.Mark(recorded)
-        let open = found(of: [fact.account]).filter { place in
-            let conflict = conflicts[place]
+        let open = found(of: [fact.account]).filter { index in
+            let conflict = conflicts[index]
             return conflict.state == .open && conflict.caller == fact.account
                 && conflict.reason == fact.reason && conflict.provider == fact.provider
                 && conflict.identity == fact.identity
         }
-        guard let place = open.last else {
+        guard let index = open.last else {
             changed.insert(free.last ?? conflicts.count)
             return add(
                 Conflict(
@@ -139,18 +139,18 @@ package struct ConflictFold: Sendable {
                     identity: fact.identity, holder: fact.holder, holderNow: fact.holder,
                     first: mark, last: mark, attempts: 1, resolution: nil))
         }
-        var conflict = conflicts[place]
+        var conflict = conflicts[index]
         guard conflict.callerNow == fact.account,
             fact.reason == .providerTaken || conflict.holderNow == fact.holder
         else { throw .impossible("an earlier conflict does not match the log") }
         conflict.last = mark
         conflict.attempts += 1
-        change(place, to: conflict)
+        change(index, to: conflict)
     }
 
     private mutating func link(_ fact: ProviderLinked, _ recorded: RecordedEvent) {
-        for place in found(of: [fact.account], [fact.identity]) {
-            var conflict = conflicts[place]
+        for index in found(of: [fact.account], [fact.identity]) {
+            var conflict = conflicts[index]
             guard conflict.state == .open, conflict.reason == .providerTaken else { continue }
             // The identity has a holder now, so this is the reason that the caller would get.
             let isClaimed = conflict.identity == fact.identity
@@ -160,13 +160,13 @@ package struct ConflictFold: Sendable {
             guard isClaimed || isAllowed else { continue }
             if isClaimed { conflict.holderNow = fact.account }
             conflict.resolution = Conflict.Resolution(recorded)
-            change(place, to: conflict)
+            change(index, to: conflict)
         }
     }
 
     private mutating func unlink(_ fact: ProviderUnlinked, _ recorded: RecordedEvent) {
-        for place in found(of: [fact.account], [fact.identity]) {
-            var conflict = conflicts[place]
+        for index in found(of: [fact.account], [fact.identity]) {
+            var conflict = conflicts[index]
             guard conflict.state == .open else { continue }
             switch conflict.reason {
             case .heldByOther where conflict.identity == fact.identity: conflict.holderNow = nil
@@ -176,13 +176,13 @@ package struct ConflictFold: Sendable {
             case .heldByOther, .providerTaken, .alreadyYours: continue
             }
             conflict.resolution = Conflict.Resolution(recorded)
-            change(place, to: conflict)
+            change(index, to: conflict)
         }
     }
 
     private mutating func erase(_ account: AccountID, _ recorded: RecordedEvent) {
-        for place in found(of: [account]) {
-            var conflict = conflicts[place]
+        for index in found(of: [account]) {
+            var conflict = conflicts[index]
             if conflict.state == .open, conflict.holderNow == account {
                 conflict.holderNow = nil
             } else if conflict.caller != account {
@@ -190,15 +190,15 @@ package struct ConflictFold: Sendable {
             }
             // A conflict that a merge resolved can no longer be reopened.
             conflict.resolution = Conflict.Resolution(recorded)
-            change(place, to: conflict)
+            change(index, to: conflict)
         }
     }
 
     private mutating func merge(_ fact: AccountsMerged, _ recorded: RecordedEvent) {
         let moved = Set(fact.moved.map(\.identity))
         let freed = Set((fact.dropped + fact.replaced).map(\.identity))
-        for place in found(of: [fact.survivor, fact.absorbed], moved.union(freed)) {
-            var conflict = conflicts[place]
+        for index in found(of: [fact.survivor, fact.absorbed], moved.union(freed)) {
+            var conflict = conflicts[index]
             if conflict.callerNow == fact.absorbed { conflict.absorbers.append(fact.survivor) }
             if conflict.state == .open {
                 if let identity = conflict.identity {
@@ -210,7 +210,7 @@ package struct ConflictFold: Sendable {
                     conflict.resolution = Conflict.Resolution(recorded)
                 }
             }
-            change(place, to: conflict)
+            change(index, to: conflict)
         }
     }
 
@@ -219,8 +219,8 @@ package struct ConflictFold: Sendable {
         for link in fact.links + fact.restored { holders[link.identity] = fact.survivor }
         for link in fact.returned { holders[link.identity] = fact.absorbed }
         let given = Set((fact.returned + fact.restored).map(\.identity))
-        for place in found(of: [fact.survivor, fact.absorbed], given, merge: fact.merge) {
-            var conflict = conflicts[place]
+        for index in found(of: [fact.survivor, fact.absorbed], given, merge: fact.merge) {
+            var conflict = conflicts[index]
             if conflict.callers.suffix(2) == [fact.absorbed, fact.survivor] {
                 conflict.absorbers.removeLast()
             }
@@ -242,7 +242,7 @@ package struct ConflictFold: Sendable {
                 conflict.holderNow = holder
                 conflict.resolution = nil
             }
-            change(place, to: conflict)
+            change(index, to: conflict)
         }
     }
 
@@ -251,40 +251,40 @@ package struct ConflictFold: Sendable {
     private mutating func found(
         of accounts: [AccountID], _ identities: Set<IdentityID> = [], merge: EventID? = nil
     ) -> [Int] {
-        places.places(of: accounts, identities, merge: merge, in: conflicts)
+        indexes.indexes(of: accounts, identities, merge: merge, in: conflicts)
     }
 
     /// Stores the new state of a conflict, if it has changed.
-    private mutating func change(_ place: Int, to conflict: Conflict) {
-        let old = conflicts[place]
+    private mutating func change(_ index: Int, to conflict: Conflict) {
+        let old = conflicts[index]
         guard old != conflict else { return }
-        changed.insert(place)
-        conflicts[place] = conflict
+        changed.insert(index)
+        conflicts[index] = conflict
         guard conflict.isFollowed else {
-            if old.isFollowed { finished.append(place) }
+            if old.isFollowed { finished.append(index) }
             return
         }
-        if conflict.callerNow != old.callerNow { places.add(place, to: conflict.callerNow) }
+        if conflict.callerNow != old.callerNow { indexes.add(index, to: conflict.callerNow) }
         if let holder = conflict.holderNow, holder != old.holderNow {
-            places.add(place, to: holder)
+            indexes.add(index, to: holder)
         }
         if let end = conflict.resolution?.mark.event, end != old.resolution?.mark.event {
-            places.add(place, to: end)
+            indexes.add(index, to: end)
         }
     }
 
     private mutating func add(_ conflict: Conflict) {
-        let place = free.popLast() ?? conflicts.count
-        if place < conflicts.count {
-            conflicts[place] = conflict
+        let index = free.popLast() ?? conflicts.count
+        if index < conflicts.count {
+            conflicts[index] = conflict
         } else {
             conflicts.append(conflict)
         }
         guard conflict.isFollowed else { return }
-        for account in conflict.callers { places.add(place, to: account) }
-        if let holder = conflict.holderNow { places.add(place, to: holder) }
-        if let identity = conflict.identity { places.add(place, to: identity) }
-        if let end = conflict.resolution?.mark.event { places.add(place, to: end) }
+        for account in conflict.callers { indexes.add(index, to: account) }
+        if let holder = conflict.holderNow { indexes.add(index, to: holder) }
+        if let identity = conflict.identity { indexes.add(index, to: identity) }
+        if let end = conflict.resolution?.mark.event { indexes.add(index, to: end) }
     }
 }
 

@@ -26,7 +26,7 @@ struct EntryBytes {
     mutating func consume(_ literal: String) -> Bool {
         let expected = literal.utf8.span
         guard end - index >= expected.count else { return false }
-        for place in 0..<expected.count where bytes[index + place] != expected[place] {
+        for offset in 0..<expected.count where bytes[index + offset] != expected[offset] {
             return false
         }
         index += expected.count
@@ -41,15 +41,15 @@ struct EntryBytes {
     /// Consumes a quoted string: ASCII without quotes, backslashes and control characters.
     mutating func text() -> Range<Int>? {
         guard index < end, bytes[index] == UInt8(ascii: "\"") else { return nil }
-        var place = index + 1
-        while place < end, bytes[place] != UInt8(ascii: "\"") {
-            let byte = bytes[place]
+        var offset = index + 1
+        while offset < end, bytes[offset] != UInt8(ascii: "\"") {
+            let byte = bytes[offset]
             guard byte >= 0x20, byte < 0x7F, byte != UInt8(ascii: "\\") else { return nil }
-            place += 1
+            offset += 1
         }
-        guard place < end else { return nil }
-        defer { index = place + 1 }
-        return index + 1..<place
+        guard offset < end else { return nil }
+        defer { index = offset + 1 }
+        return index + 1..<offset
     }
 
     /// Consumes a quoted number in canonical form; larger numbers than the longest log can have are
@@ -59,8 +59,8 @@ struct EntryBytes {
             text.count == 1 || bytes[text.lowerBound] != UInt8(ascii: "0")
         else { return nil }
         var value: UInt64 = 0
-        for place in text {
-            let digit = bytes[place] &- UInt8(ascii: "0")
+        for offset in text {
+            let digit = bytes[offset] &- UInt8(ascii: "0")
             guard digit < 10 else { return nil }
             value = value * 10 + UInt64(digit)
         }
@@ -88,10 +88,10 @@ struct EntryBytes {
     }
 
     @inline(__always)
-    private func hex(_ places: Range<Int>, _ wrong: inout UInt8) -> UInt64 {
+    private func hex(_ slice: Range<Int>, _ wrong: inout UInt8) -> UInt64 {
         var value: UInt64 = 0
-        for place in places {
-            let byte = bytes[place]
+        for offset in slice {
+            let byte = bytes[offset]
             let isLetter = byte >> 6 & 1
             let digit = (byte & 0x0F) &+ 9 &* isLetter
             wrong |= (digit &+ 0x30 &+ 39 &* isLetter) ^ byte
@@ -125,10 +125,10 @@ struct EntryBytes {
     }
 
     @inline(__always)
-    private func sextets(_ places: Range<Int>, _ wrong: inout UInt64) -> UInt64 {
+    private func sextets(_ slice: Range<Int>, _ wrong: inout UInt64) -> UInt64 {
         var value: UInt64 = 0
-        for place in places {
-            let sextet = UInt64(base64URLSextet(bytes[place]))
+        for offset in slice {
+            let sextet = UInt64(base64URLSextet(bytes[offset]))
             wrong |= sextet
             value = value << 6 | sextet & 0x3F
         }
@@ -200,10 +200,10 @@ extension Timestamp {
     }
 }
 
-private func decimal(_ bytes: [UInt8], _ places: Range<Int>) -> Int64? {
+private func decimal(_ bytes: [UInt8], _ slice: Range<Int>) -> Int64? {
     var value: Int64 = 0
-    for place in places {
-        let digit = bytes[place] &- UInt8(ascii: "0")
+    for offset in slice {
+        let digit = bytes[offset] &- UInt8(ascii: "0")
         guard digit < 10 else { return nil }
         value = value * 10 + Int64(digit)
     }

@@ -12,7 +12,7 @@ package enum EntryFault: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .tooLong: "the entry is longer than \(EntryEncoding.bytesMax) bytes"
-        case .malformed(let place): "the entry is malformed at \(place)"
+        case .malformed(let location): "the entry is malformed at \(location)"
         case .unknownType: "the entry's type is unknown to this release; a newer one may know it"
         case .unknownVersion:
             "the entry's version is unknown to this release; a newer one may know it"

@@ -16,7 +16,7 @@ package struct AccountErased: EventFact {
         case restored
 
         /// Whether a request may state it; the last one is for restores only.
-        package var canBeAsked: Bool { self != .restored }
+        package var isRequestable: Bool { self != .restored }
     }
 
     package let account: AccountID

@@ -5,7 +5,7 @@
 /// kept, so memory does not grow with the length of the history.
 package struct ReplayedAccount: Hashable, Sendable {
     /// The status of an account in the log.
-    package enum Standing: String, Sendable {
+    package enum Status: String, Sendable {
         /// Its first event has not been applied yet.
         case unopened
         case open
@@ -51,7 +51,7 @@ package struct ReplayedAccount: Hashable, Sendable {
     }
 
     /// The status of the account.
-    package var standing: Standing {
+    package var status: Status {
         if erased != nil { return .erased }
         if mergedInto != nil { return .merged }
         return opened == nil ? .unopened : .open
@@ -109,10 +109,10 @@ package struct ReplayedAccount: Hashable, Sendable {
 }
 
 extension ReplayedAccount: Fold {
-    func standing(of account: AccountID) -> AccountStanding? {
+    func status(of account: AccountID) -> AccountStatus? {
         if account == id {
             return lastLeaf.map {
-                AccountStanding(
+                AccountStatus(
                     nextSequence: eventCount, lastLeaf: $0, linkCount: links.count,
                     isErased: erased != nil, mergedInto: mergedInto)
             }
@@ -124,27 +124,27 @@ extension ReplayedAccount: Fold {
         if case .accountsUnmerged(let fact)? = folding?.event, fact.absorbed == account {
             survivor = fact.survivor
         }
-        return AccountStanding(
+        return AccountStatus(
             nextSequence: reference.sequence, lastLeaf: previous, linkCount: 0, isErased: false,
             mergedInto: survivor)
     }
 
-    func standing(of identity: IdentityID) -> IdentityStanding? {
+    func status(of identity: IdentityID) -> IdentityStatus? {
         if let link = links.first(where: { $0.identity == identity }) {
-            return IdentityStanding(
+            return IdentityStatus(
                 provider: link.provider, account: id, isForgotten: false,
                 linkedPosition: link.position)
         }
         guard case .conflictRejected(let fact)? = folding?.event, fact.identity == identity,
             let holder = fact.holder, holder != id
         else { return nil }
-        return IdentityStanding(
+        return IdentityStatus(
             provider: fact.provider, account: holder, isForgotten: false,
             linkedPosition: LogPosition(0))
     }
 
-    func standing(of session: SessionID) -> SessionStanding? {
-        live[session].map { SessionStanding(account: $0.account, isLive: true) }
+    func status(of session: SessionID) -> SessionStatus? {
+        live[session].map { SessionStatus(account: $0.account, isLive: true) }
     }
 
     mutating func open(_ account: AccountID, at position: LogPosition) {}
@@ -194,7 +194,7 @@ extension ReplayedAccount: Fold {
 
     func merges(of account: AccountID) -> [Merge] { account == id ? merges : [] }
 
-    var knowsAbsorbed: Bool { false }
+    var knowsAllMerges: Bool { false }
 
     mutating func merge(_ fact: AccountsMerged, as merge: Merge) {
         if fact.absorbed == id {

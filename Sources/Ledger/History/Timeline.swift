@@ -31,7 +31,7 @@ package struct TimelineRow: Sendable {
 /// An account of a timeline, as of its moment.
 package struct TimelineAccount: Hashable, Sendable {
     package let id: AccountID
-    package let standing: ReplayedAccount.Standing
+    package let status: ReplayedAccount.Status
     /// The account that absorbed it; nil for the survivor of all.
     package let mergedInto: AccountID?
     /// The position and time of the `AccountOpened`; nil before it.
@@ -43,7 +43,7 @@ package struct TimelineAccount: Hashable, Sendable {
 
     init(_ replayed: ReplayedAccount, basis: HistoryBasis) {
         id = replayed.id
-        standing = replayed.standing
+        status = replayed.status
         mergedInto = replayed.mergedInto
         opened = replayed.opened
         eventCount = replayed.eventCount

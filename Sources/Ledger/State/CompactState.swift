@@ -71,19 +71,19 @@ package struct CompactState {
 
     /// Returns the number of an identity in the order of first links: 0, 1, 2 and so on.
     package func number(of identity: IdentityID) -> Int? {
-        identities.place(of: identity).map { Int($0) }
+        identities.index(of: identity).map { Int($0) }
     }
 
     /// Checks whether an account has any linked identity.
     package func hasLinks(_ account: AccountID) -> Bool {
-        accounts.place(of: account).map { accounts[$0].firstLink != Self.noLink } ?? false
+        accounts.index(of: account).map { accounts[$0].firstLink != Self.noLink } ?? false
     }
 
     /// Returns the linked providers of an account in linking order, without duplicates.
     package func linkedProviders(of account: AccountID) -> [ProviderName] {
-        guard let place = accounts.place(of: account) else { return [] }
+        guard let index = accounts.index(of: account) else { return [] }
         var names: [ProviderName] = []
-        var link = accounts[place].firstLink
+        var link = accounts[index].firstLink
         while link != Self.noLink {
             let name = providers[Int(identities[link].provider)]
             if !names.contains(name) { names.append(name) }
@@ -126,9 +126,9 @@ package struct CompactState {
 }
 
 extension CompactState: Fold {
-    func standing(of account: AccountID) -> AccountStanding? {
-        accounts.place(of: account).map { place in
-            let row = accounts[place]
+    func status(of account: AccountID) -> AccountStatus? {
+        accounts.index(of: account).map { index in
+            let row = accounts[index]
             var links = 0
             var link = row.firstLink
             // It only matters whether there is more than one.
@@ -136,25 +136,25 @@ extension CompactState: Fold {
                 links += 1
                 link = identities[link].nextLink
             }
-            return AccountStanding(
+            return AccountStatus(
                 nextSequence: row.nextSequence, lastLeaf: row.lastLeaf, linkCount: links,
                 isErased: row.isErased, mergedInto: survivor(of: account))
         }
     }
 
-    func standing(of identity: IdentityID) -> IdentityStanding? {
-        identities.place(of: identity).map { place in
-            let row = identities[place]
+    func status(of identity: IdentityID) -> IdentityStatus? {
+        identities.index(of: identity).map { index in
+            let row = identities[index]
             let account = accounts[row.account]
-            return IdentityStanding(
+            return IdentityStatus(
                 provider: providers[Int(row.provider)], account: row.isLinked ? account.id : nil,
                 isForgotten: account.isErased, linkedPosition: row.linkedPosition)
         }
     }
 
-    func standing(of session: SessionID) -> SessionStanding? {
-        sessions.place(of: session).map {
-            SessionStanding(account: accounts[sessions[$0].account].id, isLive: true)
+    func status(of session: SessionID) -> SessionStatus? {
+        sessions.index(of: session).map {
+            SessionStatus(account: accounts[sessions[$0].account].id, isLive: true)
         }
     }
 
@@ -164,16 +164,16 @@ extension CompactState: Fold {
     }
 
     mutating func touch(_ reference: AccountReference, leaf: Digest, at position: LogPosition) {
-        guard let place = accounts.place(of: reference.id) else { return }
-        accounts[place].nextSequence = reference.sequence + 1
-        accounts[place].lastLeaf = leaf
-        accounts[place].lastPosition = position
+        guard let index = accounts.index(of: reference.id) else { return }
+        accounts[index].nextSequence = reference.sequence + 1
+        accounts[index].lastLeaf = leaf
+        accounts[index].lastPosition = position
     }
 
     mutating func link(_ fact: ProviderLinked, at position: LogPosition, _ time: Timestamp) {
-        guard let account = accounts.place(of: fact.account) else { return }
+        guard let account = accounts.index(of: fact.account) else { return }
         let identity: UInt32
-        if let known = identities.place(of: fact.identity) {
+        if let known = identities.index(of: fact.identity) {
             identity = known
             identities[known].linkedAt = time
             identities[known].linkedPosition = position
@@ -206,8 +206,8 @@ extension CompactState: Fold {
     }
 
     mutating func unlink(_ fact: ProviderUnlinked, at position: LogPosition) {
-        guard let account = accounts.place(of: fact.account),
-            let identity = identities.place(of: fact.identity)
+        guard let account = accounts.index(of: fact.account),
+            let identity = identities.index(of: fact.identity)
         else { return }
         free(identity, of: account)
     }
@@ -228,8 +228,8 @@ extension CompactState: Fold {
     }
 
     mutating func open(_ session: Session) {
-        guard let account = accounts.place(of: session.account),
-            let identity = identities.place(of: session.identity)
+        guard let account = accounts.index(of: session.account),
+            let identity = identities.index(of: session.identity)
         else { return }
         accounts[account].lastSession = sessions.insert(
             SessionRow(
@@ -238,36 +238,36 @@ extension CompactState: Fold {
     }
 
     mutating func end(_ session: SessionID, at position: LogPosition) {
-        guard let place = sessions.place(of: session) else { return }
-        endSessions(of: sessions[place].account) { $0.id == session }
+        guard let index = sessions.index(of: session) else { return }
+        endSessions(of: sessions[index].account) { $0.id == session }
     }
 
     mutating func endSessions(of account: AccountID, at position: LogPosition) {
-        guard let place = accounts.place(of: account) else { return }
-        endSessions(of: place) { _ in true }
+        guard let index = accounts.index(of: account) else { return }
+        endSessions(of: index) { _ in true }
     }
 
     mutating func erase(_ account: AccountID, at position: LogPosition) {
-        guard let place = accounts.place(of: account) else { return }
-        endSessions(of: place) { _ in true }
-        var link = accounts[place].firstLink
+        guard let index = accounts.index(of: account) else { return }
+        endSessions(of: index) { _ in true }
+        var link = accounts[index].firstLink
         while link != Self.noLink {
             let next = identities[link].nextLink
             identities[link].nextLink = Self.noLink
             identities[link].isLinked = false
             link = next
         }
-        accounts[place].firstLink = Self.noLink
-        accounts[place].isErased = true
+        accounts[index].firstLink = Self.noLink
+        accounts[index].isErased = true
         if let survivor = survivors.removeValue(forKey: account) {
             remove(mergesOf: survivor) { $0.absorbed == account }
         }
     }
 
     func links(of account: AccountID) -> [Account.Link]? {
-        guard let place = accounts.place(of: account) else { return nil }
+        guard let index = accounts.index(of: account) else { return nil }
         var links: [Account.Link] = []
-        var link = accounts[place].firstLink
+        var link = accounts[index].firstLink
         while link != Self.noLink {
             let row = identities[link]
             links.append(
@@ -293,7 +293,7 @@ extension CompactState: Fold {
         for merge in merges.values.joined() { body(merge) }
     }
 
-    var knowsAbsorbed: Bool { true }
+    var knowsAllMerges: Bool { true }
 
     mutating func merge(_ fact: AccountsMerged, as merge: Merge) {
         free(fact.moved + fact.dropped, of: fact.absorbed)
@@ -318,9 +318,9 @@ extension CompactState: Fold {
 
     /// Removes those of the links that belong to the account.
     private mutating func free(_ links: [Account.Link], of account: AccountID) {
-        guard let account = accounts.place(of: account) else { return }
+        guard let account = accounts.index(of: account) else { return }
         for link in links {
-            guard let identity = identities.place(of: link.identity),
+            guard let identity = identities.index(of: link.identity),
                 identities[identity].isLinked, identities[identity].account == account
             else { continue }
             free(identity, of: account)
@@ -328,9 +328,9 @@ extension CompactState: Fold {
     }
 
     private mutating func give(_ links: [Account.Link], to account: AccountID) {
-        guard let account = accounts.place(of: account) else { return }
+        guard let account = accounts.index(of: account) else { return }
         for link in links {
-            guard let identity = identities.place(of: link.identity) else { continue }
+            guard let identity = identities.index(of: link.identity) else { continue }
             identities[identity].account = account
             identities[identity].isLinked = true
             insert(identity, into: account)

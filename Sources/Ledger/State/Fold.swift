@@ -9,10 +9,10 @@ protocol Fold {
     /// The time of the last event.
     var lastRecordedAt: Timestamp { get set }
 
-    func standing(of account: AccountID) -> AccountStanding?
-    func standing(of identity: IdentityID) -> IdentityStanding?
+    func status(of account: AccountID) -> AccountStatus?
+    func status(of identity: IdentityID) -> IdentityStatus?
     /// Returns whether a session was opened and, where that is known, whether it is live.
-    func standing(of session: SessionID) -> SessionStanding?
+    func status(of session: SessionID) -> SessionStatus?
 
     mutating func open(_ account: AccountID, at position: LogPosition)
     /// Appends an event to an account's own history.
@@ -32,7 +32,7 @@ protocol Fold {
     /// Returns the known merges by which an account absorbed others.
     func merges(of account: AccountID) -> [Merge]
     /// Whether all merges of an account are known here.
-    var knowsAbsorbed: Bool { get }
+    var knowsAllMerges: Bool { get }
     /// Moves links, ends the sessions of the absorbed account and of replaced links, and resolves
     /// the absorbed account to the survivor.
     mutating func merge(_ fact: AccountsMerged, as merge: Merge)
@@ -42,7 +42,7 @@ protocol Fold {
 }
 
 /// The state of an account.
-struct AccountStanding {
+struct AccountStatus {
     let nextSequence: Int64
     let lastLeaf: Digest
     let linkCount: Int
@@ -52,7 +52,7 @@ struct AccountStanding {
 }
 
 /// The owner of an identity.
-struct IdentityStanding {
+struct IdentityStatus {
     let provider: ProviderName
     /// Nil after an unlink.
     let account: AccountID?
@@ -63,7 +63,7 @@ struct IdentityStanding {
 }
 
 /// The owner of a session.
-struct SessionStanding {
+struct SessionStatus {
     let account: AccountID
     let isLive: Bool
 }
@@ -94,7 +94,7 @@ extension Fold {
             }
         }
         for reference in recorded.accounts {
-            let known = standing(of: reference.id)
+            let known = status(of: reference.id)
             guard reference.sequence == known?.nextSequence ?? 0 else {
                 throw .sequence(reference.id)
             }
@@ -113,16 +113,16 @@ extension Fold {
                 throw .impossible("keys cannot change before a log is opened")
             }
         case .accountOpened(let fact):
-            guard standing(of: fact.account) == nil else {
+            guard status(of: fact.account) == nil else {
                 throw .impossible("account \(fact.account) is already open")
             }
             open(fact.account, at: recorded.position)
         case .providerLinked(let fact):
-            try requireFree(fact)
+            try requireUnlinked(fact)
             link(fact, at: recorded.position, recorded.recordedAt)
         case .providerUnlinked(let fact):
             try requireLink(of: fact.identity, to: fact.account)
-            guard let account = standing(of: fact.account), account.linkCount > 1 else {
+            guard let account = status(of: fact.account), account.linkCount > 1 else {
                 throw .impossible("account \(fact.account) would have no way to sign in")
             }
             unlink(fact, at: recorded.position)
@@ -146,7 +146,7 @@ extension Fold {
             end(fact.session, at: recorded.position)
         case .accountErased(let fact):
             try requireUnerased(fact.account)
-            guard !knowsAbsorbed || fact.survivor.map({ $0 == root(of: fact.account) }) ?? true
+            guard !knowsAllMerges || fact.survivor.map({ $0 == root(of: fact.account) }) ?? true
             else {
                 throw .impossible("account \(fact.account) was merged into another one")
             }
@@ -155,7 +155,7 @@ extension Fold {
             }
             // The accounts it absorbed are erased first, so that no id resolves to an erased
             // account.
-            guard !knowsAbsorbed || merges(of: fact.account).isEmpty else {
+            guard !knowsAllMerges || merges(of: fact.account).isEmpty else {
                 throw .impossible("account \(fact.account) absorbed accounts that are not erased")
             }
             erase(fact.account, at: recorded.position)
@@ -177,7 +177,7 @@ extension Fold {
     }
 
     private func checkMerge(_ fact: AccountsMerged) throws(FoldFault) {
-        try requireRoom(fact.moved, fact.dropped, fact.replaced, fact.links)
+        try requireCapacity(fact.moved, fact.dropped, fact.replaced, fact.links)
         try requireAccount(fact.survivor)
         try requireAccount(fact.absorbed)
         if let links = links(of: fact.absorbed) {
@@ -203,17 +203,17 @@ extension Fold {
     }
 
     /// Refuses links that do not fit into an entry, which could not be read back.
-    private func requireRoom(_ lists: [Account.Link]...) throws(FoldFault) {
+    private func requireCapacity(_ lists: [Account.Link]...) throws(FoldFault) {
         guard lists.map(\.count).reduce(0, +) <= EntryDetails.linksMax else {
             throw .impossible("the links exceed what an entry can hold")
         }
     }
 
     private func checkUnmerge(_ fact: AccountsUnmerged) throws(FoldFault) {
-        try requireRoom(fact.returned, fact.restored, fact.links)
+        try requireCapacity(fact.returned, fact.restored, fact.links)
         try requireAccount(fact.survivor)
         try requireUnerased(fact.absorbed)
-        guard standing(of: fact.absorbed)?.mergedInto == fact.survivor else {
+        guard status(of: fact.absorbed)?.mergedInto == fact.survivor else {
             throw .impossible("account \(fact.absorbed) is not merged into \(fact.survivor)")
         }
         guard !fact.returned.isEmpty, !fact.links.isEmpty else {
@@ -232,7 +232,7 @@ extension Fold {
             }
         }
         for link in fact.returned + fact.restored where !moved.contains(link.identity) {
-            try requireFreed(link)
+            try requireUnlinkedByMerge(link)
         }
         links.remove(merge.moved)
         for link in fact.restored { links.insert(link) }
@@ -243,8 +243,8 @@ extension Fold {
 
     /// Requires an identity that a merge unlinked, where it is known, and that was not linked
     /// since.
-    private func requireFreed(_ link: Account.Link) throws(FoldFault) {
-        guard let known = standing(of: link.identity) else { return }
+    private func requireUnlinkedByMerge(_ link: Account.Link) throws(FoldFault) {
+        guard let known = status(of: link.identity) else { return }
         guard known.account == nil, !known.isForgotten, known.linkedPosition == link.position else {
             throw .impossible("identity \(link.identity) has changed since the merge")
         }
@@ -270,7 +270,7 @@ extension Fold {
 
     private mutating func signIn(_ fact: SignedIn, _ recorded: RecordedEvent) throws(FoldFault) {
         try requireLink(of: fact.identity, to: fact.account)
-        guard standing(of: fact.session) == nil else {
+        guard status(of: fact.session) == nil else {
             throw .impossible("session \(fact.session) is already open")
         }
         open(
@@ -281,9 +281,9 @@ extension Fold {
                 endedPosition: nil))
     }
 
-    private func requireFree(_ fact: ProviderLinked) throws(FoldFault) {
+    private func requireUnlinked(_ fact: ProviderLinked) throws(FoldFault) {
         try requireAccount(fact.account)
-        guard let known = standing(of: fact.identity) else { return }
+        guard let known = status(of: fact.identity) else { return }
         guard known.account == nil else {
             throw .impossible("identity \(fact.identity) already belongs to an account")
         }
@@ -296,7 +296,7 @@ extension Fold {
     }
 
     private func requireAccount(_ account: AccountID) throws(FoldFault) {
-        guard let known = standing(of: account) else {
+        guard let known = status(of: account) else {
             throw .impossible("account \(account) was never opened")
         }
         guard !known.isErased else { throw .impossible("account \(account) was erased") }
@@ -308,13 +308,13 @@ extension Fold {
     /// Returns the survivor of an account; itself when it is not merged.
     private func root(of account: AccountID) -> AccountID {
         var root = account
-        while let survivor = standing(of: root)?.mergedInto { root = survivor }
+        while let survivor = status(of: root)?.mergedInto { root = survivor }
         return root
     }
 
     /// Requires an account that is not erased; it may be merged into another one.
     private func requireUnerased(_ account: AccountID) throws(FoldFault) {
-        guard let known = standing(of: account) else {
+        guard let known = status(of: account) else {
             throw .impossible("account \(account) was never opened")
         }
         guard !known.isErased else { throw .impossible("account \(account) was erased") }
@@ -323,21 +323,21 @@ extension Fold {
     private func requireHolder(_ fact: ConflictRejected) throws(FoldFault) {
         guard let holder = fact.holder else { return }
         try requireAccount(holder)
-        guard let identity = fact.identity, standing(of: identity)?.account == holder else {
+        guard let identity = fact.identity, status(of: identity)?.account == holder else {
             throw .impossible("account \(holder) does not hold the claimed identity")
         }
     }
 
     private func requireLink(of identity: IdentityID, to account: AccountID) throws(FoldFault) {
         try requireAccount(account)
-        guard standing(of: identity)?.account == account else {
+        guard status(of: identity)?.account == account else {
             throw .impossible("identity \(identity) does not belong to account \(account)")
         }
     }
 
     private func requireLive(_ session: SessionID, of account: AccountID) throws(FoldFault) {
         try requireAccount(account)
-        guard let known = standing(of: session), known.account == account, known.isLive else {
+        guard let known = status(of: session), known.account == account, known.isLive else {
             throw .impossible("session \(session) of account \(account) is not live")
         }
     }

@@ -11,8 +11,8 @@ struct IdentifierTable<Row: IdentifiedRow> {
     static var none: UInt32 { .max }
 
     private(set) var count = 0
-    /// In chunks of ``pieceRows``, so that growing neither copies rows nor wastes capacity.
-    private var pieces: ContiguousArray<ContiguousArray<Row>> = []
+    /// In chunks of ``chunkRows``, so that growing neither copies rows nor wastes capacity.
+    private var chunks: ContiguousArray<ContiguousArray<Row>> = []
     private var rowCount = 0
     /// Indexes of removed rows, which new rows reuse.
     private var vacant: ContiguousArray<UInt32> = []
@@ -20,64 +20,64 @@ struct IdentifierTable<Row: IdentifiedRow> {
     private var slots = ContiguousArray<UInt32>(repeating: .max, count: 64)
 
     /// The row at an index.
-    subscript(place: UInt32) -> Row {
-        get { pieces[Int(place) / Self.pieceRows][Int(place) % Self.pieceRows] }
-        _modify { yield &pieces[Int(place) / Self.pieceRows][Int(place) % Self.pieceRows] }
+    subscript(index: UInt32) -> Row {
+        get { chunks[Int(index) / Self.chunkRows][Int(index) % Self.chunkRows] }
+        _modify { yield &chunks[Int(index) / Self.chunkRows][Int(index) % Self.chunkRows] }
     }
 
-    private static var pieceRows: Int { 4096 }
+    private static var chunkRows: Int { 4096 }
 
     /// The rows by index; only while none has been removed.
-    var all: some Sequence<Row> { pieces.joined() }
+    var all: some Sequence<Row> { chunks.joined() }
 
     /// Returns the index of an identifier's row.
-    func place(of id: Identifier) -> UInt32? {
-        let place = slots[slot(of: id)]
-        return place == Self.none ? nil : place
+    func index(of id: Identifier) -> UInt32? {
+        let index = slots[slot(of: id)]
+        return index == Self.none ? nil : index
     }
 
     /// Adds a row with a new identifier, and returns its index.
     @discardableResult
     mutating func insert(_ row: Row) -> UInt32 {
         if (count + 1) * 4 > slots.count * 3 { grow() }
-        let place: UInt32
+        let index: UInt32
         if let free = vacant.popLast() {
-            place = free
-            self[place] = row
+            index = free
+            self[index] = row
         } else {
             precondition(rowCount < Int(Self.none), "a table holds fewer than 2^32 rows")
-            place = UInt32(rowCount)
-            if rowCount % Self.pieceRows == 0 {
-                var piece: ContiguousArray<Row> = []
-                piece.reserveCapacity(Self.pieceRows)
-                pieces.append(piece)
+            index = UInt32(rowCount)
+            if rowCount % Self.chunkRows == 0 {
+                var chunk: ContiguousArray<Row> = []
+                chunk.reserveCapacity(Self.chunkRows)
+                chunks.append(chunk)
             }
-            pieces[pieces.count - 1].append(row)
+            chunks[chunks.count - 1].append(row)
             rowCount += 1
         }
-        slots[slot(of: row.id)] = place
+        slots[slot(of: row.id)] = index
         count += 1
-        return place
+        return index
     }
 
     /// Removes the row of an identifier.
     mutating func remove(_ id: Identifier) {
-        var hole = slot(of: id)
-        guard slots[hole] != Self.none else { return }
-        vacant.append(slots[hole])
+        var gap = slot(of: id)
+        guard slots[gap] != Self.none else { return }
+        vacant.append(slots[gap])
         count -= 1
         // Rows that a lookup would now miss move back into the gap.
         let mask = slots.count - 1
-        var next = (hole + 1) & mask
+        var next = (gap + 1) & mask
         while slots[next] != Self.none {
             let home = self[slots[next]].id.hashValue & mask
-            if (next &- home) & mask >= (next &- hole) & mask {
-                slots[hole] = slots[next]
-                hole = next
+            if (next &- home) & mask >= (next &- gap) & mask {
+                slots[gap] = slots[next]
+                gap = next
             }
             next = (next + 1) & mask
         }
-        slots[hole] = Self.none
+        slots[gap] = Self.none
     }
 
     /// The slot of an identifier, or the empty one where it would be.
@@ -91,10 +91,10 @@ struct IdentifierTable<Row: IdentifiedRow> {
     }
 
     private mutating func grow() {
-        let places = slots.filter { $0 != Self.none }
+        let indexes = slots.filter { $0 != Self.none }
         slots = ContiguousArray(repeating: Self.none, count: slots.count * 2)
-        for place in places {
-            slots[slot(of: self[place].id)] = place
+        for index in indexes {
+            slots[slot(of: self[index].id)] = index
         }
     }
 }

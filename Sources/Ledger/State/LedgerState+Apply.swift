@@ -11,25 +11,25 @@ extension LedgerState {
 }
 
 extension LedgerState: Fold {
-    func standing(of account: AccountID) -> AccountStanding? {
+    func status(of account: AccountID) -> AccountStatus? {
         accounts[account].map {
-            AccountStanding(
+            AccountStatus(
                 nextSequence: $0.nextSequence, lastLeaf: $0.lastLeaf, linkCount: $0.links.count,
                 isErased: $0.erasedPosition != nil, mergedInto: $0.mergedInto)
         }
     }
 
-    func standing(of identity: IdentityID) -> IdentityStanding? {
+    func status(of identity: IdentityID) -> IdentityStatus? {
         identities[identity].map {
-            IdentityStanding(
+            IdentityStatus(
                 provider: $0.provider, account: $0.account, isForgotten: isForgotten($0),
                 linkedPosition: $0.linkedPosition)
         }
     }
 
-    func standing(of session: SessionID) -> SessionStanding? {
+    func status(of session: SessionID) -> SessionStatus? {
         sessions[session].map {
-            SessionStanding(account: $0.account, isLive: $0.endedPosition == nil)
+            SessionStatus(account: $0.account, isLive: $0.endedPosition == nil)
         }
     }
 
@@ -103,7 +103,7 @@ extension LedgerState: Fold {
 
     func merges(of account: AccountID) -> [Merge] { accounts[account]?.merges ?? [] }
 
-    var knowsAbsorbed: Bool { true }
+    var knowsAllMerges: Bool { true }
 
     mutating func merge(_ fact: AccountsMerged, as merge: Merge) {
         free(fact.moved + fact.dropped, of: fact.absorbed, at: merge.position)

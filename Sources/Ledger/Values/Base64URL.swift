@@ -53,22 +53,22 @@ func base64URLDecode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.count * 3 / 4)
     var wrong: UInt8 = 0
-    var place = text.startIndex
-    while text.endIndex - place >= 4 {
+    var cursor = text.startIndex
+    while text.endIndex - cursor >= 4 {
         var group: UInt32 = 0
         for offset in 0..<4 {
-            let sextet = base64URLSextet(text[place + offset])
+            let sextet = base64URLSextet(text[cursor + offset])
             wrong |= sextet
             group = group << 6 | UInt32(sextet & 0x3F)
         }
         bytes.append(UInt8(truncatingIfNeeded: group >> 16))
         bytes.append(UInt8(truncatingIfNeeded: group >> 8))
         bytes.append(UInt8(truncatingIfNeeded: group))
-        place += 4
+        cursor += 4
     }
     var buffer: UInt32 = 0
     var bitCount = 0
-    for character in text[place...] {
+    for character in text[cursor...] {
         let sextet = base64URLSextet(character)
         wrong |= sextet
         buffer = buffer << 6 | UInt32(sextet & 0x3F)

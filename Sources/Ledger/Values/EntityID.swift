@@ -49,7 +49,7 @@ package struct EntityID<Kind>: Hashable, Sendable, Comparable, CustomStringConve
     }
 
     /// Whether it has the form of a UUIDv7, so that ``madeAt`` is meaningful.
-    package var isOfTime: Bool { high >> 12 & 0xF == 7 && low >> 62 == 0b10 }
+    package var isUUIDv7: Bool { high >> 12 & 0xF == 7 && low >> 62 == 0b10 }
 
     /// When a UUIDv7 was made, to the millisecond.
     package var madeAt: Timestamp { Timestamp(microseconds: Int64(high >> 16) * 1000) }

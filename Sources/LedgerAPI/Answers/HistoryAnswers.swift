@@ -63,24 +63,24 @@ extension HistoryPage {
 
     /// Claims no more than was checked: of the events before the page, only the last one was read.
     private func statement(from first: Int64?, through last: Int64?) -> String {
-        let place = asOf.map { "position \($0.position)" } ?? "before the first event"
-        let witness =
+        let limit = asOf.map { "position \($0.position)" } ?? "before the first event"
+        let evidence =
             basis == .decisionState
             ? "; that no event follows rests on decision state, not on the log alone" : ""
         guard let first, let last else {
             let which = eventCount == 0 ? "No event" : "No further event"
-            return "\(which) touches the account up to \(place)\(witness)"
+            return "\(which) touches the account up to \(limit)\(evidence)"
         }
         guard let eventCount else {
             return "seq \(first) to \(last), each naming the one before it; more may follow"
         }
         guard first == 0 else {
             return "seq \(first) to \(last), each naming the one before it, and no further event"
-                + " touches the account up to \(place)\(witness); the page begins after seq"
+                + " touches the account up to \(limit)\(evidence); the page begins after seq"
                 + " \(first - 1), and proves nothing about earlier events"
         }
-        return "Exactly \(eventCount) events touch the account up to \(place): seq 0 to"
-            + " \(last), each naming the one before it\(witness)"
+        return "Exactly \(eventCount) events touch the account up to \(limit): seq 0 to"
+            + " \(last), each naming the one before it\(evidence)"
     }
 }
 
@@ -122,7 +122,7 @@ extension JSONWriter {
     /// Writes the state of an account at one moment.
     fileprivate mutating func members(of account: ReplayedAccount) {
         name("status")
-        text(account.standing.rawValue)
+        text(account.status.rawValue)
         named("opened", account.opened)
         named("erased", account.erased)
         named("last_event", account.last)

@@ -44,14 +44,15 @@ extension TimelinePage {
 
     /// One sentence about what was checked of all histories; the page shows a part of them.
     package var statement: String {
-        let place = asOf.map { "position \($0.position)" } ?? "before the first event"
-        let who = accounts.count == 1 ? "the account" : "these \(accounts.count) accounts"
-        let how = "of each account from seq 0 on, each naming the one before it"
-        let witness =
+        let limit = asOf.map { "position \($0.position)" } ?? "before the first event"
+        let scope = accounts.count == 1 ? "the account" : "these \(accounts.count) accounts"
+        let chain = "of each account from seq 0 on, each naming the one before it"
+        let evidence =
             basis == .decisionState
             ? "; that no event follows rests on decision state, not on the log alone" : ""
         let rest = hasMore ? "; more of them follow on the next page" : ""
-        return "Exactly \(eventCount) events touch \(who) up to \(place): \(how)\(witness)\(rest)"
+        return
+            "Exactly \(eventCount) events touch \(scope) up to \(limit): \(chain)\(evidence)\(rest)"
     }
 }
 
@@ -64,7 +65,7 @@ extension TimelineRow {
     }
 
     fileprivate func write(to writer: inout JSONWriter) {
-        let subject = AuditSubject(recorded.event)
+        let attributes = EventAttributes(recorded.event)
         writer.object { writer in
             writer.named("position", recorded.position)
             writer.member("recorded_at", recorded.recordedAt.description)
@@ -77,10 +78,10 @@ extension TimelineRow {
             writer.name("actor")
             writer.actor(recorded.actor)
             writer.member("verb", recorded.event.verb)
-            writer.member("provider", subject.provider?.description)
-            writer.member("identity_id", subject.identity?.description)
+            writer.member("provider", attributes.provider?.description)
+            writer.member("identity_id", attributes.identity?.description)
             writer.member("outcome", recorded.event.fact.outcome.rawValue)
-            writer.member("reason", subject.reason)
+            writer.member("reason", attributes.reason)
             guard let disclosed else { return }
             writer.name("disclosures")
             writer.object { writer in
@@ -135,7 +136,7 @@ extension JSONWriter {
     fileprivate mutating func timelineAccount(_ account: TimelineAccount) {
         object { writer in
             writer.named("account", account.id)
-            writer.member("status", account.standing.rawValue)
+            writer.member("status", account.status.rawValue)
             writer.member("merged_into", account.mergedInto?.description)
             writer.named("opened", account.opened)
             writer.named("events", account.eventCount)

@@ -39,7 +39,7 @@ enum APIError: Error {
 /// The flaw of a request, in words that name the location and repeat nothing that was sent.
 struct RequestFlaw {
     /// The part of the request that is wrong.
-    enum Place {
+    enum Location {
         /// A member of the body.
         case field(String)
         /// A parameter of the query.
@@ -49,16 +49,16 @@ struct RequestFlaw {
     }
 
     let message: String
-    let place: Place?
+    let location: Location?
 
-    init(_ message: String, at place: Place? = nil) {
+    init(_ message: String, at location: Location? = nil) {
         self.message = message
-        self.place = place
+        self.location = location
     }
 
     /// The `details` of the answer.
     var details: [String: String]? {
-        switch place {
+        switch location {
         case .field(let name): ["field": name]
         case .parameter(let name): ["parameter": name]
         case .header(let name): ["header": name]

@@ -19,13 +19,14 @@ package struct AuditServices: Sendable {
     /// Reads refused claims to identities.
     package let conflicts: any ConflictReader
     /// Limits the number of concurrent requests.
-    let turns: AuditTurns
+    let limiter: AuditRequestLimiter
 
     /// Collects the services.
     package init(
         keys: any APIKeyDirectory, accesses: any AccessLog, events: any EventReader,
         proofs: any ProofReader, histories: any HistoryReader, searches: any SearchReader,
-        conflicts: any ConflictReader, streams: EventStreams, turns: AuditTurns = AuditTurns()
+        conflicts: any ConflictReader, streams: EventStreams,
+        limiter: AuditRequestLimiter = AuditRequestLimiter()
     ) {
         self.keys = keys
         self.accesses = accesses
@@ -35,6 +36,6 @@ package struct AuditServices: Sendable {
         self.streams = streams
         self.searches = searches
         self.conflicts = conflicts
-        self.turns = turns
+        self.limiter = limiter
     }
 }

@@ -24,7 +24,7 @@ package struct EventStreams: Sendable {
     let events: any EventReader
     /// Wakes streams when this process has appended events.
     let watch: any LogWatch
-    private let places: Places
+    private let slots: Slots
     let pace: Pace
 
     /// Creates the services for this many open streams, at most half of them of one tenant.
@@ -33,17 +33,17 @@ package struct EventStreams: Sendable {
     ) {
         self.events = events
         self.watch = watch
-        places = Places(countMax: countMax)
+        slots = Slots(countMax: countMax)
         self.pace = pace
     }
 
     /// Acquires a slot among the open streams, held until it is released; nil when all are in use.
-    func place(for tenant: TenantID) -> Place? {
-        Place(of: tenant, in: places)
+    func slot(for tenant: TenantID) -> Slot? {
+        Slot(of: tenant, in: slots)
     }
 
     /// The number of open streams by tenant.
-    fileprivate final class Places: Sendable {
+    fileprivate final class Slots: Sendable {
         private let countMax: Int
         private let taken = Mutex<[TenantID: Int]>([:])
 
@@ -51,7 +51,7 @@ package struct EventStreams: Sendable {
             self.countMax = countMax
         }
 
-        func take(for tenant: TenantID) -> Bool {
+        func acquire(for tenant: TenantID) -> Bool {
             taken.withLock { taken in
                 let own = taken[tenant, default: 0]
                 guard own < max(1, countMax / 2), taken.values.reduce(0, +) < countMax else {
@@ -62,7 +62,7 @@ package struct EventStreams: Sendable {
             }
         }
 
-        func giveBack(of tenant: TenantID) {
+        func release(of tenant: TenantID) {
             taken.withLock { taken in
                 let own = taken[tenant, default: 0] - 1
                 taken[tenant] = own > 0 ? own : nil
@@ -71,18 +71,18 @@ package struct EventStreams: Sendable {
     }
 
     /// One of the slots; released when the last reference to it is gone.
-    final class Place: Sendable {
+    final class Slot: Sendable {
         private let tenant: TenantID
-        private let places: Places
+        private let slots: Slots
 
-        fileprivate init?(of tenant: TenantID, in places: Places) {
-            guard places.take(for: tenant) else { return nil }
+        fileprivate init?(of tenant: TenantID, in slots: Slots) {
+            guard slots.acquire(for: tenant) else { return nil }
             self.tenant = tenant
-            self.places = places
+            self.slots = slots
         }
 
         deinit {
-            places.giveBack(of: tenant)
+            slots.release(of: tenant)
         }
     }
 }

@@ -27,21 +27,22 @@ extension ProvidersFile {
         _ section: StrictObject
     ) throws(ProvidersFileFault) -> TenantSettings {
         try section.allow(["providers", "several_per_provider", "single_use_id_tokens"])
-        let (value, place) = try section.required("providers")
+        let (value, location) = try section.required("providers")
         guard let entries = value.array else {
-            throw ProvidersFileFault(place, "must be a list of objects")
+            throw ProvidersFileFault(location, "must be a list of objects")
         }
         guard entries.count <= providerCountMax else {
-            throw ProvidersFileFault(place, "has more than \(providerCountMax) elements")
+            throw ProvidersFileFault(location, "has more than \(providerCountMax) elements")
         }
         var settings = TenantSettings()
         settings.severalPerProvider = try section.optionalFlag("several_per_provider") ?? false
         settings.singleUseIDTokens = try section.optionalFlag("single_use_id_tokens") ?? false
         for (index, entry) in entries.enumerated() {
-            let object = try StrictObject(entry, at: "\(place)[\(index)]")
+            let object = try StrictObject(entry, at: "\(location)[\(index)]")
             let provider = try providerSettings(object)
             guard !settings.providers.contains(where: { $0.name == provider.name }) else {
-                throw ProvidersFileFault(object.place(of: "name"), "is a duplicate provider name")
+                throw ProvidersFileFault(
+                    object.location(of: "name"), "is a duplicate provider name")
             }
             settings.providers.append(provider)
         }
@@ -57,21 +58,21 @@ extension ProvidersFile {
         ])
         guard let name = ProviderName(try object.requiredText("name")) else {
             throw ProvidersFileFault(
-                object.place(of: "name"), "must be lower-case letters, digits, -, _ and .")
+                object.location(of: "name"), "must be lower-case letters, digits, -, _ and .")
         }
         guard try object.requiredText("type") == type else {
-            throw ProvidersFileFault(object.place(of: "type"), "must be \"\(type)\"")
+            throw ProvidersFileFault(object.location(of: "type"), "must be \"\(type)\"")
         }
         let displayName = try object.optionalText("display_name")
         guard displayName?.utf8.count ?? 0 <= displayNameBytesMax else {
             throw ProvidersFileFault(
-                object.place(of: "display_name"), "has more than \(displayNameBytesMax) bytes")
+                object.location(of: "display_name"), "has more than \(displayNameBytesMax) bytes")
         }
         let mode = try nonceMode(object)
         let isRequired = try object.optionalFlag("nonce_required") ?? false
         guard !isRequired || mode != .none else {
             throw ProvidersFileFault(
-                object.place(of: "nonce_required"), "contradicts the nonce mode \"none\"")
+                object.location(of: "nonce_required"), "contradicts the nonce mode \"none\"")
         }
         return ProviderSettings(
             name: name, displayName: displayName,
@@ -87,7 +88,7 @@ extension ProvidersFile {
         guard let text = try object.optionalText("nonce") else { return .raw }
         guard let mode = IDTokenPolicy.NonceMode(rawValue: text) else {
             throw ProvidersFileFault(
-                object.place(of: "nonce"), "must be \"raw\", \"sha256\" or \"none\"")
+                object.location(of: "nonce"), "must be \"raw\", \"sha256\" or \"none\"")
         }
         return mode
     }
@@ -101,7 +102,7 @@ extension ProvidersFile {
             guard let algorithm = SignatureAlgorithm(rawValue: text) else {
                 let known = SignatureAlgorithm.allCases.map(\.rawValue).joined(separator: ", ")
                 throw ProvidersFileFault(
-                    "\(object.place(of: "algorithms"))[\(index)]", "must be one of \(known)")
+                    "\(object.location(of: "algorithms"))[\(index)]", "must be one of \(known)")
             }
             algorithms.insert(algorithm)
         }
@@ -111,14 +112,14 @@ extension ProvidersFile {
     /// Issuers are compared as strings, and Google's is not even a URL; but an `http` issuer off
     /// this machine is a mistake.
     private static func issuers(_ object: StrictObject) throws(ProvidersFileFault) -> [String] {
-        let (value, place) = try object.required("issuer")
+        let (value, location) = try object.required("issuer")
         let issuers =
             value.array == nil
             ? [try object.requiredText("issuer")] : try object.texts("issuer")
         for (index, issuer) in issuers.enumerated() where issuer.lowercased().hasPrefix("http:") {
             guard URL(string: issuer).map(isOnLoopback) == true else {
                 throw ProvidersFileFault(
-                    value.array == nil ? place : "\(place)[\(index)]",
+                    value.array == nil ? location : "\(location)[\(index)]",
                     "must use https, except on the loopback interface")
             }
         }
@@ -127,18 +128,18 @@ extension ProvidersFile {
 
     private static func keysAddress(_ object: StrictObject) throws(ProvidersFileFault) -> String {
         let text = try object.requiredText("jwks_uri")
-        let place = object.place(of: "jwks_uri")
+        let location = object.location(of: "jwks_uri")
         guard let url = URL(string: text), let host = url.host(), !host.isEmpty,
             url.user() == nil, url.fragment() == nil
         else {
-            throw ProvidersFileFault(place, "must be an https URL")
+            throw ProvidersFileFault(location, "must be an https URL")
         }
         switch url.scheme?.lowercased() {
         case "https": return text
         case "http" where isOnLoopback(url): return text
         case "http":
-            throw ProvidersFileFault(place, "must use https, except on the loopback interface")
-        default: throw ProvidersFileFault(place, "must be an https URL")
+            throw ProvidersFileFault(location, "must use https, except on the loopback interface")
+        default: throw ProvidersFileFault(location, "must be an https URL")
         }
     }
 

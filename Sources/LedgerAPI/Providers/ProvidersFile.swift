@@ -65,7 +65,7 @@ package enum ProvidersFile {
         guard file.has("tenants") else { return [(.default, file)] }
         try file.allow(["tenants"])
         let tenants = try file.required("tenants")
-        let members = try StrictObject(tenants.value, at: tenants.place).members
+        let members = try StrictObject(tenants.value, at: tenants.location).members
         guard members.count <= tenantCountMax else {
             throw ProvidersFileFault("tenants", "has more than \(tenantCountMax) members")
         }
@@ -85,16 +85,16 @@ package struct ProvidersFileFault: Error, Hashable, Sendable, CustomStringConver
     /// The message, such as `providers[1].audiences must not be empty`.
     package let description: String
 
-    private static let placeCharactersMax = 200
+    private static let locationCharactersMax = 200
 
-    init(_ place: String, _ problem: String) {
-        description = "\(Self.quoted(place)) \(problem)"
+    init(_ location: String, _ problem: String) {
+        description = "\(Self.quoted(location)) \(problem)"
     }
 
     /// Returns the location on one line of limited length, since the file may contain any member
     /// name.
-    private static func quoted(_ place: String) -> String {
-        let scalars = place.unicodeScalars.prefix(placeCharactersMax).map { scalar in
+    private static func quoted(_ location: String) -> String {
+        let scalars = location.unicodeScalars.prefix(locationCharactersMax).map { scalar in
             switch scalar.properties.generalCategory {
             case .control, .format, .lineSeparator, .paragraphSeparator: "?" as Unicode.Scalar
             default: scalar

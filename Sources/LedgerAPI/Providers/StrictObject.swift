@@ -5,14 +5,14 @@ internal import JSON
 struct StrictObject {
     let members: JSONMembers
     /// The location, such as `tenants.acme`; empty for the whole file.
-    let place: String
+    let location: String
 
-    init(_ value: JSONValue, at place: String) throws(ProvidersFileFault) {
+    init(_ value: JSONValue, at location: String) throws(ProvidersFileFault) {
         guard let members = value.members else {
-            throw ProvidersFileFault(place.isEmpty ? "the file" : place, "must be an object")
+            throw ProvidersFileFault(location.isEmpty ? "the file" : location, "must be an object")
         }
         self.members = members
-        self.place = place
+        self.location = location
     }
 
     func has(_ name: String) -> Bool {
@@ -20,57 +20,57 @@ struct StrictObject {
     }
 
     /// Returns the location of a member.
-    func place(of name: String) -> String {
-        place.isEmpty ? name : "\(place).\(name)"
+    func location(of name: String) -> String {
+        location.isEmpty ? name : "\(location).\(name)"
     }
 
     /// Refuses unknown members.
     func allow(_ names: Set<String>) throws(ProvidersFileFault) {
         let surplus = members.keys.filter { !names.contains($0) }.min()
         guard let surplus else { return }
-        throw ProvidersFileFault(place(of: surplus), "is an unknown member")
+        throw ProvidersFileFault(location(of: surplus), "is an unknown member")
     }
 
     func required(
         _ name: String
-    ) throws(ProvidersFileFault) -> (value: JSONValue, place: String) {
+    ) throws(ProvidersFileFault) -> (value: JSONValue, location: String) {
         guard let value = members[name] else {
-            throw ProvidersFileFault(place(of: name), "is missing")
+            throw ProvidersFileFault(location(of: name), "is missing")
         }
-        return (value, place(of: name))
+        return (value, location(of: name))
     }
 
     func requiredText(_ name: String) throws(ProvidersFileFault) -> String {
-        let (value, place) = try required(name)
-        return try Self.text(value, at: place)
+        let (value, location) = try required(name)
+        return try Self.text(value, at: location)
     }
 
     func optionalText(_ name: String) throws(ProvidersFileFault) -> String? {
         try members[name].map { value throws(ProvidersFileFault) in
-            try Self.text(value, at: place(of: name))
+            try Self.text(value, at: location(of: name))
         }
     }
 
     func optionalFlag(_ name: String) throws(ProvidersFileFault) -> Bool? {
         guard let value = members[name] else { return nil }
         guard case .bool(let flag) = value else {
-            throw ProvidersFileFault(place(of: name), "must be true or false")
+            throw ProvidersFileFault(location(of: name), "must be true or false")
         }
         return flag
     }
 
     /// Returns a list of at least one string, without duplicates.
     func texts(_ name: String) throws(ProvidersFileFault) -> [String] {
-        let (value, place) = try required(name)
+        let (value, location) = try required(name)
         guard let elements = value.array else {
-            throw ProvidersFileFault(place, "must be a list of strings")
+            throw ProvidersFileFault(location, "must be a list of strings")
         }
-        guard !elements.isEmpty else { throw ProvidersFileFault(place, "must not be empty") }
+        guard !elements.isEmpty else { throw ProvidersFileFault(location, "must not be empty") }
         var texts: [String] = []
         for (index, element) in elements.enumerated() {
-            let text = try Self.text(element, at: "\(place)[\(index)]")
+            let text = try Self.text(element, at: "\(location)[\(index)]")
             guard !texts.contains(text) else {
-                throw ProvidersFileFault("\(place)[\(index)]", "is a duplicate")
+                throw ProvidersFileFault("\(location)[\(index)]", "is a duplicate")
             }
             texts.append(text)
         }
@@ -80,13 +80,15 @@ struct StrictObject {
     static let textBytesMax = 2048
 
     private static func text(
-        _ value: JSONValue, at place: String
+        _ value: JSONValue, at location: String
     ) throws(ProvidersFileFault) -> String {
-        guard let text = value.string else { throw ProvidersFileFault(place, "must be a string") }
-        guard !text.isEmpty else { throw ProvidersFileFault(place, "must not be empty") }
+        guard let text = value.string else {
+            throw ProvidersFileFault(location, "must be a string")
+        }
+        guard !text.isEmpty else { throw ProvidersFileFault(location, "must not be empty") }
         let isPlain = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
         guard text.utf8.count <= textBytesMax, isPlain else {
-            throw ProvidersFileFault(place, "is too long or contains control characters")
+            throw ProvidersFileFault(location, "is too long or contains control characters")
         }
         return text
     }

@@ -18,22 +18,22 @@ enum AcceptHeader {
             .flatMap { parts(of: $0[...], at: comma) }.compactMap { MediaRange($0) }
         guard let text = rank(of: "text", "plain", in: ranges) else { return false }
         guard let json = rank(of: "application", "json", in: ranges) else { return true }
-        return text.weight == json.weight ? text.place < json.place : text.weight > json.weight
+        return text.weight == json.weight ? text.index < json.index : text.weight > json.weight
     }
 
     /// Returns the weight of a type and the index of the range that gives it; nil when it is not
     /// accepted.
     private static func rank(
         of type: String, _ subtype: String, in ranges: [MediaRange]
-    ) -> (weight: Int, place: Int)? {
-        var found: (precision: Int, weight: Int, place: Int)?
-        for (place, range) in ranges.enumerated() {
+    ) -> (weight: Int, index: Int)? {
+        var found: (precision: Int, weight: Int, index: Int)?
+        for (index, range) in ranges.enumerated() {
             guard let precision = range.precision(for: type, subtype) else { continue }
             if let found, found.precision >= precision { continue }
-            found = (precision: precision, weight: range.weight, place: place)
+            found = (precision: precision, weight: range.weight, index: index)
         }
         guard let found, found.weight > 0 else { return nil }
-        return (weight: found.weight, place: found.place)
+        return (weight: found.weight, index: found.index)
     }
 
     /// A range of media types with its weight, from 0 to 1,000.

@@ -9,14 +9,14 @@ struct ErasurePreviewRoute: Route {
     static let path = "/v1/accounts/{id}/erasure/preview"
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let visit = try await call.visit(
+        let auditRequest = try await call.auditRequest(
             .previewErasure, by: .administrators, account: call.namedAccount)
         _ = try QueryParameters(call.request, [])
         let account = try call.account()
         let command = EraseAccount(
             account: account, basis: .dataSubjectRequest, agreement: .preview,
-            actor: .apiKey(visit.principal))
-        let reply = try await visit.carryOut(.eraseAccount(command), details: [:])
+            actor: .apiKey(auditRequest.principal))
+        let reply = try await auditRequest.execute(.eraseAccount(command), details: [:])
         guard case .erasurePlanned(let plan, let losses) = reply else {
             throw .faulted(.internalFailure)
         }
@@ -37,17 +37,18 @@ struct EraseAccountRoute: Route {
     static let path = "/v1/accounts/{id}"
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let visit = try await call.visit(
+        let auditRequest = try await call.auditRequest(
             .eraseAccount, by: .administrators, account: call.namedAccount)
         let query = try QueryParameters(call.request, ["basis", "plan_digest"])
         let basis = try query.value("basis", Self.bases) { text in
-            AccountErased.Basis(rawValue: text).flatMap { $0.canBeAsked ? $0 : nil }
+            AccountErased.Basis(rawValue: text).flatMap { $0.isRequestable ? $0 : nil }
         }
         let account = try call.account()
         let command = EraseAccount(
             account: account, basis: basis ?? .dataSubjectRequest,
-            agreement: try agreement(to: query, account, call), actor: .apiKey(visit.principal))
-        let reply = try await visit.carryOut(.eraseAccount(command), details: query.details)
+            agreement: try agreement(to: query, account, call),
+            actor: .apiKey(auditRequest.principal))
+        let reply = try await auditRequest.execute(.eraseAccount(command), details: query.details)
         guard case .erased(let position, let isNew, let covering) = reply else {
             throw .faulted(.internalFailure)
         }
@@ -67,7 +68,7 @@ struct EraseAccountRoute: Route {
         return .plan(shown?.plan ?? .zero, planDigest)
     }
 
-    private static let bases = AccountErased.Basis.allCases.filter(\.canBeAsked)
+    private static let bases = AccountErased.Basis.allCases.filter(\.isRequestable)
         .map(\.rawValue).joined(separator: ", ")
 }
 

@@ -5,7 +5,7 @@ internal import LedgerWire
 struct HealthRoute: Route {
     static let method = "GET"
     static let path = "/healthz"
-    static let isTenants = false
+    static let isTenantScoped = false
 
     static let response = HTTPResponse.json(StatusAnswer(status: "ok"))
 
@@ -18,7 +18,7 @@ struct HealthRoute: Route {
 struct ReadinessRoute: Route {
     static let method = "GET"
     static let path = "/readyz"
-    static let isTenants = false
+    static let isTenantScoped = false
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         guard await call.services.readiness().isReady else { throw .notReady }

@@ -9,17 +9,17 @@ struct LiftLegalHoldRoute: Route {
     private static let done = Array("{}".utf8)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let visit = try await call.visit(
+        let auditRequest = try await call.auditRequest(
             .liftLegalHold, by: .administrators, account: call.namedAccount)
         _ = try QueryParameters(call.request, [])
         let account = try call.account()
-        _ = try visit.requiredReason()
+        _ = try auditRequest.requiredReason()
         guard let hold = call.captures["hold"].flatMap({ HoldID($0) }) else {
             throw .refused(.unknownHold)
         }
         let command = LiftLegalHold(
-            account: account, hold: hold, actor: .apiKey(visit.principal))
-        let reply = try await visit.carryOut(
+            account: account, hold: hold, actor: .apiKey(auditRequest.principal))
+        let reply = try await auditRequest.execute(
             .liftLegalHold(command), details: ["hold": hold.description])
         guard case .holdLifted = reply else { throw .faulted(.internalFailure) }
         return .json(bytes: Self.done)

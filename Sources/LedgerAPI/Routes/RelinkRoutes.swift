@@ -9,13 +9,13 @@ struct RelinkPreviewRoute: Route {
     static let path = "/v1/accounts/{id}/identities/{identity_id}/relink/preview"
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let visit = try await call.visit(
-            .previewRelink, by: .caseWorkers, account: call.namedAccount)
+        let auditRequest = try await call.auditRequest(
+            .previewRelink, by: .supportRoles, account: call.namedAccount)
         let account = try call.account()
         _ = try RequestBody(call.request, mayBeEmpty: true)
         let command = try await call.relink(
-            account, visit, reason: "", reference: "", isPreview: true)
-        let reply = try await visit.carryOut(
+            account, auditRequest, reason: "", reference: "", isPreview: true)
+        let reply = try await auditRequest.execute(
             .relinkProvider(command), details: ["identity": command.identity.description])
         guard case .relinkPlanned(let plan) = reply else { throw .faulted(.internalFailure) }
         return .json(RelinkAnswer(plan: plan, event: nil))
@@ -29,14 +29,14 @@ struct RelinkRoute: Route {
     static let path = "/v1/accounts/{id}/identities/{identity_id}/relink"
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let visit = try await call.visit(
-            .relinkIdentity, by: .caseWorkers, account: call.namedAccount)
+        let auditRequest = try await call.auditRequest(
+            .relinkIdentity, by: .supportRoles, account: call.namedAccount)
         let account = try call.account()
         let reference = try CaseReference.read(try RequestBody(call.request))
-        let reason = try visit.requiredReason()
+        let reason = try auditRequest.requiredReason()
         let command = try await call.relink(
-            account, visit, reason: reason, reference: reference, isPreview: false)
-        let reply = try await visit.carryOut(
+            account, auditRequest, reason: reason, reference: reference, isPreview: false)
+        let reply = try await auditRequest.execute(
             .relinkProvider(command),
             details: ["case": reference, "identity": command.identity.description])
         guard case .relinked(let plan, let event?) = reply else {
@@ -50,7 +50,8 @@ extension RouteCall {
     /// Returns the command that undoes an unlink, with the disclosures of the identity's last link;
     /// for an unknown identity it is refused.
     fileprivate func relink(
-        _ account: AccountID, _ visit: Visit, reason: String, reference: String, isPreview: Bool
+        _ account: AccountID, _ auditRequest: AuditRequest, reason: String, reference: String,
+        isPreview: Bool
     ) async throws(APIError) -> RelinkProvider {
         let identity = captures["identity_id"].flatMap { IdentityID($0) } ?? IdentityID(bits: 0)
         let former: FormerLink?
@@ -62,7 +63,7 @@ extension RouteCall {
         }
         return RelinkProvider(
             account: account, identity: identity, former: former,
-            actor: .apiKey(visit.principal), reason: reason, caseReference: reference,
+            actor: .apiKey(auditRequest.principal), reason: reason, caseReference: reference,
             isPreview: isPreview)
     }
 }

@@ -9,7 +9,7 @@ protocol Route: Sendable {
     /// The path without the tenant prefix, with parameters in braces.
     static var path: String { get }
     /// Whether the path exists for each tenant, and not once for the whole service.
-    static var isTenants: Bool { get }
+    static var isTenantScoped: Bool { get }
 
     init()
 
@@ -18,7 +18,7 @@ protocol Route: Sendable {
 }
 
 extension Route {
-    static var isTenants: Bool { true }
+    static var isTenantScoped: Bool { true }
 }
 
 /// A request in a route, with its context.
@@ -32,7 +32,7 @@ final class RouteCall: Sendable {
     let captures: RouteCaptures
     /// The time at which the request arrived.
     let now: Timestamp
-    private let hasTurn = Mutex(false)
+    private let hasPermit = Mutex(false)
 
     init(
         services: APIServices, request: HTTPRequest, name: RequestName, tenant: TenantID,
@@ -49,14 +49,14 @@ final class RouteCall: Sendable {
     /// Acquires a permit for a principal's request, held until ``end()``.
     ///
     /// - Throws: 503 when none is available.
-    func takeTurn() throws(APIError) {
-        guard services.audit.turns.take() else { throw .faulted(.overloaded) }
-        hasTurn.withLock { $0 = true }
+    func acquirePermit() throws(APIError) {
+        guard services.audit.limiter.acquire() else { throw .faulted(.overloaded) }
+        hasPermit.withLock { $0 = true }
     }
 
     /// Releases the request's permit; to be called when it is answered.
     func end() {
-        if hasTurn.withLock({ $0 }) { services.audit.turns.giveBack() }
+        if hasPermit.withLock({ $0 }) { services.audit.limiter.release() }
     }
 
     var configuration: TenantConfiguration { services.configuration(of: tenant) }

@@ -23,7 +23,7 @@ enum RouteTable {
         for type in routes {
             let route = type.init()
             router.add(type.method, type.path, route)
-            guard type.isTenants else { continue }
+            guard type.isTenantScoped else { continue }
             router.add(type.method, "/t/{tenant}\(type.path)", route)
         }
         return router

@@ -11,8 +11,8 @@ struct SetLegalHoldRoute: Route {
     static let path = "/v1/accounts/{id}/holds"
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let visit = try await call.visitToHold()
-        return try await call.set(call.services.newID(), on: try call.account(), by: visit)
+        let auditRequest = try await call.holdRequest()
+        return try await call.set(call.services.newID(), on: try call.account(), by: auditRequest)
     }
 }
 
@@ -30,31 +30,32 @@ struct PutLegalHoldRoute: Route {
     private static let ageSecondsMax: Int64 = 600
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let visit = try await call.visitToHold()
+        let auditRequest = try await call.holdRequest()
         let account = try call.account()
-        guard let hold = call.captures["hold"].flatMap({ HoldID($0) }), hold.isOfTime,
+        guard let hold = call.captures["hold"].flatMap({ HoldID($0) }), hold.isUUIDv7,
             abs(hold.madeAt.seconds - call.now.seconds) <= Self.ageSecondsMax
         else {
             throw QueryParameters.flaw(
                 "hold", "must be a UUIDv7 generated within the last few minutes")
         }
-        return try await call.set(hold, on: account, by: visit)
+        return try await call.set(hold, on: account, by: auditRequest)
     }
 }
 
 extension RouteCall {
-    fileprivate func visitToHold() async throws(APIError) -> Visit {
-        let visit = try await visit(.setLegalHold, by: .administrators, account: namedAccount)
+    fileprivate func holdRequest() async throws(APIError) -> AuditRequest {
+        let auditRequest = try await auditRequest(
+            .setLegalHold, by: .administrators, account: namedAccount)
         _ = try QueryParameters(request, [])
-        return visit
+        return auditRequest
     }
 
     fileprivate func set(
-        _ hold: HoldID, on account: AccountID, by visit: Visit
+        _ hold: HoldID, on account: AccountID, by auditRequest: AuditRequest
     ) async throws(APIError) -> HTTPResponse {
         let command = SetLegalHold(
-            account: account, newHold: hold, actor: .apiKey(visit.principal))
-        let reply = try await visit.carryOut(
+            account: account, newHold: hold, actor: .apiKey(auditRequest.principal))
+        let reply = try await auditRequest.execute(
             .setLegalHold(command), details: ["hold": hold.description])
         guard case .holdSet(let hold) = reply else { throw .faulted(.internalFailure) }
         return .json(HoldAnswer(account: account, hold: hold))

@@ -15,7 +15,7 @@ package struct AccessTokenClaims: Hashable, Sendable {
     package let expiresAt: Int64
 
     /// Checks whether the token is for this tenant and valid at this time.
-    func areGood(for tenant: TenantID, at now: Timestamp) -> Bool {
+    func areValid(for tenant: TenantID, at now: Timestamp) -> Bool {
         self.tenant == tenant && now.seconds < expiresAt
             && issuedAt <= now.seconds + AccessTokens.leewaySeconds
     }

@@ -95,7 +95,7 @@ package final class AccessTokens: Sendable {
     /// Sets the function that is called when a token's key is unknown; it may add the key.
     ///
     /// It is called on the requesting thread, which continues when it returns.
-    package func whenKeyIsUnknown(_ body: @escaping @Sendable () -> Void) {
+    package func setUnknownKeyHandler(_ body: @escaping @Sendable () -> Void) {
         onUnknownKey.withLock { $0 = body }
     }
 
@@ -123,9 +123,9 @@ package final class AccessTokens: Sendable {
         guard token.utf8.count <= Self.bytesMax else { return nil }
         let keys = keys.withLock(\.self)
         if let claims = keys.known.claims(of: token) {
-            return claims.areGood(for: tenant, at: now) ? claims : nil
+            return claims.areValid(for: tenant, at: now) ? claims : nil
         }
-        guard let claims = read(token, keys), claims.areGood(for: tenant, at: now) else {
+        guard let claims = read(token, keys), claims.areValid(for: tenant, at: now) else {
             return nil
         }
         keys.known.remember(claims, of: token)

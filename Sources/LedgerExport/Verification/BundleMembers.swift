@@ -33,11 +33,11 @@ final class BundleMembers {
     func whole(_ wanted: String, bytesMax: Int = BundleFiles.smallBytesMax) throws -> [UInt8] {
         try expect(wanted)
         var bytes: [UInt8] = []
-        try eachPiece(of: wanted) { piece in
-            guard bytes.count + piece.count <= bytesMax else {
+        try eachChunk(of: wanted) { chunk in
+            guard bytes.count + chunk.count <= bytesMax else {
                 throw BundleFault("\(wanted) is longer than \(bytesMax) bytes")
             }
-            bytes.append(contentsOf: piece)
+            bytes.append(contentsOf: chunk)
         }
         return bytes
     }
@@ -46,15 +46,15 @@ final class BundleMembers {
     func eachLine(of wanted: String, _ body: ([UInt8]) throws -> Void) throws {
         try expect(wanted)
         var rest: [UInt8] = []
-        try eachPiece(of: wanted) { piece in
-            var start = piece.startIndex
-            while let end = piece[start...].firstIndex(of: UInt8(ascii: "\n")) {
-                rest.append(contentsOf: piece[start..<end])
+        try eachChunk(of: wanted) { chunk in
+            var start = chunk.startIndex
+            while let end = chunk[start...].firstIndex(of: UInt8(ascii: "\n")) {
+                rest.append(contentsOf: chunk[start..<end])
                 try body(rest)
                 rest.removeAll(keepingCapacity: true)
                 start = end + 1
             }
-            rest.append(contentsOf: piece[start...])
+            rest.append(contentsOf: chunk[start...])
             guard rest.count <= BundleFiles.lineBytesMax else {
                 throw BundleFault("\(wanted) has a line of more than a mebibyte")
             }
@@ -69,15 +69,15 @@ final class BundleMembers {
         }
     }
 
-    private func eachPiece(of name: String, _ body: ([UInt8]) throws -> Void) throws {
+    private func eachChunk(of name: String, _ body: ([UInt8]) throws -> Void) throws {
         let digest = RunningSHA256()
         var byteCount: Int64 = 0
         while true {
-            let piece = try reader.read()
-            guard !piece.isEmpty else { break }
-            digest.update(piece)
-            byteCount += Int64(piece.count)
-            try body(piece)
+            let chunk = try reader.read()
+            guard !chunk.isEmpty else { break }
+            digest.update(chunk)
+            byteCount += Int64(chunk.count)
+            try body(chunk)
         }
         files[name] = BundleWriter.File(byteCount: byteCount, sha256: Hex.encode(digest.finish()))
         try advance()

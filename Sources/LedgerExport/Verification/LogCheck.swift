@@ -16,7 +16,7 @@ final class LogCheck {
     /// The checkpoints of this part that were not reached yet.
     private var ahead: ArraySlice<Checkpoint> = []
     /// The size of the last checkpoint that was confirmed.
-    private var soundSize: Int64 = 0
+    private var verifiedSize: Int64 = 0
 
     init(_ head: BundleHead, _ keys: [NoteVerifier]) {
         self.head = head
@@ -109,7 +109,7 @@ final class LogCheck {
             guard next.root == tree.root else { throw otherRoot(next) }
             ahead.removeFirst()
             checkpoints += 1
-            soundSize = next.size
+            verifiedSize = next.size
         }
     }
 
@@ -130,6 +130,6 @@ final class LogCheck {
     private func otherRoot(_ checkpoint: Checkpoint) -> BundleFault {
         BundleFault(
             "an entry from here to position \(checkpoint.size - 1) is not what was signed: the "
-                + "root over \(checkpoint.size) entries differs", at: soundSize)
+                + "root over \(checkpoint.size) entries differs", at: verifiedSize)
     }
 }

@@ -47,7 +47,7 @@ package final class AccessGate: Sendable {
         self.onFault = onFault
         self.fence = fence
         session = Postgres.Session(
-            url: url, applicationName: HolderName.access.rawValue, connectTimeout: .seconds(2),
+            url: url, applicationName: LockHolderName.access.rawValue, connectTimeout: .seconds(2),
             runDeadline: AnswerTime.transactionMax
         ) { try $0.execute(PostgresBatchStore.settings) }
     }
@@ -93,15 +93,15 @@ package final class AccessGate: Sendable {
         if !queue.add(pending) { pending.fail(with: .overloaded) }
     }
 
-    private func answer(_ sifted: BatchQueue<Pending>.Sifted) async {
-        fail(sifted.late, with: .overloaded, because: "they waited too long")
-        let batch = sifted.batch.map(\.element)
+    private func answer(_ dequeued: BatchQueue<Pending>.Dequeued) async {
+        fail(dequeued.late, with: .overloaded, because: "they waited too long")
+        let batch = dequeued.batch.map(\.element)
         guard !batch.isEmpty else { return }
         let found: [Int: StoredAPIKey?]
         do {
-            found = try await session.run { try self.carryOut(batch, on: $0) }
+            found = try await session.run { try self.execute(batch, on: $0) }
         } catch {
-            return fail(sifted.batch, with: .unavailable, because: SchemaFence.news(of: error))
+            return fail(dequeued.batch, with: .unavailable, because: SchemaFence.logText(of: error))
         }
         for (index, pending) in batch.enumerated() {
             switch pending {
@@ -128,17 +128,17 @@ package final class AccessGate: Sendable {
     }
 
     /// Writes every entry and looks up every key, by its index in the batch.
-    private func carryOut(
+    private func execute(
         _ batch: [Pending], on connection: Connection
     ) throws -> [Int: StoredAPIKey?] {
         var wanted: [(id: APIKeyID, tenant: TenantID)] = []
-        var places: [Int] = []
+        var indexes: [Int] = []
         var records: [TenantID: [AccessRecord]] = [:]
         for (index, pending) in batch.enumerated() {
             switch pending {
             case .key(let id, let tenant, _):
                 wanted.append((id: id, tenant: tenant))
-                places.append(index)
+                indexes.append(index)
             case .record(let access, let tenant, _):
                 records[tenant, default: []].append(access)
             }
@@ -155,7 +155,7 @@ package final class AccessGate: Sendable {
         guard !wanted.isEmpty else { return [:] }
         let found = try AccessStatements.keys(
             results[calls.count - 2], of: wanted.map(\.tenant), codes: codes)
-        return Dictionary(uniqueKeysWithValues: found.map { (places[$0.key], $0.value) })
+        return Dictionary(uniqueKeysWithValues: found.map { (indexes[$0.key], $0.value) })
     }
 }
 

@@ -6,14 +6,14 @@ struct LogWindow {
     let start: Int64
     /// The position after the last one examined.
     let end: Int64
-    private let wantedEnd: Int64
+    private let requestedEnd: Int64
     private let after: Int64?
 
     /// Selects the next positions after a cursor.
     init(_ wanted: Range<Int64>, after: Int64?, countMax: Int64) {
         start = max(wanted.lowerBound, (after ?? -1) + 1)
         end = max(start, min(wanted.upperBound, start.addingClamped(countMax)))
-        wantedEnd = wanted.upperBound
+        requestedEnd = wanted.upperBound
         self.after = after
     }
 
@@ -22,12 +22,12 @@ struct LogWindow {
         _ elements: [Element], limit: Int, position: (Element) -> Int64
     ) -> CursorPage<Element> {
         guard start < end else {
-            return CursorPage(elements: elements, cursor: after, hasMore: start < wantedEnd)
+            return CursorPage(elements: elements, cursor: after, hasMore: start < requestedEnd)
         }
         // A full page was examined up to its last element, any other up to the window's end.
         let last = elements.count >= limit ? elements.last.map(position) : nil
         let cursor = last ?? end - 1
-        return CursorPage(elements: elements, cursor: cursor, hasMore: cursor + 1 < wantedEnd)
+        return CursorPage(elements: elements, cursor: cursor, hasMore: cursor + 1 < requestedEnd)
     }
 }
 

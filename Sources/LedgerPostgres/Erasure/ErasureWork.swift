@@ -53,7 +53,7 @@ struct ErasureWork {
     }
 
     /// An event of the account, with the session that it opened, if any.
-    private struct Place {
+    private struct AccountEvent {
         let position: Int64
         let session: UInt128?
     }
@@ -75,7 +75,7 @@ struct ErasureWork {
         WHERE t.name = 'account_audit' AND t.state = 'served'
         """)
 
-    private static let audited = Statement(
+    private static let nextEvents = Statement(
         "erasure_audited",
         """
         SELECT account_seq, position, session_id FROM account_audit
@@ -149,9 +149,9 @@ struct ErasureWork {
             try checkpoint.rowCount == 1 && checkpoint.int8(0, 0) > progress.position
         let hasStopped = try checkpoint.rowCount != 1 || checkpoint.bool(0, 1)
         guard isFolded || hasStopped || progress.isOld else { return .outcome(.waits) }
-        if isFolded, let places = try audited(progress, on: connection) {
+        if isFolded, let events = try nextEvents(progress, on: connection) {
             try destroy(
-                places, sequence: progress.destroyedSequence + Int64(places.count),
+                events, sequence: progress.destroyedSequence + Int64(events.count),
                 searched: progress.searchedPosition, on: connection)
         } else {
             let end = min(progress.searchedPosition + limits.positions, progress.position + 1)
@@ -172,24 +172,27 @@ struct ErasureWork {
     }
 
     /// Returns the account's next events from the read model; nil if one is missing.
-    private func audited(_ progress: Progress, on connection: Connection) throws -> [Place]? {
+    private func nextEvents(_ progress: Progress, on connection: Connection) throws
+        -> [AccountEvent]?
+    {
         let rows = try connection.query(
-            Self.audited, key + [.int8(progress.destroyedSequence), .int8(limits.events)])
-        var places: [Place] = []
+            Self.nextEvents, key + [.int8(progress.destroyedSequence), .int8(limits.events)])
+        var events: [AccountEvent] = []
         for row in 0..<rows.rowCount {
             guard try rows.int8(row, 0) == progress.destroyedSequence + Int64(row) else {
                 return nil
             }
-            places.append(
-                Place(position: try rows.int8(row, 1), session: try rows.optionalUUID(row, 2)))
+            events.append(
+                AccountEvent(
+                    position: try rows.int8(row, 1), session: try rows.optionalUUID(row, 2)))
         }
-        let isWhole = progress.destroyedSequence + Int64(places.count) >= progress.nextSequence
-        return isWhole || places.count == limits.events ? places : nil
+        let isWhole = progress.destroyedSequence + Int64(events.count) >= progress.nextSequence
+        return isWhole || events.count == limits.events ? events : nil
     }
 
     private func searched(
         _ positions: Range<Int64>, on connection: Connection
-    ) throws -> [Place] {
+    ) throws -> [AccountEvent] {
         let rows = try connection.query(
             Self.searched,
             [
@@ -202,16 +205,16 @@ struct ErasureWork {
             let recorded = try? EntryEncoding.decode(try rows.bytes(row, 1))
             var session: UInt128?
             if case .signedIn(let fact) = recorded?.event { session = fact.session.bits }
-            return Place(position: try rows.int8(row, 0), session: session)
+            return AccountEvent(position: try rows.int8(row, 0), session: session)
         }
     }
 
     private func destroy(
-        _ places: [Place], sequence: Int64, searched: Int64, on connection: Connection
+        _ events: [AccountEvent], sequence: Int64, searched: Int64, on connection: Connection
     ) throws {
         _ = try connection.pipeline([
-            Call(Self.destroy, key + [.int8s(places.map(\.position))]),
-            Call(Self.forgetTokens, key + [.uuids(places.compactMap(\.session))]),
+            Call(Self.destroy, key + [.int8s(events.map(\.position))]),
+            Call(Self.forgetTokens, key + [.uuids(events.compactMap(\.session))]),
             Call(Self.note, key + [.int8(sequence), .int8(searched)]),
         ])
     }

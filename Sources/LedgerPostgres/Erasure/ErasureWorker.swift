@@ -48,7 +48,8 @@ package final class ErasureWorker: Sendable {
         onFault: @escaping @Sendable (String) -> Void
     ) {
         session = Postgres.Session(
-            url: url, applicationName: HolderName.erasure.rawValue, statementDeadline: .seconds(15)
+            url: url, applicationName: LockHolderName.erasure.rawValue,
+            statementDeadline: .seconds(15)
         ) { try $0.execute(Self.settings) }
         events = recent
         self.limits = limits
@@ -95,7 +96,7 @@ package final class ErasureWorker: Sendable {
             for account in accounts {
                 let work = ErasureWork(tenant: tenant, account: account, limits: limits)
                 do {
-                    if try await carryOut(work) == .waits { waiting += 1 }
+                    if try await execute(work) == .waits { waiting += 1 }
                 } catch let error as PostgresError {
                     // Without a server there is nothing more to try.
                     if case .connectionFailed = error { throw error }
@@ -107,7 +108,7 @@ package final class ErasureWorker: Sendable {
         return waiting
     }
 
-    private func carryOut(_ work: ErasureWork) async throws -> ErasureWork.Outcome {
+    private func execute(_ work: ErasureWork) async throws -> ErasureWork.Outcome {
         var outcome = ErasureWork.Outcome.partly
         while outcome == .partly, !Task.isCancelled {
             outcome = try await session.run { try work.step(on: $0) }

@@ -15,7 +15,7 @@ struct ReadModelErasure {
     let limits: ErasureLimits
 
     /// A table and the way to find its rows.
-    private struct Place {
+    private struct Target {
         let table: ProjectionTable
         let hasKey: Bool
         /// Whether no more personal data of the account will be written to the table.
@@ -55,11 +55,13 @@ struct ReadModelErasure {
     func run(
         position: Int64, sequences: Int64, isPatient: Bool, on connection: Connection
     ) throws(PostgresError) -> Bool {
-        let places = try places(position, on: connection)
-        guard places.allSatisfy({ $0.isSettled || ($0.hasKey && !isPatient) }) else { return false }
-        for place in places {
+        let targets = try targets(position, on: connection)
+        guard targets.allSatisfy({ $0.isSettled || ($0.hasKey && !isPatient) }) else {
+            return false
+        }
+        for target in targets {
             do throws(PostgresError) {
-                try forget(in: place, sequences: sequences, on: connection)
+                try forget(in: target, sequences: sequences, on: connection)
             } catch {
                 // Dropped since it was listed.
                 guard error.state == .undefinedTable else { throw error }
@@ -68,33 +70,33 @@ struct ReadModelErasure {
         return true
     }
 
-    private func places(
+    private func targets(
         _ position: Int64, on connection: Connection
-    ) throws(PostgresError) -> [Place] {
+    ) throws(PostgresError) -> [Target] {
         let rows = try connection.query(
             Self.tables,
             [.text(tenant.description), .int8(position), .int4(RebuildLock.space)])
-        var places: [Place] = []
+        var targets: [Target] = []
         for row in 0..<rows.rowCount {
             guard let table = try ProjectionTables.table(rows, row, column: 0),
                 !table.projection.personalColumns.isEmpty
             else { continue }
-            places.append(
-                Place(
+            targets.append(
+                Target(
                     table: table, hasKey: try rows.bool(row, 3), isSettled: try rows.bool(row, 4)))
         }
-        return places
+        return targets
     }
 
     private func forget(
-        in place: Place, sequences: Int64, on connection: Connection
+        in target: Target, sequences: Int64, on connection: Connection
     ) throws(PostgresError) {
-        let table = place.table
-        if !place.hasKey {
+        let table = target.table
+        if !target.hasKey {
             let end = try connection.query(Self.blocks, [.text(table.description)]).int8(0, 0)
             for first in stride(from: 0, to: end, by: Int(Self.blocksMax)) {
                 _ = try connection.query(
-                    forgetting(
+                    withoutStatistics(
                         in: table, "blocks",
                         """
                         ctid >= format('(%s,0)', $3::bigint)::tid
@@ -104,17 +106,17 @@ struct ReadModelErasure {
         } else if table.projection == .accountAudit {
             for first in stride(from: 0, to: sequences, by: Int(limits.events)) {
                 _ = try connection.query(
-                    forgetting(
+                    withoutStatistics(
                         in: table, "events",
                         "account_seq >= $3::bigint AND account_seq < $4::bigint"),
                     key + [.int8(first), .int8(first + limits.events)])
             }
         } else {
-            _ = try connection.query(forgetting(in: table, "rows", "true"), key)
+            _ = try connection.query(withoutStatistics(in: table, "rows", "true"), key)
         }
     }
 
-    private func forgetting(
+    private func withoutStatistics(
         in table: ProjectionTable, _ part: String, _ condition: String
     ) -> Statement {
         let columns = table.projection.personalColumns

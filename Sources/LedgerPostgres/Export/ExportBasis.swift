@@ -71,8 +71,8 @@ package struct ExportBasis: Sendable {
                 throw ExportFailure.noCheckpoint(size: sizes.lowerBound)
             }
             let found = try open(row.note, verifiers)
-            let isThere = older.contains { isExactly($0.note, row.note) }
-            guard found.size < checkpoint.size, !isThere else { continue }
+            let isIncluded = older.contains { isExactly($0.note, row.note) }
+            guard found.size < checkpoint.size, !isIncluded else { continue }
             older.append(
                 OlderCheckpoint(
                     note: row.note,

@@ -49,13 +49,13 @@ package struct Exporter: Sendable {
         try await session.run { connection in
             let end = try ExportStatements.end(of: tenant, on: connection)
             try Self.expect(basis, below: end)
-            let marks = try LogMarks.read(
+            let protection = try LogProtection.read(
                 of: tenant, checkingWith: self.disclosures?.macs, on: connection)
             var reading = LogExport(
-                tenant: tenant, basis: basis, disclosures: self.disclosures, marks: marks,
+                tenant: tenant, basis: basis, disclosures: self.disclosures, protection: protection,
                 take: take)
             try reading.run(through: basis?.checkpoint.size ?? end, on: connection)
-            return reading.strayCount
+            return reading.unsignedCount
         }
     }
 
@@ -98,13 +98,13 @@ package struct Exporter: Sendable {
             let end = try ExportStatements.end(of: tenant, on: connection)
             try expect(basis, below: end)
             var positions: [Int64] = []
-            var walk = AccountWalk(
+            var traversal = AccountTraversal(
                 account, in: snapshot, reach: .everything, on: connection
             ) { event in positions.append(event.recorded.position.value) }
             do {
-                _ = try walk.run(through: snapshot.log.size - 1)
-                guard try walk.isKnown() else { throw ExportFailure.unknownAccount }
-                try walk.checkTail(before: end)
+                _ = try traversal.run(through: snapshot.log.size - 1)
+                guard try traversal.isKnown() else { throw ExportFailure.unknownAccount }
+                try traversal.checkTail(before: end)
             } catch let damage as LogDamage {
                 throw ExportFailure.damaged("\(damage)")
             }

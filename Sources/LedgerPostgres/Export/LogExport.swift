@@ -9,21 +9,22 @@ struct LogExport {
     private let basis: ExportBasis?
     private let disclosures: DisclosureReader?
     /// The MAC keys by range of positions; nil without keys.
-    private let marks: LogMarks?
+    private let protection: LogProtection?
     private let take: @Sendable (ExportedPart) throws -> Void
     private var tree = CompactRange()
-    private var soundSize: Int64 = 0
+    private var verifiedSize: Int64 = 0
     /// The number of unsigned checkpoint rows, which are omitted.
-    private(set) var strayCount = 0
+    private(set) var unsignedCount = 0
 
     init(
-        tenant: TenantID, basis: ExportBasis?, disclosures: DisclosureReader?, marks: LogMarks?,
+        tenant: TenantID, basis: ExportBasis?, disclosures: DisclosureReader?,
+        protection: LogProtection?,
         take: @escaping @Sendable (ExportedPart) throws -> Void
     ) {
         self.tenant = tenant
         self.basis = basis
         self.disclosures = disclosures
-        self.marks = marks
+        self.protection = protection
         self.take = take
     }
 
@@ -31,27 +32,27 @@ struct LogExport {
     mutating func run(through end: Int64, on connection: Connection) throws {
         var start: Int64 = 0
         while start < end {
-            let stretch = start..<min(start + Int64(ExportedPart.eventsMax), end)
-            let signed = try checkpoints(stretch, on: connection)
-            let events = try read(stretch, on: connection)
+            let range = start..<min(start + Int64(ExportedPart.eventsMax), end)
+            let signed = try checkpoints(range, on: connection)
+            let events = try read(range, on: connection)
             try check(events, signed)
             try take(ExportedPart(checkpoints: signed.map(\.note), events: events))
-            start = stretch.upperBound
+            start = range.upperBound
         }
         guard let basis, tree.root != basis.checkpoint.root else { return }
-        throw otherRoot(basis.checkpoint.size)
+        throw rootMismatch(basis.checkpoint.size)
     }
 
     /// Returns the checkpoints that end within a range.
     private mutating func checkpoints(
-        _ stretch: Range<Int64>, on connection: Connection
+        _ range: Range<Int64>, on connection: Connection
     ) throws -> [SignedCheckpoint] {
         guard let basis else { return [] }
         do {
             let page = try basis.checkpoints(of: tenant, on: connection).page(
-                sizes: stretch.lowerBound + 1...stretch.upperBound, limit: .max,
+                sizes: range.lowerBound + 1...range.upperBound, limit: .max,
                 origin: basis.checkpoint.origin)
-            strayCount += page.strayCount
+            unsignedCount += page.unsignedCount
             return page.signed
         } catch let damage as ProofDamage {
             throw ExportFailure.damaged(damage.what)
@@ -59,24 +60,24 @@ struct LogExport {
     }
 
     private func read(
-        _ stretch: Range<Int64>, on connection: Connection
+        _ range: Range<Int64>, on connection: Connection
     ) throws -> [ExportedEvent] {
         var rest: ArraySlice<DisclosureReader.Row> = []
         if disclosures != nil {
-            rest = try DisclosureReader.rows(at: stretch, in: tenant, on: connection)[...]
+            rest = try DisclosureReader.rows(at: range, in: tenant, on: connection)[...]
         }
         var keys = DisclosureReader.KeyCache()
         var events: [ExportedEvent] = []
-        events.reserveCapacity(stretch.count)
+        events.reserveCapacity(range.count)
         try connection.copyRows(
             """
             COPY (SELECT position, entry, mac FROM events
             WHERE tenant_id = \(quoteLiteral(tenant.description))
-                AND position >= \(stretch.lowerBound) AND position < \(stretch.upperBound)
+                AND position >= \(range.lowerBound) AND position < \(range.upperBound)
             ORDER BY position) TO STDOUT (FORMAT binary)
             """
         ) { row in
-            let position = stretch.lowerBound + Int64(events.count)
+            let position = range.lowerBound + Int64(events.count)
             guard try row.int8(0) == position else {
                 throw ExportFailure.damaged("the event at position \(position) is missing")
             }
@@ -84,16 +85,16 @@ struct LogExport {
                 try ExportedEvent(
                     row.bytes(1), at: position, in: tenant, &rest, disclosures, &keys, path: nil))
             do throws(LogDamage) {
-                try marks?.check(
+                try protection?.check(
                     row.isNull(2) ? nil : row.bytes(2), at: LogPosition(position),
                     leaf: leafHash(row.bytes(1)))
             } catch {
                 throw ExportFailure.damaged("\(error)")
             }
         }
-        guard events.count == stretch.count else {
+        guard events.count == range.count else {
             throw ExportFailure.damaged(
-                "the event at position \(stretch.lowerBound + Int64(events.count)) is missing")
+                "the event at position \(range.lowerBound + Int64(events.count)) is missing")
         }
         return events
     }
@@ -106,16 +107,16 @@ struct LogExport {
         for event in events {
             tree.append(.leaf(event.entry))
             while let next = ahead.first, next.size == tree.size {
-                guard TreeHash(next.root) == tree.root else { throw otherRoot(next.size) }
-                soundSize = next.size
+                guard TreeHash(next.root) == tree.root else { throw rootMismatch(next.size) }
+                verifiedSize = next.size
                 ahead.removeFirst()
             }
         }
     }
 
-    private func otherRoot(_ size: Int64) -> ExportFailure {
+    private func rootMismatch(_ size: Int64) -> ExportFailure {
         .damaged(
-            "an entry between positions \(soundSize) and \(size - 1) is not the signed one")
+            "an entry between positions \(verifiedSize) and \(size - 1) is not the signed one")
     }
 }
 

@@ -10,7 +10,7 @@ package final class HistoryReads: HistoryReader {
     private let sessions: [Postgres.Session]
     private let turn = Atomic<Int>(0)
     private let disclosures: DisclosureReader?
-    private let reach: HistoryReach
+    private let reach: HistoryScanLimit
     private let patience: Duration?
     private let onFault: @Sendable (String) -> Void
 
@@ -51,11 +51,11 @@ package final class HistoryReads: HistoryReader {
         try await read(tenant) { snapshot, connection in
             let mark = try snapshot.mark(of: moment, on: connection)
             var replayed = ReplayedAccount(account, in: tenant)
-            var walk = self.walk(account, in: snapshot, on: connection) { event in
+            var traversal = self.traversal(account, in: snapshot, on: connection) { event in
                 try replayed.replay(event)
             }
-            let basis = try walk.run(through: mark?.position.value ?? -1)
-            guard try walk.isKnown(), let basis else { return nil }
+            let basis = try traversal.run(through: mark?.position.value ?? -1)
+            guard try traversal.isKnown(), let basis else { return nil }
             return AccountAsOf(
                 account: replayed, basis: basis, asOf: mark, log: snapshot.log)
         }
@@ -69,14 +69,15 @@ package final class HistoryReads: HistoryReader {
         try await read(tenant) { snapshot, connection in
             let mark = try snapshot.mark(of: moment, on: connection)
             var events: [ReplayedEvent] = []
-            var walk = self.walk(
+            var traversal = self.traversal(
                 account, in: snapshot, isDisclosing: isDisclosing, on: connection
             ) { events.append($0) }
-            let basis = try walk.run(
+            let basis = try traversal.run(
                 after: position?.value ?? -1, through: mark?.position.value ?? -1, limit: limit)
-            guard try walk.isKnown() else { return nil }
+            guard try traversal.isKnown() else { return nil }
             return HistoryPage(
-                events: events, eventCount: basis == nil ? nil : walk.nextSequence, basis: basis,
+                events: events, eventCount: basis == nil ? nil : traversal.nextSequence,
+                basis: basis,
                 asOf: mark, log: snapshot.log)
         }
     }
@@ -97,7 +98,7 @@ package final class HistoryReads: HistoryReader {
             var after = ReplayedAccount(account, in: tenant)
             var events: [ReplayedEvent] = []
             var surplus: Int64 = 0
-            var walk = self.walk(
+            var traversal = self.traversal(
                 account, in: snapshot, isDisclosing: isDisclosing, on: connection
             ) { event in
                 let isEarlier = event.recorded.position <= from?.position ?? LogPosition(-1)
@@ -106,10 +107,11 @@ package final class HistoryReads: HistoryReader {
                 guard !isEarlier else { return }
                 if events.count < limit { events.append(event) } else { surplus += 1 }
             }
-            let basis = try walk.run(through: to?.position.value ?? -1)
-            guard try walk.isKnown() else { return nil }
+            let basis = try traversal.run(through: to?.position.value ?? -1)
+            guard try traversal.isKnown() else { return nil }
             let page = HistoryPage(
-                events: events, eventCount: surplus == 0 ? walk.nextSequence : nil, basis: basis,
+                events: events, eventCount: surplus == 0 ? traversal.nextSequence : nil,
+                basis: basis,
                 asOf: to, log: snapshot.log)
             return AccountChanges(
                 difference: AccountDifference(from: before ?? after, to: after), from: from,
@@ -128,11 +130,11 @@ package final class HistoryReads: HistoryReader {
             var fold = TimelineFold(
                 of: account, in: tenant, after: cursor?.position, limit: limit)
             while let wanted = fold.wanted {
-                var walk = self.walk(wanted, in: snapshot, on: connection) { event in
+                var traversal = self.traversal(wanted, in: snapshot, on: connection) { event in
                     try fold.replay(event)
                 }
-                let basis = try walk.run(through: mark?.position.value ?? -1)
-                guard try walk.isKnown(), let basis else {
+                let basis = try traversal.run(through: mark?.position.value ?? -1)
+                guard try traversal.isKnown(), let basis else {
                     guard wanted != account else { return nil }
                     throw HistoryFault.damaged("account \(wanted) of a merge is unknown")
                 }
@@ -170,11 +172,11 @@ package final class HistoryReads: HistoryReader {
         for session in sessions { await session.close() }
     }
 
-    private func walk(
+    private func traversal(
         _ account: AccountID, in snapshot: HistorySnapshot, isDisclosing: Bool = false,
         on connection: Connection, emit: @escaping (ReplayedEvent) throws -> Void
-    ) -> AccountWalk {
-        AccountWalk(
+    ) -> AccountTraversal {
+        AccountTraversal(
             account, in: snapshot, disclosures: isDisclosing ? disclosures : nil, reach: reach,
             on: connection, emit: emit)
     }
@@ -191,7 +193,7 @@ package final class HistoryReads: HistoryReader {
                     let snapshot = try HistorySnapshot.read(
                         tenant, macs: self.disclosures?.macs, deadline: deadline, on: connection)
                     // A query that spent the whole time in the queue costs nothing more.
-                    try snapshot.checkTime()
+                    try snapshot.checkDeadline()
                     return try body(snapshot, connection)
                 }
             }

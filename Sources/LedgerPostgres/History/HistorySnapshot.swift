@@ -29,7 +29,7 @@ struct HistorySnapshot {
     /// The position that `account_audit` has been folded up to; no guarantee that it is complete.
     let auditedSize: Int64
     /// The positions at which each MAC key applies; nil without keys.
-    private let marks: LogMarks?
+    private let protection: LogProtection?
     /// The time at which the client stops waiting; nil for never.
     private let deadline: ContinuousClock.Instant?
 
@@ -44,7 +44,7 @@ struct HistorySnapshot {
         let key = [Parameter.text(tenant.description)]
         let results = try connection.pipeline(
             [Call(head, key), Call(audited, key)] + NewestCheckpoint.calls(of: tenant)
-                + LogMarks.calls(of: tenant, keys: macs))
+                + LogProtection.calls(of: tenant, keys: macs))
         guard results.count >= 4 else { throw PostgresError.unexpectedResult("no snapshot") }
         let size = results[0].rowCount == 1 ? try results[0].int8(0, 0) : 0
         let signed: Int64?
@@ -62,14 +62,15 @@ struct HistorySnapshot {
         return HistorySnapshot(
             tenant: tenant, log: LogExtent(size: size, signedSize: signed),
             auditedSize: results[1].rowCount == 1 ? min(try results[1].int8(0, 0), size) : 0,
-            marks: try LogMarks.found(in: results[4...], of: tenant, keys: macs), deadline: deadline
+            protection: try LogProtection.found(in: results[4...], of: tenant, keys: macs),
+            deadline: deadline
         )
     }
 
     /// Checks the deadline.
     ///
     /// - Throws: `HistoryTimeout` when it has passed.
-    func checkTime() throws(HistoryTimeout) {
+    func checkDeadline() throws(HistoryTimeout) {
         guard let deadline, ContinuousClock.now >= deadline else { return }
         throw HistoryTimeout()
     }
@@ -142,7 +143,7 @@ struct HistorySnapshot {
     func stored(
         _ entry: [UInt8], _ mac: [UInt8]?, at position: LogPosition
     ) throws(LogDamage) -> StoredEvent {
-        try StoredEvent(entry: entry, mac: mac, at: position, in: tenant, marks)
+        try StoredEvent(entry: entry, mac: mac, at: position, in: tenant, protection)
     }
 }
 

@@ -70,7 +70,7 @@ struct LogSearch {
         let result =
             others.isEmpty
             ? try connection.query(Self.matches, window + [.bytes(name)])
-            : try connection.query(Self.anyMatches, window + [.byteses([name] + others)])
+            : try connection.query(Self.anyMatches, window + [.byteArrays([name] + others)])
         if try result.int8(0, 0) != stop - next {
             let missing = try connection.query(Self.firstMissing, window)
             let first = missing.rowCount == 1 ? try missing.int8(0, 0) : next

@@ -25,7 +25,7 @@ enum ConnectionSettings {
         """
 
     /// For commits that may be lost in a crash, because they are repeated.
-    static let repeatable = "SET synchronous_commit = off;\n"
+    static let asynchronousCommit = "SET synchronous_commit = off;\n"
 
     /// The limits, in seconds, of an idle transaction, a wait for a lock, and a statement.
     ///

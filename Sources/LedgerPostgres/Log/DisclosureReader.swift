@@ -53,7 +53,7 @@ package struct DisclosureReader: Sendable {
         let result = try connection.query(Self.wrappingKeys)
         for row in 0..<result.rowCount {
             let id = try result.text(row, 0)
-            if !keyring.holds(id) { return id }
+            if !keyring.contains(id) { return id }
         }
         return nil
     }
@@ -180,7 +180,7 @@ package struct DisclosureReader: Sendable {
     ) throws(LogDamage) -> AccountKey? {
         if let key = cache.keys[row.account] { return key }
         guard let stored = row.key else { return nil }
-        guard keyring.holds(stored.wrappingKey) else {
+        guard keyring.contains(stored.wrappingKey) else {
             throw LogDamage(
                 position: row.position,
                 fault: "the wrapping key of account \(row.account) is not in the key directory",

@@ -26,7 +26,7 @@ package struct EventRow: Hashable, Sendable {
     }
 
     /// Returns the first derived column that differs from the entry; nil if none does.
-    package func columnThatDiffers(from recorded: RecordedEvent) -> String? {
+    package func differingColumn(from recorded: RecordedEvent) -> String? {
         let first = recorded.accounts.first
         if event != recorded.id.bits { return "event_id" }
         if type != recorded.event.name.rawValue { return "type" }
@@ -73,10 +73,10 @@ package struct StoredEvent: Hashable, Sendable {
     /// - Throws: Also `LogDamage` if no server has appended it at this position.
     init(
         entry: [UInt8], mac: [UInt8]?, at position: LogPosition, in tenant: TenantID,
-        _ marks: LogMarks?
+        _ protection: LogProtection?
     ) throws(LogDamage) {
         try self.init(entry: entry, at: position, in: tenant)
-        if let marks { try marks.check(mac, at: position, leaf: leaf) }
+        if let protection { try protection.check(mac, at: position, leaf: leaf) }
     }
 
     /// The entry's leaf hash (RFC 6962, section 2.1); computed at each call.

@@ -16,7 +16,8 @@ struct LinkedDisclosures: Sendable {
     private(set) var accounts: [LogPosition: AccountID] = [:]
 
     /// Detects an undone merge without decoding the entry: nearly no page contains one.
-    private static let mark = Array("\"type\":\"\(Event.Name.accountsUnmerged.rawValue)\"".utf8)
+    private static let unmergeMarker = Array(
+        "\"type\":\"\(Event.Name.accountsUnmerged.rawValue)\"".utf8)
 
     /// Reads the disclosures of the links that undone merges among some entries return.
     static func read(
@@ -24,7 +25,8 @@ struct LinkedDisclosures: Sendable {
         with disclosures: DisclosureReader, on connection: Connection
     ) throws(PostgresError) -> LinkedDisclosures {
         var positions: Set<LogPosition> = []
-        for entry in entries where entry.suffix(mark.count + 9).starts(with: mark) {
+        for entry in entries where entry.suffix(unmergeMarker.count + 9).starts(with: unmergeMarker)
+        {
             guard let recorded = try? EntryEncoding.decode(entry) else { continue }
             positions.formUnion(linkPositions(of: recorded))
         }

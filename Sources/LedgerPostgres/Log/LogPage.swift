@@ -63,7 +63,7 @@ package struct LogPage: Sendable {
     /// the machine to themselves.
     static func read(
         from: LogPosition, in tenant: TenantID, limit: Int, disclosures: DisclosureReader,
-        pieces: Int = 1, on connection: Connection
+        threads: Int = 1, on connection: Connection
     ) throws(PostgresError) -> LogPage {
         let limit = min(limit, eventsMax)
         let results = try connection.pipeline(
@@ -72,7 +72,7 @@ package struct LogPage: Sendable {
                     entries,
                     [.text(tenant.description), .int8(from.value), .int8(Int64(limit))]),
                 DisclosureReader.call(from: from, count: limit, in: tenant),
-            ] + LogMarks.calls(of: tenant, keys: disclosures.macs))
+            ] + LogProtection.calls(of: tenant, keys: disclosures.macs))
         guard results.count >= 2 else { throw .unexpectedResult("no page") }
         var entries: [[UInt8]] = []
         var codes: [[UInt8]?] = []
@@ -88,9 +88,10 @@ package struct LogPage: Sendable {
             for: entries, from: from, in: tenant, with: disclosures, on: connection)
         let page = UndecodedPage(
             from: from, tenant: tenant, entries: entries, codes: codes,
-            marks: try LogMarks.found(in: results[2...], of: tenant, keys: disclosures.macs),
+            protection: try LogProtection.found(
+                in: results[2...], of: tenant, keys: disclosures.macs),
             rows: try DisclosureReader.rows(results[1]), linked: linked, disclosures: disclosures)
-        let decoded = page.decoded(in: pieces)
+        let decoded = page.decoded(in: threads)
         guard decoded.damage == nil, !isWhole else { return decoded }
         return LogPage(
             from: from, events: decoded.events,
@@ -101,27 +102,27 @@ package struct LogPage: Sendable {
 /// An undecoded page: entries without a gap, and the rows of disclosures in order.
 private struct UndecodedPage: Sendable {
     /// The minimum number of events that justifies another thread.
-    private static let pieceMin = 250
+    private static let eventsPerThreadMin = 250
 
     let from: LogPosition
     let tenant: TenantID
     let entries: [[UInt8]]
     let codes: [[UInt8]?]
     /// Nil if this process has no keys to check the codes.
-    let marks: LogMarks?
+    let protection: LogProtection?
     let rows: [DisclosureReader.Row]
     let linked: LinkedDisclosures
     let disclosures: DisclosureReader
 
-    func decoded(in pieces: Int) -> LogPage {
-        let pieces = max(1, min(pieces, entries.count / Self.pieceMin))
-        guard pieces > 1 else { return decoded(entries.indices) }
-        let size = (entries.count + pieces - 1) / pieces
+    func decoded(in threads: Int) -> LogPage {
+        let threads = max(1, min(threads, entries.count / Self.eventsPerThreadMin))
+        guard threads > 1 else { return decoded(entries.indices) }
+        let size = (entries.count + threads - 1) / threads
         let done = Mutex<[Int: LogPage]>([:])
-        DispatchQueue.concurrentPerform(iterations: pieces) { piece in
-            let range = piece * size..<min((piece + 1) * size, entries.count)
+        DispatchQueue.concurrentPerform(iterations: threads) { part in
+            let range = part * size..<min((part + 1) * size, entries.count)
             let page = decoded(range)
-            done.withLock { $0[piece] = page }
+            done.withLock { $0[part] = page }
         }
         var events: [DisclosedEvent] = []
         events.reserveCapacity(entries.count)
@@ -144,7 +145,7 @@ private struct UndecodedPage: Sendable {
             let position = LogPosition(from.value + Int64(index))
             do throws(LogDamage) {
                 let event = try StoredEvent(
-                    entry: entries[index], mac: codes[index], at: position, in: tenant, marks)
+                    entry: entries[index], mac: codes[index], at: position, in: tenant, protection)
                 while let row = rest.first, row.position < position { rest.removeFirst() }
                 let own = rest.prefix { $0.position == position }
                 events.append(

@@ -7,14 +7,14 @@ package import Postgres
 /// the log, nor can write all tables, nor can become any role.
 package struct AppendOnlySurvey: Sendable {
     private static let loginsShownMax = 3
-    private static let masterful =
+    private static let privilegedText =
         "own the log, can write all tables or can become any role"
 
     /// The inspected logins: those set up to serve, and the current one if it may append.
     package let logins: [String]
     /// The other logins that may append; the result does not apply to a server that uses one of
     /// them.
-    package let masters: [String]
+    package let privilegedLogins: [String]
     /// The unmet requirements, for the weakest login.
     package let guards: AppendOnlyGuards
 
@@ -41,26 +41,27 @@ package struct AppendOnlySurvey: Sendable {
     package init(_ connection: Connection) throws(PostgresError) {
         let rows = try connection.query(Self.query)
         var logins: [String] = []
-        var masters: [String] = []
+        var privilegedLogins: [String] = []
         for row in 0..<rows.rowCount {
             let name = try rows.text(row, 0)
-            let isAsking = try rows.bool(row, 1)
-            let isMaster = try rows.bool(row, 3)
-            if try rows.bool(row, 2), isAsking || !isMaster {
+            let isCurrentLogin = try rows.bool(row, 1)
+            let isPrivileged = try rows.bool(row, 3)
+            if try rows.bool(row, 2), isCurrentLogin || !isPrivileged {
                 logins.append(name)
-            } else if isMaster {
-                masters.append(name)
+            } else if isPrivileged {
+                privilegedLogins.append(name)
             }
         }
         self.logins = logins
-        self.masters = masters
+        self.privilegedLogins = privilegedLogins
         let guards = try AppendOnlyGuards.inspect(connection, logins: logins)
         guard logins.isEmpty else {
             self.guards = guards
             return
         }
         let nobody = AppendOnlyGuards.Finding(
-            level: .separateRoles, text: "no login may append except those that \(Self.masterful)")
+            level: .separateRoles,
+            text: "no login may append except those that \(Self.privilegedText)")
         self.guards = AppendOnlyGuards(findings: guards.findings + [nobody])
     }
 
@@ -68,12 +69,13 @@ package struct AppendOnlySurvey: Sendable {
     package var text: String {
         let names = (logins.count == 1 ? "the login " : "the logins ") + Self.listed(logins)
         let sentence = guards.sentence(about: names) + "\n"
-        if logins.isEmpty { return sentence + "  these are \(Self.listed(masters))\n" }
+        if logins.isEmpty { return sentence + "  these are \(Self.listed(privilegedLogins))\n" }
         // A lower level applies to any login.
         guard guards.level >= .separateRoles else { return sentence }
         let exception =
-            masters.isEmpty
-            ? "" : ", but not one of those that \(Self.masterful): \(Self.listed(masters))"
+            privilegedLogins.isEmpty
+            ? ""
+            : ", but not one of those that \(Self.privilegedText): \(Self.listed(privilegedLogins))"
         return sentence + "  this applies to a server that uses \(names)\(exception)\n"
     }
 

@@ -5,9 +5,9 @@ package enum MigrationError: Error, Sendable, Hashable, CustomStringConvertible 
     /// An applied migration is missing or differs from the embedded one; nothing was changed.
     case migrationDiffers(version: Int)
     /// Another migration of the same database did not finish within the limit.
-    case anotherIsRunning
+    case alreadyRunning
     /// The heads of the log stayed locked, by appends or an open transaction, until the limit.
-    case appendsGoOn
+    case headsStayLocked
     /// The tables belong to a role that the migrating login cannot act as.
     case notTheOwner(login: String, owner: String)
     /// `DATABASE_URL` cannot be used to log in; its login must exist before migrating.
@@ -15,7 +15,7 @@ package enum MigrationError: Error, Sendable, Hashable, CustomStringConvertible 
     /// `DATABASE_URL` and `LEDGER_MIGRATE_URL` lead to different databases.
     case differentDatabases
     /// A role with the name of a ledger group has attributes that a group must not have.
-    case unfitRole(String)
+    case unsuitableRole(String)
     /// The runtime login lacks privileges after all grants, for example because it does not
     /// inherit.
     case runtimeLoginLacksRights(String)
@@ -29,9 +29,9 @@ package enum MigrationError: Error, Sendable, Hashable, CustomStringConvertible 
             "the database is at version \(database), newer than this binary, which knows \(binary)"
         case .migrationDiffers(let version):
             "migration \(version) of the database is not the one this binary carries"
-        case .anotherIsRunning:
+        case .alreadyRunning:
             "another migration of this database is running and did not finish in time"
-        case .appendsGoOn:
+        case .headsStayLocked:
             "the log could not be locked in time: a server, or a transaction that was left open, holds"
                 + " ledger_head; stop every server and migrate again"
         case .notTheOwner(let login, let owner):
@@ -40,7 +40,7 @@ package enum MigrationError: Error, Sendable, Hashable, CustomStringConvertible 
             "the login of DATABASE_URL cannot be used (create it first): \(reason)"
         case .differentDatabases:
             "DATABASE_URL and LEDGER_MIGRATE_URL lead to different databases"
-        case .unfitRole(let role):
+        case .unsuitableRole(let role):
             "the role \(role) exists with LOGIN or other attributes that a group of the ledger must not have"
         case .runtimeLoginLacksRights(let login):
             "the login \(login) lacks privileges on the ledger's tables; it must INHERIT its groups"

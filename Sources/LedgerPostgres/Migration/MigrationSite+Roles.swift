@@ -1,7 +1,7 @@
 internal import Postgres
 
 extension MigrationSite {
-    private static let isFit = Statement(
+    private static let isSuitable = Statement(
         "migrate_role",
         """
         SELECT NOT (rolsuper OR rolcanlogin OR rolcreaterole OR rolcreatedb OR rolreplication
@@ -9,7 +9,7 @@ extension MigrationSite {
         FROM pg_catalog.pg_roles WHERE rolname = $1
         """)
     /// Whether the runtime login may already act as the owner, and whether it is in the group.
-    private static let standing = Statement(
+    private static let memberships = Statement(
         "migrate_standing",
         """
         SELECT pg_has_role($1, (SELECT relowner FROM pg_catalog.pg_class
@@ -46,10 +46,10 @@ extension MigrationSite {
 
     /// Grants the runtime login its privileges through the group only, if possible.
     private func assertServingLogin(runtimeGroup: String?) throws {
-        let standing = try connection.query(
-            Self.standing, [.text(servingLogin), .text(runtimeGroup ?? "")])
-        let mayActAsOwner = try standing.bool(0, 0)
-        let isMember = try standing.bool(0, 1)
+        let memberships = try connection.query(
+            Self.memberships, [.text(servingLogin), .text(runtimeGroup ?? "")])
+        let mayActAsOwner = try memberships.bool(0, 0)
+        let isMember = try memberships.bool(0, 1)
         // A superuser may act as any role, too, and is granted nothing.
         if !mayActAsOwner {
             if isMember {
@@ -71,9 +71,9 @@ extension MigrationSite {
 
     /// Returns whether the group exists, after creating it if needed and permitted.
     private func assertGroup(_ name: String) throws -> Bool {
-        let found = try connection.query(Self.isFit, [.text(name)])
+        let found = try connection.query(Self.isSuitable, [.text(name)])
         if found.rowCount == 1 {
-            guard try found.bool(0, 0) else { throw MigrationError.unfitRole(name) }
+            guard try found.bool(0, 0) else { throw MigrationError.unsuitableRole(name) }
             return true
         }
         guard mayCreateRoles else { return false }

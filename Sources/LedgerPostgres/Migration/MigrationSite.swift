@@ -10,7 +10,7 @@ struct MigrationSite {
     let isSuperuser: Bool
     let mayCreateRoles: Bool
 
-    private static let situation = Statement(
+    private static let roles = Statement(
         "migrate_situation",
         """
         SELECT current_database()::text, r.rolname::text, r.rolsuper, r.rolsuper OR r.rolcreaterole
@@ -33,7 +33,7 @@ struct MigrationSite {
 
     /// Reads the roles, and refuses tables whose owner the login cannot act as.
     init(connection: Connection, servingLogin: String) throws {
-        let row = try connection.query(Self.situation)
+        let row = try connection.query(Self.roles)
         self.connection = connection
         self.servingLogin = servingLogin
         database = try row.text(0, 0)
@@ -107,7 +107,7 @@ struct MigrationSite {
                 """)
         } catch {
             guard error.state == .lockNotAvailable else { throw error }
-            throw MigrationError.appendsGoOn
+            throw MigrationError.headsStayLocked
         }
     }
 
@@ -126,7 +126,7 @@ struct MigrationSite {
             }
             if !drift.isEmpty { try connection.execute(MigrationScripts.guardTriggers) }
             try assertFunctions()
-            try connection.execute(RoleGrants.scriptForEverybody)
+            try connection.execute(RoleGrants.publicScript)
             try assertRoles()
             if isSuperuser { try connection.execute(MigrationScripts.guardEventTriggers) }
             let remaining = try unguarded()

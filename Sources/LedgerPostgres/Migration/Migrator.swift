@@ -46,7 +46,7 @@ package struct Migrator: Sendable {
             url: ownerURL, applicationName: Self.applicationName,
             statementDeadline: Self.statementMax)
         defer { owner.close() }
-        try owner.refuseSharedSessions(url: ownerURL)
+        try owner.refuseTransactionPooling(url: ownerURL)
         try lock(owner)
         let login = try servingLogin(beside: owner)
         let pending = try pendingMigrations(in: owner)
@@ -84,18 +84,18 @@ package struct Migrator: Sendable {
                 """)
         } catch {
             guard error.state == .lockNotAvailable else { throw error }
-            throw MigrationError.anotherIsRunning
+            throw MigrationError.alreadyRunning
         }
     }
 
     /// Returns the login of the runtime URL after checking that it connects to the same database.
     private func servingLogin(beside owner: Connection) throws -> String {
         guard runtimeURL != ownerURL else {
-            return try owner.query(Self.whoServes, [.int8(Self.lockKey)]).text(0, 0)
+            return try owner.query(Self.currentLogin, [.int8(Self.lockKey)]).text(0, 0)
         }
         let runtime = try connectAsRuntime()
         defer { runtime.close() }
-        let answer = try runtime.query(Self.whoServes, [.int8(Self.lockKey)])
+        let answer = try runtime.query(Self.currentLogin, [.int8(Self.lockKey)])
         guard try answer.bool(0, 1) else { throw MigrationError.differentDatabases }
         return try answer.text(0, 0)
     }
@@ -109,7 +109,7 @@ package struct Migrator: Sendable {
     }
 
     /// The current login, and whether a migrator's lock is held in this database.
-    private static let whoServes = Statement(
+    private static let currentLogin = Statement(
         "migrate_who_serves",
         """
         SELECT session_user::text, EXISTS (

@@ -27,13 +27,13 @@ struct RoleGrants {
         "merges", "webhook_endpoints", "webhook_secrets", "webhook_cursors", "webhook_deliveries",
         "conflicts", "spent_id_tokens",
     ]
-    private static let expecting = "ledger_expect(bigint, bigint, text)"
+    private static let expectFunction = "ledger_expect(bigint, bigint, text)"
     private static let destroying = [
         "ledger_erase_accounts(text[], uuid[], bigint[])",
         "ledger_destroy_disclosures(text, uuid, bigint[])",
     ]
     /// The functions that those call with the owner's privileges, and no role may execute.
-    private static let asking = [
+    private static let helperFunctions = [
         "ledger_erasing_entry(text, uuid, bigint)", "ledger_is_held(text, uuid, bigint)",
     ]
 
@@ -62,7 +62,7 @@ struct RoleGrants {
             Grant(
                 rights: "UPDATE", table: "erasures",
                 columns: ["destroyed_seq", "searched_position", "destroyed_at"])
-        ], functions: [expecting] + destroying, mayFold: true)
+        ], functions: [expectFunction] + destroying, mayFold: true)
 
     /// For auditors: the data that `verify` and `history` read without keys.
     ///
@@ -141,7 +141,7 @@ struct RoleGrants {
             + ["merkle_nodes", "checkpoints", "checkpoint_keys"].map {
                 Grant(rights: "SELECT, INSERT", table: $0)
             } + [Grant(rights: "SELECT, INSERT, UPDATE, DELETE", table: "sealer_leases")],
-        functions: [expecting])
+        functions: [expectFunction])
 
     /// Sets the privileges of a role to exactly these, as the owner of the tables.
     func script(for name: String, database: String) -> String {
@@ -166,10 +166,10 @@ struct RoleGrants {
     /// Sets the privileges on the tables behind the read models, which rebuilds create and drop.
     private func foldingScript(_ name: String) -> String {
         let role = quoteLiteral(name)
-        let everything = "SELECT, INSERT, UPDATE, DELETE"
+        let allRights = "SELECT, INSERT, UPDATE, DELETE"
         var rights =
             mayFold
-            ? ["EXECUTE format('GRANT \(everything) ON public.%I TO %I', place, \(role));"] : []
+            ? ["EXECUTE format('GRANT \(allRights) ON public.%I TO %I', place, \(role));"] : []
         for grant in foldReads {
             let columns = grant.columns.map(quoteIdentifier).joined(separator: ", ")
             rights.append(
@@ -207,12 +207,12 @@ struct RoleGrants {
         """
         REVOKE CREATE ON SCHEMA public FROM \(role);
         REVOKE ALL ON \(list(tables)) FROM \(role) CASCADE;
-        REVOKE ALL ON FUNCTION \(list([expecting] + destroying + asking)) FROM \(role) CASCADE;
+        REVOKE ALL ON FUNCTION \(list([expectFunction] + destroying + helperFunctions)) FROM \(role) CASCADE;
         """
     }
 
     /// Revokes from PUBLIC and foreign roles the privileges that only ledger roles may have.
-    static var scriptForEverybody: String {
+    static var publicScript: String {
         """
         \(revocation(fromQuoted: "PUBLIC"))
         \(revocation(of: "UPDATE, DELETE", on: GuardedTables.appendOnly + GuardedTables.erasable))

@@ -14,7 +14,7 @@ package final class SchemaFence: Sendable {
 
     private let wanted: Int32
     /// The last other version found; 0 for none.
-    private let met = Atomic<Int32>(0)
+    private let lastFound = Atomic<Int32>(0)
 
     /// Creates a fence; the parts of a process share one, so that the reason is logged once.
     package init(version: Int = Migration.embedded.count) {
@@ -27,14 +27,14 @@ package final class SchemaFence: Sendable {
     func check(_ result: QueryResult, column: Int = 0) throws {
         let found = try result.optionalInt4(0, column) ?? 0
         guard found != wanted else { return }
-        let last = met.exchange(found, ordering: .relaxed)
-        throw OtherSchema(found: found, wanted: wanted, isNews: last != found)
+        let last = lastFound.exchange(found, ordering: .relaxed)
+        throw OtherSchema(found: found, wanted: wanted, isFirstReport: last != found)
     }
 
     /// Returns the text to log about a failure; nil if the fence has reported it before.
-    static func news(of error: any Error) -> String? {
+    static func logText(of error: any Error) -> String? {
         guard let other = error as? OtherSchema else { return "\(error)" }
-        return other.isNews ? other.description : nil
+        return other.isFirstReport ? other.description : nil
     }
 }
 
@@ -43,7 +43,7 @@ struct OtherSchema: Error, CustomStringConvertible {
     let found: Int32
     let wanted: Int32
     /// Whether this is the first time in the process.
-    let isNews: Bool
+    let isFirstReport: Bool
 
     var description: String {
         "the schema is at version \(found) and this binary's is \(wanted):"

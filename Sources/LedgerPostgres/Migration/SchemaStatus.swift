@@ -39,7 +39,7 @@ struct AppliedMigration {
     let version: Int
     let digest: [UInt8]
 
-    private static let isTableThere = Statement(
+    private static let tableExists = Statement(
         "migrations_table", "SELECT to_regclass('public.ledger_migrations') IS NOT NULL")
     private static let all = Statement(
         "migrations_applied",
@@ -47,7 +47,7 @@ struct AppliedMigration {
 
     /// Reads the table; a missing table counts as empty.
     static func load(_ connection: Connection) throws(PostgresError) -> [AppliedMigration] {
-        guard try connection.query(isTableThere).bool(0, 0) else { return [] }
+        guard try connection.query(tableExists).bool(0, 0) else { return [] }
         let rows = try connection.query(all)
         var applied: [AppliedMigration] = []
         for row in 0..<rows.rowCount {

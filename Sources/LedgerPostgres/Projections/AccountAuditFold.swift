@@ -15,7 +15,7 @@ package struct AccountAuditFold {
     }
 
     /// The state of an account's history before the next event.
-    package struct Standing: Hashable, Sendable {
+    package struct HistoryState: Hashable, Sendable {
         /// The `account_seq` that the account's next row must have.
         package var nextSequence: Int64 = 0
         /// The links in linking order; see ``Link/identity``.
@@ -71,11 +71,11 @@ package struct AccountAuditFold {
     }
 
     /// The accounts as the table has them; an account that is absent has no rows yet.
-    var standings: [AccountID: Standing] = [:]
+    var historyStates: [AccountID: HistoryState] = [:]
     private(set) var rows: [AuditRow] = []
 
     /// Returns the collected rows and starts a new collection.
-    mutating func takeRows() -> [AuditRow] {
+    mutating func removeRows() -> [AuditRow] {
         defer { rows.removeAll(keepingCapacity: true) }
         return rows
     }
@@ -87,48 +87,48 @@ package struct AccountAuditFold {
         let recorded = event.recorded
         var added: [AuditRow] = []
         for reference in recorded.accounts {
-            var standing = standings[reference.id] ?? Standing()
-            guard standing.nextSequence == reference.sequence else {
+            var historyState = historyStates[reference.id] ?? HistoryState()
+            guard historyState.nextSequence == reference.sequence else {
                 throw LogDamage(
                     position: event.position,
                     fault: "the preceding row of account \(reference.id) is missing")
             }
-            standing.nextSequence += 1
-            let before = standing.providers
-            if case .accountErased = recorded.event { forgetAddresses(of: reference.id) }
-            try move(&standing, of: reference.id, by: recorded)
+            historyState.nextSequence += 1
+            let before = historyState.providers
+            if case .accountErased = recorded.event { clearAddresses(of: reference.id) }
+            try move(&historyState, of: reference.id, by: recorded)
             added.append(
                 AuditRow(
                     recorded, for: reference, clientIP: event.disclosed.clientIP, before: before,
-                    after: standing.providers))
-            standings[reference.id] = standing
+                    after: historyState.providers))
+            historyStates[reference.id] = historyState
         }
         rows.append(contentsOf: added)
     }
 
     /// Removes the addresses of an erased account from the rows that were not returned yet.
-    private mutating func forgetAddresses(of account: AccountID) {
+    private mutating func clearAddresses(of account: AccountID) {
         for index in rows.indices where rows[index].account == account {
             rows[index].clientIP = nil
         }
     }
 
     private func move(
-        _ standing: inout Standing, of account: AccountID, by recorded: RecordedEvent
+        _ historyState: inout HistoryState, of account: AccountID, by recorded: RecordedEvent
     ) throws(LogDamage) {
         switch recorded.event {
         case .providerLinked(let fact):
-            standing.add(Link(identity: fact.identity, provider: fact.provider.description))
+            historyState.add(Link(identity: fact.identity, provider: fact.provider.description))
         case .providerUnlinked(let fact):
-            guard standing.remove(fact.identity) else {
+            guard historyState.remove(fact.identity) else {
                 throw LogDamage(position: recorded.position, fault: "the identity is not linked")
             }
         case .accountErased:
-            standing.removeAll()
+            historyState.removeAll()
         case .accountsMerged(let fact):
-            standing.set(account == fact.survivor ? fact.links : [])
+            historyState.set(account == fact.survivor ? fact.links : [])
         case .accountsUnmerged(let fact):
-            standing.set(account == fact.survivor ? fact.links : fact.returned)
+            historyState.set(account == fact.survivor ? fact.links : fact.returned)
         case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
             .unlinkRejected,
             .signedIn, .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted,

@@ -71,35 +71,36 @@ struct AccountAuditTable {
     }
 
     /// Reads the results of a load and adds them to the known states.
-    static func standings(
+    static func historyStates(
         _ results: ArraySlice<QueryResult>, of load: Load,
-        beside known: [AccountID: AccountAuditFold.Standing] = [:]
-    ) throws(PostgresError) -> [AccountID: AccountAuditFold.Standing] {
+        beside known: [AccountID: AccountAuditFold.HistoryState] = [:]
+    ) throws(PostgresError) -> [AccountID: AccountAuditFold.HistoryState] {
         guard results.count == load.calls.count else {
             throw .unexpectedResult("account_audit was not loaded")
         }
-        var standings = known
-        if load.latest != nil, let latest = results.first { try read(latest, into: &standings) }
+        var historyStates = known
+        if load.latest != nil, let latest = results.first { try read(latest, into: &historyStates) }
         if load.linkHistory != nil, let history = results.last {
-            try read(linkHistory: history, into: &standings)
+            try read(linkHistory: history, into: &historyStates)
         }
-        return standings
+        return historyStates
     }
 
     private static func read(
-        _ latest: QueryResult, into standings: inout [AccountID: AccountAuditFold.Standing]
+        _ latest: QueryResult, into historyStates: inout [AccountID: AccountAuditFold.HistoryState]
     ) throws(PostgresError) {
         for row in 0..<latest.rowCount {
             let named = try latest.textArray(row, 2).map {
                 AccountAuditFold.Link(identity: nil, provider: $0)
             }
-            standings[AccountID(bits: try latest.uuid(row, 0))] = AccountAuditFold.Standing(
+            historyStates[AccountID(bits: try latest.uuid(row, 0))] = AccountAuditFold.HistoryState(
                 nextSequence: try latest.int8(row, 1) &+ 1, links: named)
         }
     }
 
     private static func read(
-        linkHistory: QueryResult, into standings: inout [AccountID: AccountAuditFold.Standing]
+        linkHistory: QueryResult,
+        into historyStates: inout [AccountID: AccountAuditFold.HistoryState]
     ) throws(PostgresError) {
         var links: [AccountID: [AccountAuditFold.Link]] = [:]
         for row in 0..<linkHistory.rowCount {
@@ -118,9 +119,9 @@ struct AccountAuditTable {
             }
         }
         for (account, links) in links {
-            guard let standing = standings[account] else { continue }
-            standings[account] = AccountAuditFold.Standing(
-                nextSequence: standing.nextSequence, links: links)
+            guard let historyState = historyStates[account] else { continue }
+            historyStates[account] = AccountAuditFold.HistoryState(
+                nextSequence: historyState.nextSequence, links: links)
         }
     }
 
@@ -140,7 +141,7 @@ struct AccountAuditTable {
         }
     }
 
-    private var forgetAddresses: Statement {
+    private var clearAddresses: Statement {
         Statement(
             "\(name)_forget_addresses",
             """
@@ -149,7 +150,7 @@ struct AccountAuditTable {
             """)
     }
 
-    private var forgetSomeAddresses: Statement {
+    private var clearSomeAddresses: Statement {
         Statement(
             "\(name)_forget_some_addresses",
             """
@@ -162,13 +163,13 @@ struct AccountAuditTable {
     /// Clears the addresses in rows written before the erasures that are among the added rows.
     ///
     /// An account with many events takes several statements, so that each ends before its timeout.
-    private func forgetAddresses(
+    private func clearAddresses(
         before added: [AuditRow], in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) {
         for row in added where row.type == Event.Name.accountErased.rawValue {
             for first in stride(from: 0, to: row.sequence, by: Self.rowsMax) {
                 _ = try connection.query(
-                    forgetSomeAddresses,
+                    clearSomeAddresses,
                     [
                         .text(tenant.description), .uuid(row.account.bits), .int8(first),
                         .int8(first + Int64(Self.rowsMax)),
@@ -178,12 +179,12 @@ struct AccountAuditTable {
     }
 
     /// Clears the addresses of erased accounts in one pass over the table.
-    func forgetAddresses(
+    func clearAddresses(
         of accounts: some Collection<AccountID>, in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) {
         guard !accounts.isEmpty else { return }
         _ = try connection.query(
-            forgetAddresses, [.text(tenant.description), .uuids(accounts.map(\.bits))])
+            clearAddresses, [.text(tenant.description), .uuids(accounts.map(\.bits))])
     }
 
     /// The COPY statement, with its columns in the order of ``add(_:of:to:)``.
@@ -223,7 +224,7 @@ struct AccountAuditTable {
         on connection: Connection
     ) throws(PostgresError) {
         guard !added.isEmpty else { return }
-        try forgetAddresses(before: added, in: tenant, on: connection)
+        try clearAddresses(before: added, in: tenant, on: connection)
         let tenant = tenant.description
         rows.removeAll()
         for row in added {

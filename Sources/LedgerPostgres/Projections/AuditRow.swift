@@ -30,7 +30,7 @@ extension AuditRow {
         _ recorded: RecordedEvent, for reference: AccountReference, clientIP: String?,
         before: [String], after: [String]
     ) {
-        let subject = AuditSubject(recorded.event)
+        let subject = EventAttributes(recorded.event)
         account = reference.id
         sequence = reference.sequence
         position = recorded.position
@@ -50,7 +50,7 @@ extension AuditRow {
     }
 
     /// Returns the first column in which a stored row differs from this one, or nil when they are equal.
-    func columnThatDiffers(from stored: AuditRow, comparingClientIP: Bool) -> String? {
+    func differingColumn(from stored: AuditRow, comparingClientIP: Bool) -> String? {
         if sequence != stored.sequence { return "account_seq" }
         if position != stored.position { return "position" }
         if event != stored.event { return "event_id" }

@@ -12,7 +12,7 @@ struct BulkLoad {
     private static let flushBytes = 8 * 1024 * 1024
 
     /// The number of threads that decode a page: only the operator waits for a rebuild.
-    private static let pieces = 4
+    private static let pageThreads = 4
 
     private let tenant: TenantID
     private let disclosures: DisclosureReader
@@ -65,7 +65,7 @@ struct BulkLoad {
             let limit = Int(min(Int64(LogPage.eventsMax), target.value - position.value))
             let page = try LogPage.read(
                 from: position, in: tenant, limit: limit, disclosures: disclosures,
-                pieces: Self.pieces, on: connection)
+                threads: Self.pageThreads, on: connection)
             damage = try take(page, adding: &rows, on: connection) ?? page.damage
             position = damage?.position ?? page.end
             let isFull = providers?.isFull == true
@@ -82,7 +82,7 @@ struct BulkLoad {
             return damage
         }
         // A page read before an erasure may still contain disclosures that the erasure destroyed.
-        try AccountAuditTable(table).forgetAddresses(of: erased, in: tenant, on: connection)
+        try AccountAuditTable(table).clearAddresses(of: erased, in: tenant, on: connection)
         erased.removeAll()
         return damage
     }
@@ -123,7 +123,7 @@ struct BulkLoad {
             }
         }
         let tenant = tenant.description
-        let added = audit?.takeRows() ?? []
+        let added = audit?.removeRows() ?? []
         erased.formUnion(added.erasedAccounts)
         for row in added {
             AccountAuditTable.add(row, of: tenant, to: &rows)

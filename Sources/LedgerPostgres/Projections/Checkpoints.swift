@@ -158,7 +158,7 @@ enum Checkpoints {
         let position: LogPosition
         let version: Int32
         let failure: String?
-        let mark: StandingCache.Mark
+        let marker: AccountStateCache.Marker
     }
 
     /// Reads the requested checkpoints that exist and were not skipped.
@@ -178,13 +178,13 @@ enum Checkpoints {
                 Checkpoint(
                     table: table, position: position, version: try result.int4(row, 3),
                     failure: try result.optionalText(row, 4),
-                    mark: StandingCache.Mark(
+                    marker: AccountStateCache.Marker(
                         position: position, writtenAt: try result.timestamp(row, 5))))
         }
         return found
     }
 
-    /// Moves locked checkpoints; the result holds the time of the write, see ``mark(_:of:)``.
+    /// Moves locked checkpoints; the result holds the time of the write, see ``marker(_:of:)``.
     static func moveCall(_ steps: [ProjectionStep], of tenant: TenantID) -> Call {
         Call(
             move,
@@ -197,9 +197,9 @@ enum Checkpoints {
     }
 
     /// Returns the marker of a checkpoint that was moved.
-    static func mark(
+    static func marker(
         _ result: QueryResult, of step: ProjectionStep
-    ) throws(PostgresError) -> StandingCache.Mark {
-        StandingCache.Mark(position: step.position, writtenAt: try result.timestamp(0, 1))
+    ) throws(PostgresError) -> AccountStateCache.Marker {
+        AccountStateCache.Marker(position: step.position, writtenAt: try result.timestamp(0, 1))
     }
 }

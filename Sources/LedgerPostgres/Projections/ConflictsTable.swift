@@ -35,7 +35,7 @@ struct ConflictsTable {
     }
 
     /// The number of followed conflicts, over all tenants, that a load inspects before it looks up keys.
-    private static let glance = 64
+    private static let probeLimit = 64
 
     // Each key is an index look-up, whatever the planner's estimate of the table. No key is looked up when
     // the first few entries of an index of followed conflicts are all it has and none is the tenant's: most
@@ -62,10 +62,10 @@ struct ConflictsTable {
             CROSS JOIN LATERAL (
                 SELECT * FROM \(name) WHERE tenant_id = $1 AND first_position = f.place OFFSET 0) c
             WHERE (
-                SELECT count(*) = \(Self.glance) OR count(*) FILTER (WHERE g.tenant_id = $1) > 0
+                SELECT count(*) = \(Self.probeLimit) OR count(*) FILTER (WHERE g.tenant_id = $1) > 0
                 FROM (
                     SELECT tenant_id FROM \(name) WHERE \(Self.followed)
-                    ORDER BY caller_id, tenant_id LIMIT \(Self.glance)) g)
+                    ORDER BY caller_id, tenant_id LIMIT \(Self.probeLimit)) g)
             """)
     }
 

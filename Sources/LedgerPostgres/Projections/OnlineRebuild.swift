@@ -65,7 +65,7 @@ package struct OnlineRebuild: Sendable {
     package func run(_ projection: ProjectionName) async throws -> OnlineRebuildReport {
         try await checkKeys()
         return try await locked(projection) { lock in
-            let tables = try await lock.run { try TableMaking.find(projection, on: $0) }
+            let tables = try await lock.run { try TableCreation.find(projection, on: $0) }
             for table in tables.leftovers { try await discard(table, lock: lock) }
             try onStep(.begun)
             let old = tables.served
@@ -117,7 +117,7 @@ package struct OnlineRebuild: Sendable {
             let previous = try await lock.run { try ProjectionTables.all(on: $0) }
                 .first { $0.table.projection == projection && $0.state == .previous }
             guard let previous else { throw OnlineRebuildFault.noPrevious(projection) }
-            try await insist(on: previous.table, lock: lock, TableExchange.drop)
+            try await retryWhileLocked(on: previous.table, lock: lock, TableExchange.drop)
             return previous.table
         }
     }
@@ -126,19 +126,19 @@ package struct OnlineRebuild: Sendable {
     private func load(
         _ projection: ProjectionName, beside old: ProjectionTable, lock: RebuildLock
     ) async throws -> ProjectionTable {
-        let new = try await lock.run { try TableMaking.make(projection, beside: old, on: $0) }
+        let new = try await lock.run { try TableCreation.make(projection, beside: old, on: $0) }
         try onStep(.made)
         do {
             try await lock.run { connection in
-                try TableMaking.load(new, beside: old, with: disclosures, on: connection)
+                try TableCreation.load(new, beside: old, with: disclosures, on: connection)
             }
         } catch let fault as OnlineRebuildFault {
             throw await reject(new, lock: lock, after: fault)
         }
         try onStep(.loaded)
-        try await lock.run { try TableMaking.index(new, like: old, on: $0) }
+        try await lock.run { try TableCreation.index(new, like: old, on: $0) }
         try onStep(.indexed)
-        try await lock.run { try TableMaking.declareReady(new, on: $0) }
+        try await lock.run { try TableCreation.markReady(new, on: $0) }
         return new
     }
 
@@ -160,14 +160,14 @@ package struct OnlineRebuild: Sendable {
     ///
     /// - Throws: `OnlineRebuildFault.isLocked`.
     private func discard(_ table: ProjectionTable, lock: RebuildLock) async throws {
-        try await insist(on: table, lock: lock, TableExchange.retire)
-        try await insist(on: table, lock: lock, TableExchange.drop)
+        try await retryWhileLocked(on: table, lock: lock, TableExchange.retire)
+        try await retryWhileLocked(on: table, lock: lock, TableExchange.drop)
     }
 
     /// Retries until nothing holds a conflicting lock.
     ///
     /// - Throws: `OnlineRebuildFault.isLocked` when that takes too long.
-    private func insist(
+    private func retryWhileLocked(
         on table: ProjectionTable, lock: RebuildLock,
         _ attempt: @Sendable (ProjectionTable, Connection) throws -> Bool
     ) async throws {
@@ -187,8 +187,8 @@ package struct OnlineRebuild: Sendable {
             let round = try await folder.round()
             let lag = try await session.step { try TableExchange.lag(old, new, on: $0) }
             guard let lag else { return }
-            if lag.isFinal || ContinuousClock.now > deadline {
-                throw OnlineRebuildFault.staysBehind(new, lag.tenant, reason: lag.reason)
+            if lag.isPermanent || ContinuousClock.now > deadline {
+                throw OnlineRebuildFault.remainsBehind(new, lag.tenant, reason: lag.reason)
             }
             if !round.hasFolded { try await Task.sleep(for: Self.pause) }
         }
@@ -211,7 +211,7 @@ package struct OnlineRebuild: Sendable {
             }
             guard let apart = comparison.apart.sorted().first else { return comparison }
             guard ContinuousClock.now < deadline else {
-                throw OnlineRebuildFault.staysBehind(new, apart, reason: "timed out")
+                throw OnlineRebuildFault.remainsBehind(new, apart, reason: "timed out")
             }
             try await catchUp(old, new)
         }

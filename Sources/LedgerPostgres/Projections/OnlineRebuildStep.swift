@@ -30,7 +30,7 @@ package indirect enum OnlineRebuildFault: Error, Sendable, CustomStringConvertib
     case noPrevious(ProjectionName)
     /// A table does not reach the position of the one it would replace: it has stopped, or no projector can
     /// fold into it.
-    case staysBehind(ProjectionTable, TenantID, reason: String)
+    case remainsBehind(ProjectionTable, TenantID, reason: String)
     /// An event of the log cannot be folded.
     case unfoldable(TenantID, LogDamage)
     /// The tables differ at the same position although both have the same fold version.
@@ -51,7 +51,7 @@ package indirect enum OnlineRebuildFault: Error, Sendable, CustomStringConvertib
             "\(table) is still kept for a rollback;"
                 + " rebuild \(table.projection) --drop-previous drops it"
         case .noPrevious(let projection): "\(projection) has no previous table"
-        case .staysBehind(let table, let tenant, let reason):
+        case .remainsBehind(let table, let tenant, let reason):
             "\(table) of tenant \(tenant) does not reach the position of the other table:"
                 + " \(reason)"
         case .unfoldable(let tenant, let damage):

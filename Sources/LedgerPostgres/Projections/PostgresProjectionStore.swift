@@ -6,9 +6,9 @@ struct PostgresProjectionStore: ProjectionStore {
     private let session: Postgres.Session
     private let disclosures: DisclosureReader
     private let recent: RecentEvents
-    private let cache = StandingCache()
+    private let cache = AccountStateCache()
     /// The checkpoints that the open transaction has locked.
-    private let held = HeldMarks()
+    private let held = LockedMarkers()
 
     /// Creates a store over a session that has no other user; positions found in `recent` are not read from
     /// the log.
@@ -20,7 +20,7 @@ struct PostgresProjectionStore: ProjectionStore {
 
     func backlogs(of projections: Set<ProjectionName>) async throws -> [ProjectionBacklog] {
         try await session.step { connection in
-            try Self.explaining { () throws(PostgresError) in
+            try Self.mappingErrors { () throws(PostgresError) in
                 try Checkpoints.backlogs(of: projections, on: connection)
             }
         }
@@ -32,7 +32,7 @@ struct PostgresProjectionStore: ProjectionStore {
         if let page = recent.page(of: tenant, from: from, limit: limit) { return page }
         let disclosures = disclosures
         return try await session.step { connection in
-            try Self.explaining { () throws(PostgresError) in
+            try Self.mappingErrors { () throws(PostgresError) in
                 try LogPage.read(
                     from: from, in: tenant, limit: limit, disclosures: disclosures,
                     on: connection)
@@ -44,7 +44,7 @@ struct PostgresProjectionStore: ProjectionStore {
         _ tables: [ProjectionTable], of tenant: TenantID, for events: ArraySlice<DisclosedEvent>
     ) async throws -> [HeldCheckpoint] {
         try await session.step { connection in
-            try Self.explaining { () throws(PostgresError) in
+            try Self.mappingErrors { () throws(PostgresError) in
                 try self.open(tables, of: tenant, for: events, on: connection)
             }
         }
@@ -56,7 +56,7 @@ struct PostgresProjectionStore: ProjectionStore {
             guard connection.isInTransaction else {
                 throw PostgresError.connectionLost("the transaction was lost")
             }
-            try Self.explaining { () throws(PostgresError) in
+            try Self.mappingErrors { () throws(PostgresError) in
                 try self.commit(steps, of: tenant, on: connection)
             }
         }
@@ -76,13 +76,13 @@ struct PostgresProjectionStore: ProjectionStore {
         for events: ArraySlice<DisclosedEvent>, on connection: Connection
     ) throws(PostgresError) -> [HeldCheckpoint] {
         var calls = [Call(.begin), Checkpoints.call(tables, of: tenant, .skip)]
-        var loads: [StandingLoad] = []
+        var loads: [AccountStateLoad] = []
         // A lane folds some of the projections; keys needed only by others are not collected.
         let audits = tables.filter { $0.projection == .accountAudit }
         if !audits.isEmpty {
             let touched = TouchedAccounts(events)
             for table in audits {
-                var load = StandingLoad(table, of: tenant, touched: touched, cache: cache)
+                var load = AccountStateLoad(table, of: tenant, touched: touched, cache: cache)
                 load.firstResult = calls.count
                 calls += load.calls
                 loads.append(load)
@@ -107,12 +107,13 @@ struct PostgresProjectionStore: ProjectionStore {
             return []
         }
         var found: [HeldCheckpoint] = []
-        var marks: [ProjectionTable: StandingCache.Mark] = [:]
+        var markers: [ProjectionTable: AccountStateCache.Marker] = [:]
         for checkpoint in try Checkpoints.checkpoints(results[1], of: tables) {
-            marks[checkpoint.table] = checkpoint.mark
-            var standings: [AccountID: AccountAuditFold.Standing] = [:]
+            markers[checkpoint.table] = checkpoint.marker
+            var historyStates: [AccountID: AccountAuditFold.HistoryState] = [:]
             if let load = loads.first(where: { $0.table == checkpoint.table }) {
-                standings = try load.standings(results, held: checkpoint.mark, on: connection)
+                historyStates = try load.historyStates(
+                    results, held: checkpoint.marker, on: connection)
             }
             var conflicts: [Conflict] = []
             if let place = conflictLoads[checkpoint.table] {
@@ -124,9 +125,9 @@ struct PostgresProjectionStore: ProjectionStore {
                 HeldCheckpoint(
                     table: checkpoint.table, position: checkpoint.position,
                     version: checkpoint.version, failure: checkpoint.failure,
-                    standings: standings, conflicts: conflicts))
+                    historyStates: historyStates, conflicts: conflicts))
         }
-        held.set(marks)
+        held.set(markers)
         if found.isEmpty { connection.rollBack() }
         return found
     }
@@ -157,23 +158,23 @@ struct PostgresProjectionStore: ProjectionStore {
                 step.table.projection == .accountAudit
             else { continue }
             cache.take(
-                added, of: tenant, in: step.table, from: held.mark(of: step.table),
-                to: try Checkpoints.mark(moved, of: step))
+                added, of: tenant, in: step.table, from: held.marker(of: step.table),
+                to: try Checkpoints.marker(moved, of: step))
         }
     }
 
     /// Maps database errors to projection errors by how they are handled.
-    private static func explaining<Value>(
+    private static func mappingErrors<Value>(
         _ body: () throws(PostgresError) -> Value
     ) throws -> Value {
         do throws(PostgresError) {
             return try body()
         } catch {
             switch WriteFault(error) {
-            case .ofThePage(let reason): throw ProjectionRefusal(reason: reason)
-            case .ofTheDatabase(.server(let refusal)):
+            case .pageRefused(let reason): throw ProjectionRefusal(reason: reason)
+            case .databaseFailed(.server(let refusal)):
                 throw ProjectionDelay(reason: refusal.description)
-            case .ofTheDatabase(let error): throw error
+            case .databaseFailed(let error): throw error
             }
         }
     }

@@ -42,7 +42,7 @@ package enum ProjectionName: String, Sendable, CaseIterable, CustomStringConvert
 
     /// Returns the statement that keeps ANALYZE from storing values of the personal columns in its
     /// statistics.
-    func forgetting(in table: String) -> String {
+    func withoutStatistics(in table: String) -> String {
         guard !personalColumns.isEmpty else { return "" }
         return "ALTER TABLE \(table) "
             + personalColumns.map { "ALTER \($0) SET STATISTICS 0" }.joined(separator: ", ")
@@ -76,7 +76,7 @@ package struct ProjectionTable: Hashable, Sendable, CustomStringConvertible {
     /// Folds events onto the table's state: the accounts they touch, or the conflicts they can change.
     func fold(
         _ events: ArraySlice<DisclosedEvent>,
-        onto standings: [AccountID: AccountAuditFold.Standing], conflicts: [Conflict] = []
+        onto historyStates: [AccountID: AccountAuditFold.HistoryState], conflicts: [Conflict] = []
     ) -> FoldedRows {
         switch projection {
         case .userProviders:
@@ -85,7 +85,7 @@ package struct ProjectionTable: Hashable, Sendable, CustomStringConvertible {
             return FoldedRows(rows: .userProviders(fold.steps), fault: fault)
         case .accountAudit:
             var fold = AccountAuditFold()
-            fold.standings = standings
+            fold.historyStates = historyStates
             let fault = Self.apply(events) { event throws(LogDamage) in try fold.apply(event) }
             return FoldedRows(rows: .accountAudit(fold.rows), fault: fault)
         case .conflicts:

@@ -140,7 +140,7 @@ package struct ProjectionFolder: Sendable {
             ?? (page.damage != nil && held.position == page.end)
         guard isInGuess else { return nil }
         let folded = held.table.fold(
-            events, onto: held.standings, conflicts: held.conflicts)
+            events, onto: held.historyStates, conflicts: held.conflicts)
         let reached = events.last?.position.next ?? held.position
         let fault = folded.fault ?? (reached == page.end ? page.damage : nil)
         return ProjectionStep(

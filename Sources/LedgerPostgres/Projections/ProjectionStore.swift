@@ -67,20 +67,20 @@ package struct HeldCheckpoint: Sendable {
     package let version: Int32
     package let failure: String?
     /// For `account_audit`: the accounts that the events touch and that already have rows.
-    package let standings: [AccountID: AccountAuditFold.Standing]
+    package let historyStates: [AccountID: AccountAuditFold.HistoryState]
     /// For `conflicts`: those that the events can change.
     package let conflicts: [Conflict]
 
     /// Creates a locked checkpoint.
     package init(
         table: ProjectionTable, position: LogPosition, version: Int32, failure: String?,
-        standings: [AccountID: AccountAuditFold.Standing], conflicts: [Conflict] = []
+        historyStates: [AccountID: AccountAuditFold.HistoryState], conflicts: [Conflict] = []
     ) {
         self.table = table
         self.position = position
         self.version = version
         self.failure = failure
-        self.standings = standings
+        self.historyStates = historyStates
         self.conflicts = conflicts
     }
 }

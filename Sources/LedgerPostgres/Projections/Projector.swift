@@ -79,8 +79,8 @@ package final class Projector: Sendable {
     /// Starts a round even while commits gather; never blocks.
     ///
     /// To be called for a request that waits for an event that is not folded yet.
-    package func hurry() {
-        first.hurry()
+    package func wakeUrgently() {
+        first.wakeUrgently()
     }
 
     /// Whether the loop that requests wait for ran within a time; an outage of the database does not stop it.

@@ -14,7 +14,7 @@ package struct ProjectorConfiguration: Sendable {
     /// The pause for `conflicts`, which no request waits for; shorter than what ``RecentEvents`` covers.
     package var conflictsPause = Duration.milliseconds(200)
     /// The minimum time between two rounds while a request waits.
-    package var hurriedPause = Duration.milliseconds(2)
+    package var urgentPause = Duration.milliseconds(2)
 
     /// Creates a configuration with the default limits.
     package init(url: String) {

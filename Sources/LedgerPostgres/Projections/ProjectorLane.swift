@@ -13,7 +13,8 @@ final class ProjectorLane: Sendable {
     /// folded again. Every statement looks up few keys, and the planner must not choose a scan for that while
     /// tables are young.
     static let settings =
-        ConnectionSettings.repeatable + ConnectionSettings.limits(idle: 2, lock: 2, statement: 10)
+        ConnectionSettings.asynchronousCommit
+        + ConnectionSettings.limits(idle: 2, lock: 2, statement: 10)
         + ConnectionSettings.lookups
 
     private let configuration: ProjectorConfiguration
@@ -37,7 +38,7 @@ final class ProjectorLane: Sendable {
         self.pause = pause
         self.onFault = onFault
         session = Postgres.Session(
-            url: configuration.url, applicationName: HolderName.projector.rawValue,
+            url: configuration.url, applicationName: LockHolderName.projector.rawValue,
             statementDeadline: .seconds(11)
         ) {
             // The new connection may reach another database, after a failover or a restore, which may lack
@@ -87,7 +88,7 @@ final class ProjectorLane: Sendable {
     }
 
     /// Starts a round even while commits gather; never blocks.
-    func hurry() {
+    func wakeUrgently() {
         urgency.raise()
         signal.raise()
     }
@@ -119,8 +120,8 @@ final class ProjectorLane: Sendable {
     /// The wait is as long as the last round when that was longer: each of a hundred busy tenants has its own
     /// transaction, which then holds more of its events.
     private func gather(for pause: Duration) async {
-        _ = try? await Task.sleep(for: configuration.hurriedPause)
-        await urgency.wait(atMost: pause - configuration.hurriedPause)
+        _ = try? await Task.sleep(for: configuration.urgentPause)
+        await urgency.wait(atMost: pause - configuration.urgentPause)
     }
 
     /// Returns the wait after the next failure.

@@ -36,7 +36,7 @@ struct RefoldTable {
         """
         CREATE TEMPORARY TABLE IF NOT EXISTS \(name) (LIKE \(live) INCLUDING DEFAULTS);
         TRUNCATE \(name);
-        \(projection.forgetting(in: name));
+        \(projection.withoutStatistics(in: name));
         """
     }
 

@@ -47,12 +47,12 @@ struct TableComparison: Sendable {
         let new = new
         let settled = settled
         let found = try connection.transaction(Self.begin) {
-            let places = try TableExchange.places(old, new, on: connection)
+            let positions = try TableExchange.positions(old, new, on: connection)
                 .filter { !settled.contains($0.tenant) }
-            let comparable = places.filter { $0.isComparable }
+            let comparable = positions.filter { $0.isComparable }
             var found = Found()
-            for place in places where !place.isComparable {
-                if place.isPastComparison {
+            for place in positions where !place.isComparable {
+                if place.skipsComparison {
                     found.past.append(place.tenant)
                 } else {
                     found.apart.append(place.tenant)

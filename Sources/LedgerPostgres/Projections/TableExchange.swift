@@ -35,30 +35,30 @@ enum TableExchange {
         """)
 
     /// Returns the positions of two tables for each tenant.
-    static func places(
+    static func positions(
         _ old: ProjectionTable, _ new: ProjectionTable, on connection: Connection
-    ) throws(PostgresError) -> [TablePlace] {
+    ) throws(PostgresError) -> [TablePositions] {
         let result = try connection.query(standings, keys(old, new))
-        var places: [TablePlace] = []
+        var positions: [TablePositions] = []
         for row in 0..<result.rowCount {
             guard let tenant = TenantID(try result.text(row, 0)) else { continue }
-            places.append(
-                TablePlace(
+            positions.append(
+                TablePositions(
                     tenant: tenant, old: LogPosition(try result.int8(row, 1)),
                     oldFailure: try result.optionalText(row, 2),
                     new: LogPosition(try result.int8(row, 3)),
                     newFailure: try result.optionalText(row, 4)))
         }
-        return places
+        return positions
     }
 
     /// Returns what prevents the new table from being served, permanent reasons first; nil when it is within
     /// a page.
     static func lag(
         _ old: ProjectionTable, _ new: ProjectionTable, on connection: Connection
-    ) throws(PostgresError) -> TablePlace.Lag? {
-        let lags = try places(old, new, on: connection).compactMap { $0.lag }
-        return lags.first { $0.isFinal } ?? lags.first
+    ) throws(PostgresError) -> TablePositions.Lag? {
+        let lags = try positions(old, new, on: connection).compactMap { $0.lag }
+        return lags.first { $0.isPermanent } ?? lags.first
     }
 
     /// The outcome of an attempt to exchange.
@@ -85,8 +85,10 @@ enum TableExchange {
                 _ = try connection.pipeline([
                     Call(holdTables, [.text(view)]), Call(hold, keys(old, new)),
                 ])
-                let isFit = try places(old, new, on: connection).allSatisfy { $0.isFit }
-                guard isFit else { return .behind }
+                let canReplace = try positions(old, new, on: connection).allSatisfy {
+                    $0.canReplace
+                }
+                guard canReplace else { return .behind }
                 let columns = try connection.query(columns, [.text(view)]).text(0, 0)
                 try connection.execute(
                     """

@@ -8,7 +8,7 @@ import TransparencyLog
 /// Unsigned rows are skipped. A login that may add rows can add larger ones, but sign none.
 enum NewestCheckpoint {
     /// The number of unsigned rows after which the search is abandoned.
-    static let strayMax = 10_000
+    static let unsignedMax = 10_000
     /// The number of rows per origin in the first read: nearly always the first one is signed.
     private static let fewRows = 8
     private static let pageRows = 500
@@ -64,15 +64,15 @@ enum NewestCheckpoint {
         let verifiers = try CheckpointRows.verifiers(keys)
         var rest = try CheckpointRows.checkpoints(few)[...]
         guard let first = rest.first else { return nil }
-        var strayCount = 0
+        var unsignedCount = 0
         while let origin = rest.first?.origin {
             var page = Array(rest.prefix { isExactly($0.origin, origin) })
             rest = rest.dropFirst(page.count)
             var isWhole = page.count < fewRows
             while true {
                 if let signed = page.first(where: { $0.fault(verifiers) == nil }) { return signed }
-                strayCount += page.count
-                guard !isWhole, strayCount < strayMax, let last = page.last else { break }
+                unsignedCount += page.count
+                guard !isWhole, unsignedCount < unsignedMax, let last = page.last else { break }
                 let more = try connection.query(
                     below, [.text(tenant.description), .text(origin), .int8(last.size)])
                 page = try CheckpointRows.checkpoints(more)

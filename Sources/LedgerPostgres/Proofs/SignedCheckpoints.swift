@@ -7,7 +7,7 @@ struct SignedCheckpoints {
     /// A page of checkpoints, with the number of unsigned rows omitted between them.
     struct Page {
         var signed: [SignedCheckpoint] = []
-        var strayCount = 0
+        var unsignedCount = 0
     }
 
     /// The minimum number of rows read at once.
@@ -47,15 +47,15 @@ struct SignedCheckpoints {
                             "the checkpoint of size \(row.size) of tenant \(tenant) is signed with"
                             + " another root than in its row")
                 }
-                page.strayCount += 1
+                page.unsignedCount += 1
             }
             guard page.signed.count < limit, rows.count >= rowsMax, let last = rows.last,
                 last.size < sizes.upperBound
             else { break }
-            guard page.strayCount < NewestCheckpoint.strayMax else {
+            guard page.unsignedCount < NewestCheckpoint.unsignedMax else {
                 throw ProofDamage(
                     what:
-                        "\(page.strayCount) checkpoints of tenant \(tenant) up to size \(last.size) are"
+                        "\(page.unsignedCount) checkpoints of tenant \(tenant) up to size \(last.size) are"
                         + " unsigned")
             }
             first = last.size + 1

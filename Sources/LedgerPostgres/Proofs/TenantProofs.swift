@@ -22,7 +22,7 @@ struct TenantProofs {
     func inclusion(
         of position: LogPosition, size: Int64?
     ) throws(ProofFailure) -> ProvedInclusion {
-        let size = try orLatest(size)
+        let size = try sizeOrLatest(size)
         guard isPossible(size) else { throw .refused(.sizeNotSigned(size)) }
         let isInside = position.value >= 0 && position.value < size
         let indexes =
@@ -60,7 +60,7 @@ struct TenantProofs {
     func consistency(
         from old: Int64, to size: Int64?
     ) throws(ProofFailure) -> ProvedConsistency {
-        let size = try orLatest(size)
+        let size = try sizeOrLatest(size)
         guard isPossible(old) else { throw .refused(.sizeNotSigned(old)) }
         guard isPossible(size) else { throw .refused(.sizeNotSigned(size)) }
         let indexes = plan { () throws(ProofFault) in
@@ -75,15 +75,15 @@ struct TenantProofs {
             NodeRows.call(at: indexes.indexes, of: tenant),
             CheckpointRows.keysCall(of: tenant),
         ])
-        let olds = try checkpoints(results[0], size: old, keys: results[3])
-        let news = try checkpoints(results[1], size: size, keys: results[3])
+        let oldCheckpoints = try checkpoints(results[0], size: old, keys: results[3])
+        let newCheckpoints = try checkpoints(results[1], size: size, keys: results[3])
         guard let nodes = try nodes(results[2]) else {
             throw try damage(
-                "hashes of tenant \(tenant) below size \(size) are missing", among: news)
+                "hashes of tenant \(tenant) below size \(size) are missing", among: newCheckpoints)
         }
         let proof = ConsistencyProof(old: old, size: size, path: indexes.path(nodes))
-        for new in news {
-            for old in olds
+        for new in newCheckpoints {
+            for old in oldCheckpoints
             where verifies({ () throws(ProofFault) in
                 try proof.verify(oldRoot: TreeHash(old.root), root: TreeHash(new.root))
             }) {
@@ -92,14 +92,14 @@ struct TenantProofs {
         }
         throw try damage(
             "the hashes of tenant \(tenant) do not lead from size \(old) to size \(size)",
-            among: news)
+            among: newCheckpoints)
     }
 
     private func isPossible(_ size: Int64) -> Bool {
         (1...StoredHashIndex.leavesMax).contains(size)
     }
 
-    private func orLatest(_ size: Int64?) throws(ProofFailure) -> Int64 {
+    private func sizeOrLatest(_ size: Int64?) throws(ProofFailure) -> Int64 {
         if let size { return size }
         return try latest().size
     }

@@ -3,21 +3,21 @@ import Synchronization
 
 /// The forged events already reported, so that repeated reads do not flood the log.
 final class ForgeryAlarms: Sendable {
-    private struct Place: Hashable {
+    private struct ForgedEvent: Hashable {
         let tenant: TenantID
         let position: LogPosition
     }
 
     /// The maximum number of positions kept; beyond it each may be reported once more.
-    private static let placesMax = 1_000
+    private static let eventsMax = 1_000
 
-    private let places = Mutex<Set<Place>>([])
+    private let events = Mutex<Set<ForgedEvent>>([])
 
     /// Returns whether a position has not been reported yet, and records it.
     func isNew(_ damage: LogDamage, of tenant: TenantID) -> Bool {
-        places.withLock { places in
-            if places.count >= Self.placesMax { places = [] }
-            return places.insert(Place(tenant: tenant, position: damage.position)).inserted
+        events.withLock { events in
+            if events.count >= Self.eventsMax { events = [] }
+            return events.insert(ForgedEvent(tenant: tenant, position: damage.position)).inserted
         }
     }
 }

@@ -35,14 +35,14 @@ struct LogMACs {
     /// - Parameters:
     ///   - head: The row's content.
     ///   - stored: The row's code; nil if no server of this release has written it.
-    ///   - isMarked: Whether the log says that it is protected, and the head does not.
+    ///   - logSaysProtected: Whether the log says that it is protected, and the head does not.
     /// - Throws: `BatchFault.damaged` if no holder of the key has written the row, it was written
     ///   before the log was protected, or it has no protection and every log must have it.
     mutating func load(
-        _ head: Head, stored: [UInt8]?, isMarked: Bool
+        _ head: Head, stored: [UInt8]?, logSaysProtected: Bool
     ) throws(BatchFault) {
         let isNew = head.nextPosition.value == 0 && head.log == nil
-        guard !isMarked,
+        guard !logSaysProtected,
             isNew || keys.allowsUnprotected || (stored != nil && head.protectedFrom != nil)
         else { throw .damaged("ledger_head.mac of tenant \(tenant)") }
         if let stored {

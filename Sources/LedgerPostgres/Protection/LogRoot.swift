@@ -31,7 +31,7 @@ package enum LogRoot {
         let found = try connection.query(head, [name])
         guard found.rowCount == 1 else { throw PostgresError.unexpectedResult("no head") }
         let size = try found.int8(0, 0)
-        let marks = try LogMarks.read(of: tenant, keys: keys, on: connection)
+        let protection = try LogProtection.read(of: tenant, keys: keys, on: connection)
         var tree = CompactRange()
         while tree.size < size {
             let limit = min(Int64(LogReader.pageMax), size - tree.size)
@@ -40,7 +40,7 @@ package enum LogRoot {
                 let position = LogPosition(tree.size)
                 guard try rows.int8(row, 0) == tree.size else { break }
                 let entry = try rows.bytes(row, 1)
-                try marks.check(
+                try protection.check(
                     try rows.optionalBytes(row, 2), at: position, leaf: leafHash(entry))
                 _ = tree.append(TreeHash.leaf(entry))
             }

@@ -13,11 +13,11 @@ package final class MACKeys: Sendable {
     private let content: Mutex<Content>
     private let onUnknown = Mutex<(@Sendable () -> Void)?>(nil)
     /// The times of failed requests for unknown keys.
-    private let missed = Mutex<[MACKey.ID: ContinuousClock.Instant]>([:])
+    private let unknownRequests = Mutex<[MACKey.ID: ContinuousClock.Instant]>([:])
 
     /// The time for which an unknown key is not requested again.
-    private static let missedFor = Duration.seconds(1)
-    private static let missedMax = 1_000
+    private static let unknownLifetime = Duration.seconds(1)
+    private static let unknownMax = 1_000
 
     /// Creates a collection of keys.
     ///
@@ -64,19 +64,19 @@ package final class MACKeys: Sendable {
     /// Returns the key with an id; nil if the directory does not have it.
     func key(_ id: MACKey.ID) -> MACKey? {
         if let key = content.withLock({ $0.keys[id] }) { return key }
-        guard let onUnknown = onUnknown.withLock(\.self), isWorthAsking(for: id) else { return nil }
+        guard let onUnknown = onUnknown.withLock(\.self), mayRequest(for: id) else { return nil }
         onUnknown()
         if let key = content.withLock({ $0.keys[id] }) { return key }
-        missed.withLock { missed in
-            if missed.count >= Self.missedMax { missed = [:] }
-            missed[id] = .now
+        unknownRequests.withLock { unknownRequests in
+            if unknownRequests.count >= Self.unknownMax { unknownRequests = [:] }
+            unknownRequests[id] = .now
         }
         return nil
     }
 
-    private func isWorthAsking(for id: MACKey.ID) -> Bool {
-        missed.withLock { missed in
-            missed[id].map { ContinuousClock.now - $0 >= Self.missedFor } ?? true
+    private func mayRequest(for id: MACKey.ID) -> Bool {
+        unknownRequests.withLock { unknownRequests in
+            unknownRequests[id].map { ContinuousClock.now - $0 >= Self.unknownLifetime } ?? true
         }
     }
 

@@ -16,13 +16,13 @@ package struct RowProtection: Sendable {
         /// The number of rows that got a code.
         package fileprivate(set) var rowCount: Int64 = 0
         /// The state of the log when it was verified; nil if the verification failed.
-        package fileprivate(set) var standing: Standing?
+        package fileprivate(set) var verifiedState: VerifiedState?
         /// Some of the rows without a code of the key in use; empty if all have one.
         package fileprivate(set) var lacking: [String] = []
     }
 
     /// The state of a log in the snapshot in which it was verified.
-    package struct Standing: Sendable {
+    package struct VerifiedState: Sendable {
         /// The key that authenticates new events.
         package let key: MACKey.ID
         /// The position from which every event has a code; nil while nothing in the log says so.
@@ -81,16 +81,16 @@ package struct RowProtection: Sendable {
             let done = Done()
             let report = try await verifier.run(tenant: tenant, progress: progress) {
                 tenant, snapshot in
-                let standing = try self.standing(of: tenant, in: snapshot)
-                let rows = try self.write(of: tenant, key: standing.key, in: snapshot)
-                done.value.withLock { $0 = (standing: standing, rows: rows) }
+                let verifiedState = try self.verifiedState(of: tenant, in: snapshot)
+                let rows = try self.write(of: tenant, key: verifiedState.key, in: snapshot)
+                done.value.withLock { $0 = (verifiedState: verifiedState, rows: rows) }
             }
             var outcome = Outcome(report: report)
             guard report.holds, let held = done.value.withLock(\.self) else { return outcome }
             rowCount += held.rows
             outcome.rowCount = rowCount
-            outcome.standing = held.standing
-            outcome.lacking = try await lacking(held.standing.key, of: tenant)
+            outcome.verifiedState = held.verifiedState
+            outcome.lacking = try await lacking(held.verifiedState.key, of: tenant)
             if outcome.lacking.isEmpty || round == Self.roundsMax { return outcome }
         }
     }
@@ -116,8 +116,8 @@ package struct RowProtection: Sendable {
     /// - Throws: `LogDamage` for the first one that no server has appended.
     package func checkEvents(of tenant: TenantID, from size: Int64) async throws {
         try await session.run { [keys] connection in
-            let marks = try LogMarks.read(of: tenant, keys: keys, on: connection)
-            guard marks.protectedFrom == LogPosition(size) else {
+            let protection = try LogProtection.read(of: tenant, keys: keys, on: connection)
+            guard protection.protectedFrom == LogPosition(size) else {
                 throw LogDamage(
                     position: LogPosition(size), fault: "nothing says that the log is protected")
             }
@@ -129,7 +129,7 @@ package struct RowProtection: Sendable {
                     guard try page.int8(row, 0) == next else {
                         throw LogDamage(position: LogPosition(next), fault: "the event is missing")
                     }
-                    try marks.check(
+                    try protection.check(
                         try page.optionalBytes(row, 2), at: LogPosition(next),
                         leaf: leafHash(try page.bytes(row, 1)))
                     next += 1
@@ -144,15 +144,16 @@ package struct RowProtection: Sendable {
         await session.close()
     }
 
-    private func standing(of tenant: TenantID, in snapshot: Connection) throws -> Standing {
-        let marked = try LogMarks.read(of: tenant, keys: keys, on: snapshot).protectedFrom
+    private func verifiedState(of tenant: TenantID, in snapshot: Connection) throws -> VerifiedState
+    {
+        let marked = try LogProtection.read(of: tenant, keys: keys, on: snapshot).protectedFrom
         let head = try snapshot.query(Self.head, [.text(tenant.description)])
         let used = try head.rowCount == 1 ? head.optionalBytes(0, 0).flatMap { MAC($0)?.key } : nil
         guard let key = used ?? keys.current?.id else {
             throw LogDamage(
                 position: LogPosition(0), fault: "no MAC key is at hand", lacksKey: true)
         }
-        return Standing(
+        return VerifiedState(
             key: key, protectedFrom: marked,
             prefix: marked == nil
                 ? try LogRoot.read(of: tenant, keys: keys, on: snapshot).prefix : nil)
@@ -194,13 +195,13 @@ package struct RowProtection: Sendable {
             table.writing,
             [
                 .texts(rows.map(\.version.place)), .texts(rows.map(\.version.writer)),
-                .byteses(rows.map { key.code(of: $0.message).bytes }),
+                .byteArrays(rows.map { key.code(of: $0.message).bytes }),
             ])
         return Int64(written.rowsAffected)
     }
 
     private final class Done: Sendable {
-        let value = Mutex<(standing: Standing, rows: Int64)?>(nil)
+        let value = Mutex<(verifiedState: VerifiedState, rows: Int64)?>(nil)
     }
 }
 

@@ -25,7 +25,7 @@ package final class AccountReads: AccountReader {
     /// The maximum number of reads in one query.
     private static let batchLimit = 256
     /// The largest batch of reads that is answered before the next query starts.
-    private static let deliveredInPlaceMax = 2
+    private static let inlineDeliveryMax = 2
     /// The maximum wait for the projection; part of the limit on the wait before a read starts.
     private static let patience = Duration.seconds(3)
     /// The interval between retries of a read that waits for the projection, if no signal arrives
@@ -111,10 +111,10 @@ package final class AccountReads: AccountReader {
     }
 
     private func answer(
-        _ sifted: BatchQueue<Pending>.Sifted, _ deliveries: inout DiscardingTaskGroup
+        _ dequeued: BatchQueue<Pending>.Dequeued, _ deliveries: inout DiscardingTaskGroup
     ) async {
-        fail(sifted.late, with: .overloaded, because: "they waited too long")
-        let batch = sifted.batch
+        fail(dequeued.late, with: .overloaded, because: "they waited too long")
+        let batch = dequeued.batch
         guard !batch.isEmpty else { return }
         let answers: [Answer]
         do {
@@ -122,9 +122,9 @@ package final class AccountReads: AccountReader {
                 try AccountQuery.answers(to: batch.map(\.element), behind: fence, on: $0)
             }
         } catch {
-            return fail(batch, with: .unavailable, because: SchemaFence.news(of: error))
+            return fail(batch, with: .unavailable, because: SchemaFence.logText(of: error))
         }
-        guard batch.count > Self.deliveredInPlaceMax else { return deliver(answers, to: batch) }
+        guard batch.count > Self.inlineDeliveryMax else { return deliver(answers, to: batch) }
         // The next query need not wait until all clients have their answers.
         deliveries.addTask(executorPreference: delivery) { self.deliver(answers, to: batch) }
     }

@@ -20,7 +20,7 @@ package struct EventReads: EventReader {
         ORDER BY position LIMIT $5
         """)
 
-    private static let oneOfTime = Statement(
+    private static let eventByTime = Statement(
         "event_by_time",
         """
         SELECT position, entry, mac FROM events
@@ -90,7 +90,7 @@ package struct EventReads: EventReader {
         } catch is LogDamage {
             throw .internalFailure
         } catch {
-            if let reason = SchemaFence.news(of: error) {
+            if let reason = SchemaFence.logText(of: error) {
                 onFault("reading events failed: \(reason)")
             }
             throw .unavailable
@@ -170,7 +170,7 @@ package struct EventReads: EventReader {
         let end = try TimeSearch.events.first(
             notBefore: time + 1_000, in: tenant, on: connection)
         return try connection.query(
-            oneOfTime,
+            eventByTime,
             [.text(tenant.description), .int8(start), .int8(end), .uuid(id.bits)])
     }
 
@@ -188,7 +188,7 @@ package struct EventReads: EventReader {
             Self.page,
             [
                 name, .int8(window.start), .int8(window.end),
-                .byteses(query.pieces.map { Array($0.utf8) }), .int8(Int64(query.limit)),
+                .byteArrays(query.pieces.map { Array($0.utf8) }), .int8(Int64(query.limit)),
             ])
         let (found, forgery) = try authentic(rows, in: tenant, on: connection)
         let end = forgery?.position.value ?? .max
@@ -213,16 +213,17 @@ package struct EventReads: EventReader {
     private func authentic(
         _ rows: QueryResult, in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> (found: [FoundRow], forgery: LogDamage?) {
-        let marks =
+        let protection =
             rows.rowCount == 0
-            ? nil : try LogMarks.read(of: tenant, checkingWith: disclosures.macs, on: connection)
+            ? nil
+            : try LogProtection.read(of: tenant, checkingWith: disclosures.macs, on: connection)
         var found: [FoundRow] = []
         var forgery: LogDamage?
         for row in 0..<rows.rowCount {
             let (position, entry) = (try rows.int8(row, 0), try rows.bytes(row, 1))
             let mac = try rows.optionalBytes(row, 2)
             do throws(LogDamage) {
-                try marks?.check(mac, at: LogPosition(position), leaf: leafHash(entry))
+                try protection?.check(mac, at: LogPosition(position), leaf: leafHash(entry))
                 found.append(FoundRow(position: position, entry: entry))
             } catch {
                 forgery = forgery ?? error
@@ -256,8 +257,8 @@ package struct EventReads: EventReader {
                 disclosing: isDisclosing
                     ? { event in
                         let values = try opened.open(event)
-                        let isMeant = account.map { $0 == event.accounts.first?.id } ?? true
-                        return isMeant ? values : DisclosedValues()
+                        let mayDisclose = account.map { $0 == event.accounts.first?.id } ?? true
+                        return mayDisclose ? values : DisclosedValues()
                     } : nil)
         }
     }

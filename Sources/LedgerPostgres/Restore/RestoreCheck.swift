@@ -23,11 +23,11 @@ package struct RestoreCheck {
         WHERE tenant_id = $1 AND type = 'LedgerRestored' ORDER BY position DESC
         """)
 
-    private static let wasSealed = Statement(
+    private static let hasSealerKeys = Statement(
         "restore_was_sealed",
         "SELECT EXISTS (SELECT FROM checkpoint_keys WHERE tenant_id = $1)")
 
-    private static let goodKeys = Statement(
+    private static let acceptedKeys = Statement(
         "restore_good_keys",
         """
         SELECT key_id, label FROM api_keys
@@ -61,7 +61,7 @@ package struct RestoreCheck {
     ///   `PostgresError`.
     package func run(on connection: Connection) throws -> RestoreReport {
         try connection.transaction(Self.begin) {
-            let sealed = try connection.query(Self.wasSealed, [.text(tenant.description)])
+            let sealed = try connection.query(Self.hasSealerKeys, [.text(tenant.description)])
             try directory.expectRecord(of: tenant, wasSealed: try sealed.bool(0, 0))
             return try report(on: connection)
         }
@@ -78,7 +78,7 @@ package struct RestoreCheck {
         var recordedAt: LogPosition?
         if let signed {
             loss = try self.loss(signed.checkpoint, size: size, on: connection)
-            if loss == nil, try hasStrays(on: connection) { loss = .name }
+            if loss == nil, try hasUnsigned(on: connection) { loss = .name }
             if loss != nil {
                 recordedAt = try recorded(signed.checkpoint, origin: next, on: connection)
             }
@@ -89,7 +89,7 @@ package struct RestoreCheck {
                 signed = former
                 next = number
                 loss = try self.loss(former.checkpoint, size: size, on: connection) ?? .statement
-            } else if try hasStrays(on: connection) {
+            } else if try hasUnsigned(on: connection) {
                 signed = former
                 loss = .name
                 recordedAt = try recorded(former.checkpoint, origin: next, on: connection)
@@ -98,13 +98,13 @@ package struct RestoreCheck {
         return RestoreReport(
             tenant: tenant, size: size, signed: signed, nextOrigin: next, loss: loss,
             recordedAt: recordedAt, returned: try returned(erasures, on: connection),
-            erasureCount: erasures.count, goodKeys: try goodKeys(on: connection))
+            erasureCount: erasures.count, acceptedKeys: try acceptedKeys(on: connection))
     }
 
-    private func goodKeys(on connection: Connection) throws -> [RestoreReport.GoodKey] {
-        let result = try connection.query(Self.goodKeys, [.text(tenant.description)])
+    private func acceptedKeys(on connection: Connection) throws -> [RestoreReport.AcceptedKey] {
+        let result = try connection.query(Self.acceptedKeys, [.text(tenant.description)])
         return try (0..<result.rowCount).map { row in
-            RestoreReport.GoodKey(
+            RestoreReport.AcceptedKey(
                 id: APIKeyID(bits: try result.uuid(row, 0)), label: try result.text(row, 1))
         }
     }
@@ -117,16 +117,16 @@ package struct RestoreCheck {
     }
 
     /// Checks for checkpoints under the log's current name that its keys have not signed.
-    private func hasStrays(on connection: Connection) throws -> Bool {
-        let standing = try directory.standing(of: tenant, mayBegin: false)
+    private func hasUnsigned(on connection: Connection) throws -> Bool {
+        let logState = try directory.logState(of: tenant, mayBegin: false)
         let checkpoints = SignedCheckpoints(
-            tenant: tenant, verifiers: standing.verifiers, connection: connection)
+            tenant: tenant, verifiers: logState.verifiers, connection: connection)
         var first: Int64 = 1
         do {
             while true {
                 let page = try checkpoints.page(
-                    sizes: first...(.max), limit: ProofReads.pageMax, origin: standing.origin)
-                if page.strayCount > 0 { return true }
+                    sizes: first...(.max), limit: ProofReads.pageMax, origin: logState.origin)
+                if page.unsignedCount > 0 { return true }
                 guard page.signed.count >= ProofReads.pageMax, let last = page.signed.last,
                     last.size < .max
                 else { return false }
@@ -176,13 +176,13 @@ package struct RestoreCheck {
     /// Returns the erased accounts that are live in the database.
     private func returned(
         _ erasures: [SeenErasure], on connection: Connection
-    ) throws -> [RestoreReport.Returned] {
+    ) throws -> [RestoreReport.ReturnedAccount] {
         var erasedAt: [AccountID: Timestamp] = [:]
         for erasure in erasures {
             erasedAt[erasure.account] = erasedAt[erasure.account] ?? erasure.recordedAt
         }
         let accounts = erasedAt.keys.sorted()
-        var returned: [RestoreReport.Returned] = []
+        var returned: [RestoreReport.ReturnedAccount] = []
         for start in stride(from: 0, to: accounts.count, by: Self.accountsMax) {
             let result = try connection.query(
                 Self.living,
@@ -195,7 +195,7 @@ package struct RestoreCheck {
                 guard let time = erasedAt[account] else { continue }
                 let holds = try result.uuidArray(row, 1).map { HoldID(bits: $0) }
                 returned.append(
-                    RestoreReport.Returned(
+                    RestoreReport.ReturnedAccount(
                         account: account, erasedAt: time,
                         formerHolds: holds.filter { $0.madeAt <= time },
                         newHolds: holds.filter { $0.madeAt > time }))

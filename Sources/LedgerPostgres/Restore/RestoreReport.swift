@@ -17,13 +17,13 @@ package struct RestoreReport: Sendable {
     }
 
     /// An API key that is still accepted.
-    package struct GoodKey: Hashable, Sendable {
+    package struct AcceptedKey: Hashable, Sendable {
         package let id: APIKeyID
         package let label: String
     }
 
     /// An erased account that is live in the database.
-    package struct Returned: Hashable, Sendable {
+    package struct ReturnedAccount: Hashable, Sendable {
         package let account: AccountID
         /// The time of its erasure.
         package let erasedAt: Timestamp
@@ -46,11 +46,11 @@ package struct RestoreReport: Sendable {
     package let loss: Loss?
     /// The position at which the log already records this loss.
     package let recordedAt: LogPosition?
-    package let returned: [Returned]
+    package let returned: [ReturnedAccount]
     /// The number of erasures in the record.
     package let erasureCount: Int
     /// The API keys that are accepted; after a loss it is unknown which of them had been revoked.
-    package let goodKeys: [GoodKey]
+    package let acceptedKeys: [AcceptedKey]
 
     /// Whether the log continues where it was signed, and no erased account has returned.
     package var isWhole: Bool { loss == nil && returned.isEmpty }

@@ -12,7 +12,7 @@ extension SealerDirectory {
     /// Returns the number of a tenant's current log name: 1 for the first, 2 after a restore and so
     /// on.
     func originNumber(of tenant: TenantID) throws(SealerRecordFault) -> Int64 {
-        try explaining {
+        try mappingErrors {
             let first = try firstOrigin(of: tenant)
             let origin = try origin(of: tenant, in: root.directory(tenant.description))
             return Self.number(of: origin, after: first)

@@ -51,20 +51,20 @@ struct LogAudit {
             return .finding(
                 SealingFinding(
                     what: what, position: nil, after: last.checkpoint.size, before: nil,
-                    isOfCheckpointAlone: true))
+                    concernsOnlyCheckpoint: true))
         }
         let end = min(last.checkpoint.size, tree.size + Int64(pageMax))
         try await readCheckpoints(upTo: end)
-        let stretch = try await store.reread(tree.size..<end, of: tenant)
+        let range = try await store.reread(tree.size..<end, of: tenant)
         // In chunks that end at signed sizes, so that a fault is located between two of these.
-        var leaves = stretch.leaves[...]
-        var hashes = stretch.hashes[...]
+        var leaves = range.leaves[...]
+        var hashes = range.hashes[...]
         repeat {
             let next = min(end, ahead.first?.size ?? end)
             let leafCount = Int(next - tree.size)
             let hashCount = Int(
                 StoredHashIndex.count(leaves: next) - StoredHashIndex.count(leaves: tree.size))
-            let piece = RereadStretch(
+            let piece = RereadRange(
                 leaves: Array(leaves.prefix(leafCount)), hashes: Array(hashes.prefix(hashCount)))
             if let mismatch = tree.append(piece, upTo: next) {
                 return .finding(try await finding(mismatch.what, at: mismatch.position))
@@ -73,10 +73,10 @@ struct LogAudit {
             hashes = hashes.dropFirst(hashCount)
             if let finding = checkpointFinding() { return .finding(finding) }
         } while tree.size < end
-        try stretch.expectAuthentic()
+        try range.expectAuthentic()
         guard tree.size == last.checkpoint.size else { return .more }
         guard tree.root == last.checkpoint.root else {
-            return .finding(anotherRoot)
+            return .finding(differentRootFinding)
         }
         return .whole
     }
@@ -91,16 +91,16 @@ struct LogAudit {
                 return SealingFinding(
                     what: "the published checkpoint of size \(next.size) is not the one that was"
                         + " signed", position: nil, after: proved, before: tree.size,
-                    isOfCheckpointAlone: true)
+                    concernsOnlyCheckpoint: true)
             }
-            guard says.root == tree.root else { return anotherRoot }
+            guard says.root == tree.root else { return differentRootFinding }
             proved = tree.size
         }
         return nil
     }
 
     /// The finding that the reached size was signed with another root.
-    private var anotherRoot: SealingFinding {
+    private var differentRootFinding: SealingFinding {
         SealingFinding(
             what: "entries and hashes were changed together and give another root", position: nil,
             after: proved, before: tree.size)

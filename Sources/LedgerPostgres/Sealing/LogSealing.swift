@@ -90,13 +90,13 @@ package struct LogSealing: Sendable {
         } catch SealerRecordFault.outdated {
             // Another sealer had the lease in between; the next pass reads the record again.
         } catch let fault as SealerRecordFault {
-            round.refusals[log.tenant] = .recordUnfit(fault.description)
+            round.refusals[log.tenant] = .recordUnusable(fault.description)
         } catch {
             // An unreadable log must not keep the others from being signed.
-            switch StoreTrouble(error) {
-            case .lasting(let what): round.refusals[log.tenant] = .databaseFails(what)
-            case .passing(let what): round.faults[log.tenant] = what
-            case .away, nil: throw error
+            switch StoreFailure(error) {
+            case .permanent(let what): round.refusals[log.tenant] = .databaseFails(what)
+            case .temporary(let what): round.faults[log.tenant] = what
+            case .unavailable, nil: throw error
             }
         }
         trees[log.tenant] = nil
@@ -116,7 +116,7 @@ package struct LogSealing: Sendable {
         if let known = trees[log.tenant] {
             tree = known
         } else {
-            let loaded = try await TreeLoading(
+            let loaded = try await TreeLoad(
                 store: store, record: record, pageMax: limits.pageMax
             ).load(log.tenant)
             size = loaded.size
@@ -124,7 +124,7 @@ package struct LogSealing: Sendable {
             step.publishedCount = loaded.hasPublished ? 1 : 0
         }
         guard size >= tree.signed.size else {
-            throw SealingRefusal.logWentBack(size: size, signed: tree.signed.size)
+            throw SealingRefusal.logTruncated(size: size, signed: tree.signed.size)
         }
         if tree.signed.size < size {
             let end = min(size, tree.signed.size + Int64(limits.signedMax))
@@ -148,7 +148,7 @@ package struct LogSealing: Sendable {
             var from = searched[log.tenant] ?? 0
             if searched[log.tenant] == nil {
                 // The erasures below the stored hashes were noted before these were stored.
-                let count = try await store.standing(of: log.tenant).hashCount
+                let count = try await store.logState(of: log.tenant).hashCount
                 from = StoredHashIndex.leaves(count: count) ?? 0
             }
             from = min(from, log.size)
@@ -164,11 +164,11 @@ package struct LogSealing: Sendable {
         } catch is SealerRecordFault {
             // This is the reason why the log is not signed, and was already reported.
         } catch {
-            switch StoreTrouble(error) {
+            switch StoreFailure(error) {
             // The end of the hashes is unknown: begins at the first event.
-            case .lasting: searched[log.tenant] = searched[log.tenant] ?? 0
-            case .passing: break
-            case .away, nil: throw error
+            case .permanent: searched[log.tenant] = searched[log.tenant] ?? 0
+            case .temporary: break
+            case .unavailable, nil: throw error
             }
         }
     }
@@ -210,14 +210,14 @@ package struct LogSealing: Sendable {
 
     /// Signs the stored tree.
     private func sign(_ tenant: TenantID, _ tree: inout SealedTree) async throws {
-        let standing = try record.standing(of: tenant, mayBegin: false)
+        let logState = try record.logState(of: tenant, mayBegin: false)
         let checkpoint = tree.checkpoint
         let signed = LastSigned(
-            checkpoint: checkpoint, note: checkpoint.signed(by: standing.signers).description)
+            checkpoint: checkpoint, note: checkpoint.signed(by: logState.signers).description)
         // The signature now exists in this process alone; the record is written before it is published.
         try record.write(signed, after: tree.lastSigned, of: tenant)
         try await store.publish(
-            signed, keys: standing.signers.map(\.verifier.vkey), of: tenant)
+            signed, keys: logState.signers.map(\.verifier.vkey), of: tenant)
         tree.markSigned()
     }
 }

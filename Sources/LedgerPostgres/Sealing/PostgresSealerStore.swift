@@ -51,14 +51,14 @@ struct PostgresSealerStore: SealerStore {
         return logs
     }
 
-    func standing(of tenant: TenantID) async throws -> SealedStanding {
+    func logState(of tenant: TenantID) async throws -> SealedState {
         try await session.run { connection in
             // Each statement sees what was committed before it, so the log is never shorter than its hashes.
             let results = try connection.pipeline([
                 SealerRows.largestCall(of: tenant), CheckpointRows.keysCall(of: tenant),
                 SealerRows.hashCountCall(of: tenant), SealerRows.sizeCall(of: tenant),
             ])
-            return SealedStanding(
+            return SealedState(
                 size: results[3].rowCount == 0 ? 0 : try results[3].int8(0, 0),
                 hashCount: results[2].rowCount == 0 ? 0 : try results[2].int8(0, 0),
                 keys: try CheckpointRows.keys(results[1]).map(\.verifierKey),
@@ -70,10 +70,10 @@ struct PostgresSealerStore: SealerStore {
         try await session.run { [macs] connection in
             let results = try connection.pipeline(
                 [SealerRows.entriesCall(of: tenant, from: from, limit: limit)]
-                    + LogMarks.calls(of: tenant, keys: macs))
+                    + LogProtection.calls(of: tenant, keys: macs))
             return try SealerRows.entries(
                 results[0], from: from,
-                try LogMarks.found(in: results[1...], of: tenant, keys: macs))
+                try LogProtection.found(in: results[1...], of: tenant, keys: macs))
         }
     }
 
@@ -93,7 +93,7 @@ struct PostgresSealerStore: SealerStore {
             ], of: tenant)
     }
 
-    func reread(_ positions: Range<Int64>, of tenant: TenantID) async throws -> RereadStretch {
+    func reread(_ positions: Range<Int64>, of tenant: TenantID) async throws -> RereadRange {
         let indexes =
             StoredHashIndex.count(
                 leaves: positions.lowerBound)..<StoredHashIndex.count(leaves: positions.upperBound)
@@ -102,11 +102,11 @@ struct PostgresSealerStore: SealerStore {
                 [
                     SealerRows.leavesCall(of: tenant, positions),
                     SealerRows.nodesCall(of: tenant, indexes),
-                ] + LogMarks.calls(of: tenant, keys: macs))
-            let marks = try LogMarks.found(in: results[2...], of: tenant, keys: macs)
+                ] + LogProtection.calls(of: tenant, keys: macs))
+            let protection = try LogProtection.found(in: results[2...], of: tenant, keys: macs)
             let (leaves, forgery) = try SealerRows.leaves(
-                results[0], from: positions.lowerBound, marks)
-            return RereadStretch(
+                results[0], from: positions.lowerBound, protection)
+            return RereadRange(
                 leaves: leaves, hashes: try SealerRows.hashes(results[1], indexes),
                 forgery: forgery)
         }

@@ -38,7 +38,7 @@ package final class Sealer: Sendable {
         board = SealingBoard(
             refusalPause: configuration.refusalPause, behindMax: configuration.behindMax)
         store = PostgresSealerStore(
-            url: configuration.url, applicationName: HolderName.sealer.rawValue, macs: macs)
+            url: configuration.url, applicationName: LockHolderName.sealer.rawValue, macs: macs)
         auditStore = PostgresSealerStore(
             url: configuration.url, applicationName: "account-ledger sealer audit", macs: macs)
     }
@@ -59,12 +59,12 @@ package final class Sealer: Sendable {
     ///
     /// For a single pass, which ends before an audit would.
     /// - Throws: the error of a database that cannot be reached.
-    package func lookAtPublished() async throws {
+    package func checkPublished() async throws {
         for tenant in try record.tenants() {
             // An unusable record is refused where it is used.
-            guard let standing = try? record.standing(of: tenant, mayBegin: false) else { continue }
-            let look = PublishedLook(store: auditStore, tenant: tenant)
-            if let finding = try await look.finding(standing) {
+            guard let logState = try? record.logState(of: tenant, mayBegin: false) else { continue }
+            let look = UnsignedCheckpointSearch(store: auditStore, tenant: tenant)
+            if let finding = try await look.finding(logState) {
                 refuse(tenant, .contradicts(finding))
             }
         }
@@ -94,7 +94,7 @@ package final class Sealer: Sendable {
     private func seal() async {
         var sealing = LogSealing(store: store, record: record, limits: configuration.limits)
         var pace = SealingPace(pause: configuration.pause, poll: configuration.poll)
-        var recordLook = ContinuousClock.now
+        var recordInterval = ContinuousClock.now
         while !Task.isCancelled {
             let start = ContinuousClock.now
             let rest: SealingPace.Rest
@@ -102,9 +102,9 @@ package final class Sealer: Sendable {
                 let round = try await sealing.round(
                     without: board.left, isRefused: board.isResting, beat: board.beat)
                 for (tenant, refusal) in board.note(round) { onRefusal(tenant, refusal) }
-                if ContinuousClock.now >= recordLook {
-                    lookAtRecord()
-                    recordLook = .now + configuration.recordLook
+                if ContinuousClock.now >= recordInterval {
+                    readRecord()
+                    recordInterval = .now + configuration.recordInterval
                 }
                 for (tenant, what) in round.faults.sorted(by: { $0.key < $1.key }) {
                     onFault("the log of tenant \(tenant) could not be sealed: \(what)")
@@ -124,10 +124,10 @@ package final class Sealer: Sendable {
     ///
     /// Not from the leases or the published checkpoints: the owner of the database can hold the former and
     /// forge the latter.
-    private func lookAtRecord() {
+    private func readRecord() {
         // A log that was never signed need not have a record.
         func last(of tenant: TenantID) -> LastSigned? {
-            try? record.standing(of: tenant, mayBegin: false).last
+            try? record.logState(of: tenant, mayBegin: false).last
         }
         do {
             for tenant in board.watched {
@@ -136,7 +136,7 @@ package final class Sealer: Sendable {
             }
             for tenant in try record.tenants() where !board.knows(tenant) {
                 guard let last = last(of: tenant) else { continue }
-                refuse(tenant, .logWentBack(size: 0, signed: last.checkpoint.size))
+                refuse(tenant, .logTruncated(size: 0, signed: last.checkpoint.size))
             }
         } catch {
             onFault("the sealer's record can't be read: \(error)")
@@ -162,7 +162,7 @@ package final class Sealer: Sendable {
                 } catch let refusal as SealingRefusal {
                     refuse(status.tenant, refusal)
                 } catch {
-                    if case .lasting(let what) = StoreTrouble(error) {
+                    if case .permanent(let what) = StoreFailure(error) {
                         refuse(status.tenant, .databaseFails(what))
                     }
                     onFault("the audit of tenant \(status.tenant) was aborted: \(error)")
@@ -175,11 +175,11 @@ package final class Sealer: Sendable {
     }
 
     private func audit(_ tenant: TenantID) async throws {
-        let standing = try record.standing(of: tenant, mayBegin: false)
+        let logState = try record.logState(of: tenant, mayBegin: false)
         // Nothing was signed under this name, so there is nothing to contradict.
-        guard let last = standing.last else { return board.noteAudit(of: tenant, size: 0) }
+        guard let last = logState.last else { return board.noteAudit(of: tenant, size: 0) }
         var audit = LogAudit(
-            of: tenant, last: last, verifiers: standing.verifiers, store: auditStore,
+            of: tenant, last: last, verifiers: logState.verifiers, store: auditStore,
             pageMax: configuration.limits.pageMax)
         while true {
             try Task.checkCancellation()

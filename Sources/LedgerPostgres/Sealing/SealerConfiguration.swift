@@ -14,7 +14,7 @@ package struct SealerConfiguration: Sendable {
     /// The maximum time for which a log may have unsigned events before the sealer counts as stuck.
     package var behindMax = Duration.seconds(30)
     /// The minimum time between two reads of the records of other processes.
-    package var recordLook = Duration.seconds(3)
+    package var recordInterval = Duration.seconds(3)
     /// The minimum time between two pages of the audit.
     package var auditPause = Duration.milliseconds(250)
     /// The rest of the audit after all logs.

@@ -18,7 +18,7 @@ extension SealerDirectory {
     package func beginNewOrigin(
         of tenant: TenantID, number wanted: Int64? = nil
     ) throws(SealerRecordFault) -> NoteKeyName {
-        try explaining {
+        try mappingErrors {
             let directory = root.directory(tenant.description)
             return try whileLocked(directory) {
                 let first = try firstOrigin(of: tenant)
@@ -40,7 +40,7 @@ extension SealerDirectory {
 
     /// Returns the last signed checkpoint of a tenant's log under its present name; nil when there is none.
     package func lastSigned(of tenant: TenantID) throws(SealerRecordFault) -> LastSigned? {
-        try explaining {
+        try mappingErrors {
             let directory = root.directory(tenant.description)
             guard try directory.names() != nil else { return nil }
             let origin = try origin(of: tenant, in: directory)
@@ -57,7 +57,7 @@ extension SealerDirectory {
     ) throws(SealerRecordFault) -> LastSigned? {
         let number = try originNumber(of: tenant)
         guard number > 1 else { return nil }
-        return try explaining {
+        return try mappingErrors {
             let directory = root.directory(tenant.description)
             return try last(in: directory, "\(Self.lastName).\(number - 1)")
         }
@@ -69,7 +69,7 @@ extension SealerDirectory {
     package func expectRecord(
         of tenant: TenantID, wasSealed: Bool
     ) throws(SealerRecordFault) {
-        try explaining {
+        try mappingErrors {
             guard try root.names() != nil else {
                 throw SealerRecordFault.missing("\(root.path) does not exist")
             }

@@ -25,7 +25,7 @@ extension SealerDirectory {
 
     /// Returns the rotation in progress, in which both keys sign; nil when there is none.
     package func rotation(of tenant: TenantID) throws(SealerRecordFault) -> Rotation? {
-        try explaining {
+        try mappingErrors {
             let directory = root.directory(tenant.description)
             return try rotation(
                 in: directory,
@@ -35,7 +35,7 @@ extension SealerDirectory {
 
     /// Returns all keys, by tenant.
     package func keys() throws(SealerRecordFault) -> [Key] {
-        try explaining {
+        try mappingErrors {
             var keys: [Key] = []
             for tenant in try tenants() {
                 let directory = root.directory(tenant.description)
@@ -59,14 +59,14 @@ extension SealerDirectory {
 
     /// Whether a log was ever sealed from this directory.
     package func hasKeys(of tenant: TenantID) throws(SealerRecordFault) -> Bool {
-        try explaining { try root.directory(tenant.description).names() != nil }
+        try mappingErrors { try root.directory(tenant.description).names() != nil }
     }
 
     /// Adds a signing key to a log: the next checkpoint is signed with both keys.
     ///
     /// Throws `.damaged` when several keys sign already: one of them has to be retired first.
     package func addKey(to tenant: TenantID) throws(SealerRecordFault) -> Rotation {
-        try explaining {
+        try mappingErrors {
             let directory = root.directory(tenant.description)
             return try whileLocked(directory) {
                 let origin = try origin(of: tenant, in: directory)
@@ -101,7 +101,7 @@ extension SealerDirectory {
     /// Throws `.damaged` while the last note is not signed with it: verifiers have to see both keys first.
     /// - Returns: the ids of the retired keys.
     package func retireFormerKeys(of tenant: TenantID) throws(SealerRecordFault) -> [String] {
-        try explaining {
+        try mappingErrors {
             let directory = root.directory(tenant.description)
             return try whileLocked(directory) {
                 let origin = try origin(of: tenant, in: directory)

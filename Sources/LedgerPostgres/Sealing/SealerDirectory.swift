@@ -31,20 +31,20 @@ package struct SealerDirectory: SealerRecord {
 
     /// Returns the tenants that have a directory, in order.
     package func tenants() throws(SealerRecordFault) -> [TenantID] {
-        try explaining { (try root.names() ?? []).compactMap { TenantID($0) }.sorted() }
+        try mappingErrors { (try root.names() ?? []).compactMap { TenantID($0) }.sorted() }
     }
 
     /// Returns the tenants with a signed log, in order.
     package func signedTenants() throws(SealerRecordFault) -> [TenantID] {
-        try explaining { try tenants().filter { try lastSigned(of: $0) != nil } }
+        try mappingErrors { try tenants().filter { try lastSigned(of: $0) != nil } }
     }
 
-    package func standing(
+    package func logState(
         of tenant: TenantID, mayBegin: Bool
-    ) throws(SealerRecordFault) -> SealerStanding {
-        try explaining {
+    ) throws(SealerRecordFault) -> SealerLogRecord {
+        try mappingErrors {
             let directory = root.directory(tenant.description)
-            if let standing = try standing(of: tenant, in: directory) { return standing }
+            if let logState = try logState(of: tenant, in: directory) { return logState }
             guard mayBegin else {
                 throw SealerRecordFault.missing(
                     "\(directory.path) holds no key for the log of tenant \(tenant), which was sealed"
@@ -53,13 +53,13 @@ package struct SealerDirectory: SealerRecord {
             try root.make()
             try directory.make()
             try whileLocked(directory) {
-                guard try standing(of: tenant, in: directory) == nil else { return }
+                guard try logState(of: tenant, in: directory) == nil else { return }
                 try makeKey(of: try firstOrigin(of: tenant), in: directory)
             }
-            guard let standing = try standing(of: tenant, in: directory) else {
+            guard let logState = try logState(of: tenant, in: directory) else {
                 throw SealerRecordFault.damaged("\(directory.path) lost the key just written")
             }
-            return standing
+            return logState
         }
     }
 
@@ -67,7 +67,7 @@ package struct SealerDirectory: SealerRecord {
     package func write(
         _ signed: LastSigned, after previous: Checkpoint?, of tenant: TenantID
     ) throws(SealerRecordFault) {
-        try explaining {
+        try mappingErrors {
             let directory = root.directory(tenant.description)
             try whileLocked(directory) {
                 let new = signed.checkpoint
@@ -88,7 +88,7 @@ package struct SealerDirectory: SealerRecord {
     package func add(
         _ erasures: [SeenErasure], of tenant: TenantID
     ) throws(SealerRecordFault) {
-        try explaining {
+        try mappingErrors {
             let directory = root.directory(tenant.description)
             try whileLocked(directory) {
                 let name = Self.erasuresName
@@ -106,7 +106,7 @@ package struct SealerDirectory: SealerRecord {
 
     /// Returns the erasures that were seen in the log of a tenant, in the order of their sealing.
     package func erasures(of tenant: TenantID) throws(SealerRecordFault) -> [SeenErasure] {
-        try explaining {
+        try mappingErrors {
             let directory = root.directory(tenant.description)
             let bytes = try directory.read(Self.erasuresName, bytesMax: .max)
             return ErasureList.erasures(bytes ?? [])
@@ -116,9 +116,9 @@ package struct SealerDirectory: SealerRecord {
     // MARK: - One tenant's directory
 
     /// Returns the record; nil when there is neither a key that signs under the log's name nor a signature.
-    private func standing(
+    private func logState(
         of tenant: TenantID, in directory: DurableDirectory
-    ) throws -> SealerStanding? {
+    ) throws -> SealerLogRecord? {
         guard let names = try directory.names() else { return nil }
         let origin = try origin(of: tenant, in: directory)
         var signers: [NoteSigner] = []
@@ -143,7 +143,7 @@ package struct SealerDirectory: SealerRecord {
         let verifiers = own.map(\.verifier) + former.filter { $0.name == origin }
         guard let last = try last(in: directory) else {
             guard !own.isEmpty else { return nil }
-            return SealerStanding(
+            return SealerLogRecord(
                 origin: origin, signers: own, verifiers: verifiers, last: nil)
         }
         guard !own.isEmpty else {
@@ -152,7 +152,7 @@ package struct SealerDirectory: SealerRecord {
         }
         // A note signed as another log, before a restore, does not bind this one.
         guard last.checkpoint.origin == origin else {
-            return SealerStanding(
+            return SealerLogRecord(
                 origin: origin, signers: own, verifiers: verifiers, last: nil)
         }
         guard let note = try? SignedNote(parsing: last.note),
@@ -161,7 +161,7 @@ package struct SealerDirectory: SealerRecord {
             throw SealerRecordFault.damaged(
                 "\(directory.path(of: Self.lastName)) was not signed by the keys beside it")
         }
-        return SealerStanding(
+        return SealerLogRecord(
             origin: origin, signers: own, verifiers: verifiers, last: last)
     }
 
@@ -239,7 +239,7 @@ package struct SealerDirectory: SealerRecord {
         .damaged("\(directory.path(of: name)) does not hold the key that it is named for")
     }
 
-    func explaining<Value>(
+    func mappingErrors<Value>(
         _ body: () throws -> Value
     ) throws(SealerRecordFault) -> Value {
         do {

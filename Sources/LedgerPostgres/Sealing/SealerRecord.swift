@@ -12,9 +12,9 @@ package protocol SealerRecord: Sendable {
     /// Returns the record of a tenant's log.
     ///
     /// `mayBegin` allows the first key of a tenant to be created when it has no record.
-    func standing(
+    func logState(
         of tenant: TenantID, mayBegin: Bool
-    ) throws(SealerRecordFault) -> SealerStanding
+    ) throws(SealerRecordFault) -> SealerLogRecord
 
     /// Durably records the checkpoint about to be signed in place of the previous one, nil for none.
     ///
@@ -28,7 +28,7 @@ package protocol SealerRecord: Sendable {
 }
 
 /// The record of one tenant's log outside the database.
-package struct SealerStanding: Sendable {
+package struct SealerLogRecord: Sendable {
     /// The log's name.
     package let origin: NoteKeyName
     /// The keys that sign, at least one.

@@ -198,7 +198,7 @@ enum SealerRows {
             rows.append(row)
         }
         return Call(
-            insertNodes, [.text(tenant.description), .int8s(firsts), .byteses(rows)])
+            insertNodes, [.text(tenant.description), .int8s(firsts), .byteArrays(rows)])
     }
 
     static func insertCall(keys: [String], of tenant: TenantID) -> Call {
@@ -219,14 +219,16 @@ enum SealerRows {
     ///
     /// - Throws: `SealingRefusal` for an entry that no server has appended.
     static func entries(
-        _ result: QueryResult, from position: Int64, _ marks: LogMarks?
+        _ result: QueryResult, from position: Int64, _ protection: LogProtection?
     ) throws -> [[UInt8]] {
         var entries: [[UInt8]] = []
         entries.reserveCapacity(result.rowCount)
         for row in 0..<result.rowCount {
             guard try result.int8(row, 0) == position + Int64(row) else { break }
             let entry = try result.bytes(row, 1)
-            if let marks, let forgery = try forgery(result, row, leaf: leafHash(entry), marks) {
+            if let protection,
+                let forgery = try forgery(result, row, leaf: leafHash(entry), protection)
+            {
                 throw SealingRefusal.unauthentic(forgery)
             }
             entries.append(entry)
@@ -236,7 +238,7 @@ enum SealerRows {
 
     /// Reads leaf hashes without a gap from a position on, and the first event that no server has appended.
     static func leaves(
-        _ result: QueryResult, from position: Int64, _ marks: LogMarks?
+        _ result: QueryResult, from position: Int64, _ protection: LogProtection?
     ) throws(PostgresError) -> (leaves: [TreeHash], forgery: LogDamage?) {
         var forgery: LogDamage?
         var leaves: [TreeHash] = []
@@ -246,8 +248,8 @@ enum SealerRows {
             guard try result.int8(row, 0) == position + Int64(row), let leaf = TreeHash(bytes),
                 let digest = Digest(bytes)
             else { break }
-            if let marks, forgery == nil {
-                forgery = try Self.forgery(result, row, leaf: digest, marks)
+            if let protection, forgery == nil {
+                forgery = try Self.forgery(result, row, leaf: digest, protection)
             }
             leaves.append(leaf)
         }
@@ -256,11 +258,11 @@ enum SealerRows {
 
     /// Checks the code of a row of position, entry or leaf, and code; returns the damage, if any.
     private static func forgery(
-        _ result: QueryResult, _ row: Int, leaf: Digest, _ marks: LogMarks
+        _ result: QueryResult, _ row: Int, leaf: Digest, _ protection: LogProtection
     ) throws(PostgresError) -> LogDamage? {
         let (position, mac) = (try result.int8(row, 0), try result.optionalBytes(row, 2))
         do throws(LogDamage) {
-            try marks.check(mac, at: LogPosition(position), leaf: leaf)
+            try protection.check(mac, at: LogPosition(position), leaf: leaf)
             return nil
         } catch {
             return error

@@ -11,7 +11,7 @@ package protocol SealerStore: Sendable {
     func logs(without left: [TenantID]) async throws -> [SealerLog]
 
     /// Returns the present length of a tenant's log, and what is stored beside it.
-    func standing(of tenant: TenantID) async throws -> SealedStanding
+    func logState(of tenant: TenantID) async throws -> SealedState
 
     /// Returns the exact bytes of events from a position on; ends before the first missing one.
     ///
@@ -27,7 +27,7 @@ package protocol SealerStore: Sendable {
     func append(_ hashes: [TreeHash], from index: Int64, of tenant: TenantID) async throws
 
     /// Reads a range of the log again, with its stored hashes; the store hashes the leaves.
-    func reread(_ positions: Range<Int64>, of tenant: TenantID) async throws -> RereadStretch
+    func reread(_ positions: Range<Int64>, of tenant: TenantID) async throws -> RereadRange
 
     /// Returns published checkpoints with sizes above one, in ascending order.
     func checkpoints(
@@ -58,7 +58,7 @@ package struct SealerLog: Hashable, Sendable {
 }
 
 /// The size of a log and what is stored beside it.
-package struct SealedStanding: Hashable, Sendable {
+package struct SealedState: Hashable, Sendable {
     /// The number of events in the log.
     package let size: Int64
     /// The number of stored hashes.
@@ -80,7 +80,7 @@ package struct SealedStanding: Hashable, Sendable {
 }
 
 /// A range of the log that was read again.
-package struct RereadStretch: Hashable, Sendable {
+package struct RereadRange: Hashable, Sendable {
     /// The leaf hashes of the stored entries, without a gap from the first position on.
     package let leaves: [TreeHash]
     /// The stored hashes of the range, without a gap from the first on.

@@ -13,14 +13,14 @@ final class SealingBoard: Sendable {
         var audited: Int64?
         var refusal: SealingRefusal?
         /// Whether the refusal lasts until an audit has found everything in order.
-        var isOfAudit = false
+        var isFromAudit = false
         /// The end of the log's rest; nil when it may be processed.
         var retry: Instant?
         /// The time since which there are events to sign and none is signed; nil when there are none.
         var behindSince: Instant?
 
         func isResting(at now: Instant) -> Bool {
-            (refusal != nil && isOfAudit) || (retry.map { $0 > now } ?? false)
+            (refusal != nil && isFromAudit) || (retry.map { $0 > now } ?? false)
         }
 
         /// Records the result of a pass over this log.
@@ -35,11 +35,11 @@ final class SealingBoard: Sendable {
                 signed = size
                 isSignedHere = true
                 // A finding of the audit in the meantime remains.
-                if !isOfAudit { (refusal, retry) = (nil, nil) }
+                if !isFromAudit { (refusal, retry) = (nil, nil) }
             }
             if let found = round.refusals[log.tenant] {
                 refusal = found
-                isOfAudit = isOfAudit || found.isOfLog
+                isFromAudit = isFromAudit || found.concernsLog
                 retry = now + pause
             }
             if round.faults[log.tenant] != nil { retry = now + pause }
@@ -60,7 +60,7 @@ final class SealingBoard: Sendable {
     }
 
     private struct State {
-        var places: [TenantID: Place] = [:]
+        var logStates: [TenantID: Place] = [:]
         var beat: Instant
         var lastRound: Instant
         var signedCount = 0
@@ -104,26 +104,28 @@ final class SealingBoard: Sendable {
 
     var statuses: [SealerStatus] {
         let now = now()
-        return state.withLock(\.places).sorted { $0.key < $1.key }.map { tenant, place in
+        return state.withLock(\.logStates).sorted { $0.key < $1.key }.map { tenant, logState in
             SealerStatus(
-                tenant: tenant, size: place.size, isHeld: place.isHeld, signed: place.signed,
-                isSignedHere: place.isSignedHere, audited: place.audited, refusal: place.refusal,
-                isStuck: place.behindSince.map { now - $0 > behindMax } ?? false)
+                tenant: tenant, size: logState.size, isHeld: logState.isHeld,
+                signed: logState.signed,
+                isSignedHere: logState.isSignedHere, audited: logState.audited,
+                refusal: logState.refusal,
+                isStuck: logState.behindSince.map { now - $0 > behindMax } ?? false)
         }
     }
 
     /// Whether a refused log waits for an audit.
     var hasRefusal: Bool {
-        state.withLock { $0.places.values.contains { $0.refusal != nil } }
+        state.withLock { $0.logStates.values.contains { $0.refusal != nil } }
     }
 
     /// The logs that this process can't seal for reasons of its own, while they rest; another one may.
     var left: [TenantID] {
         let now = now()
-        return state.withLock(\.places).filter { _, place in
-            switch place.refusal {
-            case .recordUnfit: return place.isResting(at: now)
-            case .unauthentic(let damage): return damage.lacksKey && place.isResting(at: now)
+        return state.withLock(\.logStates).filter { _, logState in
+            switch logState.refusal {
+            case .recordUnusable: return logState.isResting(at: now)
+            case .unauthentic(let damage): return damage.lacksKey && logState.isResting(at: now)
             default: return false
             }
         }.keys.sorted()
@@ -131,25 +133,25 @@ final class SealingBoard: Sendable {
 
     /// The logs that another process seals, and that have grown since the last known signature.
     var watched: [TenantID] {
-        state.withLock(\.places).filter { !$0.value.isHeld && $0.value.signed < $0.value.size }
+        state.withLock(\.logStates).filter { !$0.value.isHeld && $0.value.signed < $0.value.size }
             .keys.sorted()
     }
 
     /// Records how far another process has signed a log.
     func noteSigned(elsewhere size: Int64, of tenant: TenantID) {
         let now = now()
-        state.withLock { $0.places[tenant]?.note(signedElsewhere: size, now: now) }
+        state.withLock { $0.logStates[tenant]?.note(signedElsewhere: size, now: now) }
     }
 
     /// Whether a log was seen in the database.
     func knows(_ tenant: TenantID) -> Bool {
-        state.withLock { $0.places[tenant] != nil }
+        state.withLock { $0.logStates[tenant] != nil }
     }
 
     /// Whether a log is at rest.
     func isResting(_ tenant: TenantID) -> Bool {
         let now = now()
-        return state.withLock { $0.places[tenant]?.isResting(at: now) ?? false }
+        return state.withLock { $0.logStates[tenant]?.isResting(at: now) ?? false }
     }
 
     /// Records the result of a pass over all logs; returns the new refusals.
@@ -161,13 +163,13 @@ final class SealingBoard: Sendable {
             state.signedCount += round.publishedCount
             var news: [(tenant: TenantID, refusal: SealingRefusal)] = []
             for log in round.logs {
-                var place = state.places[log.tenant] ?? Place()
-                let known = place.refusal
-                place.note(log, round, now: now, pause: refusalPause)
+                var logState = state.logStates[log.tenant] ?? Place()
+                let known = logState.refusal
+                logState.note(log, round, now: now, pause: refusalPause)
                 if let refusal = round.refusals[log.tenant], refusal != known, log.isHeld {
                     news.append((log.tenant, refusal))
                 }
-                state.places[log.tenant] = place
+                state.logStates[log.tenant] = logState
             }
             return news
         }
@@ -179,11 +181,11 @@ final class SealingBoard: Sendable {
     /// succeeds.
     func noteAudit(of tenant: TenantID, size: Int64) {
         state.withLock { state in
-            guard var place = state.places[tenant] else { return }
-            place.audited = size
-            if place.isOfAudit { (place.isOfAudit, place.retry) = (false, nil) }
-            if !place.isHeld { place.refusal = nil }
-            state.places[tenant] = place
+            guard var logState = state.logStates[tenant] else { return }
+            logState.audited = size
+            if logState.isFromAudit { (logState.isFromAudit, logState.retry) = (false, nil) }
+            if !logState.isHeld { logState.refusal = nil }
+            state.logStates[tenant] = logState
         }
     }
 
@@ -192,11 +194,11 @@ final class SealingBoard: Sendable {
     /// A log that is shorter than signed keeps that refusal: it says more than the first missing event.
     func noteAudit(of tenant: TenantID, refusal: SealingRefusal) -> Bool {
         state.withLock { state in
-            let known = state.places[tenant]?.refusal
-            if case .logWentBack = known { return false }
+            let known = state.logStates[tenant]?.refusal
+            if case .logTruncated = known { return false }
             let isNew = known != refusal
-            state.places[tenant, default: Place()].refusal = refusal
-            state.places[tenant]?.isOfAudit = true
+            state.logStates[tenant, default: Place()].refusal = refusal
+            state.logStates[tenant]?.isFromAudit = true
             return isNew
         }
     }

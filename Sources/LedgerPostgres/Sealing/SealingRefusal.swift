@@ -4,9 +4,9 @@
 /// Never resolved by another signature. Holds positions and sizes only, no personal data.
 package enum SealingRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// The log is shorter than what was signed: it was truncated, or the database was rolled back.
-    case logWentBack(size: Int64, signed: Int64)
+    case logTruncated(size: Int64, signed: Int64)
     /// The stored hashes end before what was signed.
-    case hashesWentBack(signed: Int64)
+    case hashesTruncated(signed: Int64)
     /// The number of stored hashes is not that of any tree.
     case hashesDamaged
     /// The log or its hashes differ from what was signed.
@@ -14,40 +14,40 @@ package enum SealingRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     /// No server has appended an event, or the key to check it is unavailable.
     case unauthentic(LogDamage)
     /// A published checkpoint is not in the record, or the record is missing.
-    case recordUnfit(String)
+    case recordUnusable(String)
     /// The database fails on every request for this log.
     case databaseFails(String)
 
     /// Whether it concerns the log itself, and so lasts until an audit has found everything in order.
-    var isOfLog: Bool {
+    var concernsLog: Bool {
         switch self {
-        case .logWentBack, .hashesWentBack, .hashesDamaged, .contradicts: true
+        case .logTruncated, .hashesTruncated, .hashesDamaged, .contradicts: true
         case .unauthentic(let damage): !damage.lacksKey
-        case .recordUnfit, .databaseFails: false
+        case .recordUnusable, .databaseFails: false
         }
     }
 
     /// Whether only a published checkpoint is wrong, which any login that may add checkpoints can cause.
-    package var isOfCheckpointAlone: Bool {
+    package var concernsOnlyCheckpoint: Bool {
         switch self {
-        case .contradicts(let finding): finding.isOfCheckpointAlone
+        case .contradicts(let finding): finding.concernsOnlyCheckpoint
         // A record that is behind cannot be distinguished.
-        case .recordUnfit: true
-        case .logWentBack, .hashesWentBack, .hashesDamaged, .unauthentic, .databaseFails: false
+        case .recordUnusable: true
+        case .logTruncated, .hashesTruncated, .hashesDamaged, .unauthentic, .databaseFails: false
         }
     }
 
     package var description: String {
         switch self {
-        case .logWentBack(let size, let signed):
+        case .logTruncated(let size, let signed):
             "the log went back: it has \(size) events, and \(signed) were signed;"
                 + " what is gone lies between \(size) and \(signed)"
-        case .hashesWentBack(let signed):
+        case .hashesTruncated(let signed):
             "the stored hashes end before size \(signed), which was signed"
         case .hashesDamaged: "the stored hashes are cut off in the middle of a tree"
         case .contradicts(let finding): finding.description
         case .unauthentic(let damage): damage.description
-        case .recordUnfit(let reason): reason
+        case .recordUnusable(let reason): reason
         case .databaseFails(let reason): "the database fails on every request: \(reason)"
         }
     }
@@ -64,14 +64,14 @@ package struct SealingFinding: Hashable, Sendable, CustomStringConvertible {
     /// The first signed size that is contradicted; nil when the fault is above all signed sizes.
     package let before: Int64?
     /// Whether the log is intact and only a published checkpoint has no valid signature.
-    package let isOfCheckpointAlone: Bool
+    package let concernsOnlyCheckpoint: Bool
 
     /// Creates a finding.
     package init(
         what: String, position: Int64?, after: Int64, before: Int64?,
-        isOfCheckpointAlone: Bool = false
+        concernsOnlyCheckpoint: Bool = false
     ) {
-        self.isOfCheckpointAlone = isOfCheckpointAlone
+        self.concernsOnlyCheckpoint = concernsOnlyCheckpoint
         self.what = what
         self.position = position
         self.after = after

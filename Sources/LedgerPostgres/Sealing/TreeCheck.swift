@@ -19,14 +19,14 @@ struct TreeCheck {
         let last = min(tree.stored.size, tree.reread.size + Int64(limit))
         while tree.reread.size < last {
             let end = min(last, tree.reread.size + Int64(pageMax))
-            let stretch = try await store.reread(tree.reread.size..<end, of: tenant)
-            if let finding = tree.reread.append(stretch, upTo: end) {
+            let range = try await store.reread(tree.reread.size..<end, of: tenant)
+            if let finding = tree.reread.append(range, upTo: end) {
                 throw SealingRefusal.contradicts(
                     SealingFinding(
                         what: finding.what, position: finding.position, after: tree.signed.size,
                         before: nil))
             }
-            try stretch.expectAuthentic()
+            try range.expectAuthentic()
         }
         return tree.reread.size == tree.stored.size
     }
@@ -48,21 +48,21 @@ struct TreeCheck {
     /// - Throws: `SealingRefusal`.
     func expectEnd(of signed: CompactRange) async throws {
         let start = max(0, signed.size - Int64(pageMax))
-        let stretch = try await store.reread(start..<signed.size, of: tenant)
+        let range = try await store.reread(start..<signed.size, of: tenant)
         let first = StoredHashIndex.count(leaves: start)
         for position in start..<signed.size {
             let place = Int(position - start)
             let index = Int(StoredHashIndex.index(level: 0, of: position) - first)
-            let isThere = place < stretch.leaves.count && index < stretch.hashes.count
-            guard isThere, stretch.leaves[place] == stretch.hashes[index] else {
+            let isThere = place < range.leaves.count && index < range.hashes.count
+            guard isThere, range.leaves[place] == range.hashes[index] else {
                 throw SealingRefusal.contradicts(
                     SealingFinding(
-                        what: place < stretch.leaves.count
+                        what: place < range.leaves.count
                             ? "the entry is not the one that was hashed" : "the event is missing",
                         position: position, after: 0, before: signed.size))
             }
         }
-        try stretch.expectAuthentic()
+        try range.expectAuthentic()
     }
 
     private func expectConsistency(_ tree: SealedTree) async throws {
@@ -97,9 +97,9 @@ extension CompactRange {
     /// Adds the leaves of a range, which must reach a size and match the stored hashes.
     ///
     /// - Returns: the first mismatch; the tree is then no longer usable.
-    mutating func append(_ stretch: RereadStretch, upTo end: Int64) -> Mismatch? {
-        var rest = stretch.hashes[...]
-        for leaf in stretch.leaves {
+    mutating func append(_ range: RereadRange, upTo end: Int64) -> Mismatch? {
+        var rest = range.hashes[...]
+        for leaf in range.leaves {
             let position = size
             let hashes = append(leaf)
             guard rest.count >= hashes.count else {

@@ -26,7 +26,7 @@ struct FormerEmails: Sendable {
     let disclosures: DisclosureReader
 
     /// An identity that belongs to no account, and its last link.
-    struct Left {
+    struct UnlinkedIdentity {
         let identity: IdentityID
         let provider: String
         let account: AccountID
@@ -108,24 +108,24 @@ struct FormerEmails: Sendable {
     func complete(
         _ tenant: TenantID, after last: IdentityID?, on connection: Connection
     ) throws(PostgresError) -> IdentityID? {
-        let left = try pending(tenant, after: last, on: connection)
-        let digests = try digests(of: left, in: tenant, on: connection)
-        var opened: [Left] = []
+        let unlinked = try pending(tenant, after: last, on: connection)
+        let digests = try digests(of: unlinked, in: tenant, on: connection)
+        var opened: [UnlinkedIdentity] = []
         var stored: [[UInt8]] = []
-        for (left, digest) in zip(left, digests) {
+        for (unlinked, digest) in zip(unlinked, digests) {
             guard let digest else { continue }
-            opened.append(left)
+            opened.append(unlinked)
             stored.append(digest)
         }
         if !opened.isEmpty {
             let name = Parameter.text(tenant.description)
             _ = try connection.pipeline([
                 Call(.begin), Call(Self.lock, [name]),
-                Call(Self.store, [name] + Self.columns(opened) + [.byteses(stored)]),
+                Call(Self.store, [name] + Self.columns(opened) + [.byteArrays(stored)]),
                 Call(.commit),
             ])
         }
-        return left.count < Self.pageMax ? nil : left.last?.identity
+        return unlinked.count < Self.pageMax ? nil : unlinked.last?.identity
     }
 
     /// Returns the identities without a digest whose former e-mail is the given one; writes nothing.
@@ -138,38 +138,40 @@ struct FormerEmails: Sendable {
     /// - Returns: the identities, with the flag of the e-mail, and whether every identity was read and could
     ///   be decrypted.
     /// - Throws: `PostgresError`.
-    func notLookedAt(
+    func pendingMatches(
         with email: String, in tenant: TenantID, pagesMax: Int, on connection: Connection
-    ) throws(PostgresError) -> (found: [(left: Left, isVerified: Bool?)], isWhole: Bool) {
+    ) throws(PostgresError) -> (
+        found: [(unlinked: UnlinkedIdentity, isVerified: Bool?)], isWhole: Bool
+    ) {
         let wanted = key.digests(of: email, in: tenant)
-        var found: [(left: Left, isVerified: Bool?)] = []
+        var found: [(unlinked: UnlinkedIdentity, isVerified: Bool?)] = []
         var isWhole = true
         var last: IdentityID?
         for _ in 0..<pagesMax {
-            let left = try pending(tenant, after: last, on: connection)
-            let digests = try digests(of: left, in: tenant, on: connection)
-            for (left, digest) in zip(left, digests) {
+            let unlinked = try pending(tenant, after: last, on: connection)
+            let digests = try digests(of: unlinked, in: tenant, on: connection)
+            for (unlinked, digest) in zip(unlinked, digests) {
                 guard let digest else {
                     isWhole = false
                     continue
                 }
                 guard let flag = wanted.firstIndex(of: digest) else { continue }
-                found.append((left: left, isVerified: SearchKey.flags[flag]))
+                found.append((unlinked: unlinked, isVerified: SearchKey.flags[flag]))
             }
-            guard left.count == Self.pageMax else { return (found: found, isWhole: isWhole) }
-            last = left.last?.identity
+            guard unlinked.count == Self.pageMax else { return (found: found, isWhole: isWhole) }
+            last = unlinked.last?.identity
         }
         return (found: found, isWhole: false)
     }
 
     private func pending(
         _ tenant: TenantID, after last: IdentityID?, on connection: Connection
-    ) throws(PostgresError) -> [Left] {
+    ) throws(PostgresError) -> [UnlinkedIdentity] {
         let rows = try connection.query(
             Self.pending, [.text(tenant.description), .uuid(last?.bits ?? 0)])
-        var left: [Left] = []
-        for row in 0..<rows.rowCount { left.append(try Self.left(rows, row)) }
-        return left
+        var unlinked: [UnlinkedIdentity] = []
+        for row in 0..<rows.rowCount { unlinked.append(try Self.unlinked(rows, row)) }
+        return unlinked
     }
 
     /// Compares every digest with what the log still discloses, inside the open transaction.
@@ -178,11 +180,12 @@ struct FormerEmails: Sendable {
     func check(
         _ tenant: TenantID, _ report: inout VerificationReport, on connection: Connection
     ) throws(PostgresError) {
-        for left in try differing(tenant, on: connection).wrong {
+        for unlinked in try differing(tenant, on: connection).wrong {
             report.add(
                 VerificationFinding(
-                    tenant: tenant.description, position: left.linkedPosition, check: .identities,
-                    text: "former_email of identity \(left.identity) differs from the log")
+                    tenant: tenant.description, position: unlinked.linkedPosition,
+                    check: .identities,
+                    text: "former_email of identity \(unlinked.identity) differs from the log")
             )
         }
     }
@@ -213,7 +216,7 @@ struct FormerEmails: Sendable {
     /// wrong.
     private func differing(
         _ tenant: TenantID, on connection: Connection
-    ) throws(PostgresError) -> (wrong: [Left], isOfOtherSecret: Bool) {
+    ) throws(PostgresError) -> (wrong: [UnlinkedIdentity], isOfOtherSecret: Bool) {
         var cursor = try RowCursor(
             "former_emails",
             """
@@ -221,28 +224,28 @@ struct FormerEmails: Sendable {
             WHERE tenant_id = \(quoteLiteral(tenant.description)) AND former_email IS NOT NULL
             ORDER BY identity_id
             """, on: connection)
-        var differing: [Left] = []
+        var differing: [UnlinkedIdentity] = []
         var rightCount = 0
         var wrongCount = 0
         var isRead = false
         while !isRead {
-            var left: [Left] = []
+            var unlinked: [UnlinkedIdentity] = []
             var stored: [[UInt8]] = []
-            while left.count < Self.pageMax, !isRead {
+            while unlinked.count < Self.pageMax, !isRead {
                 guard let (rows, row) = try cursor.next(on: connection) else {
                     isRead = true
                     break
                 }
-                left.append(try Self.left(rows, row))
+                unlinked.append(try Self.unlinked(rows, row))
                 stored.append(try rows.bytes(row, 5))
             }
-            guard !left.isEmpty else { break }
-            let digests = try digests(of: left, in: tenant, on: connection)
-            for index in left.indices {
+            guard !unlinked.isEmpty else { break }
+            let digests = try digests(of: unlinked, in: tenant, on: connection)
+            for index in unlinked.indices {
                 // A digest that the keys can't check is not known to be wrong.
                 guard let digest = digests[index] else { continue }
                 let isRight = digest == stored[index]
-                if !isRight { differing.append(left[index]) }
+                if !isRight { differing.append(unlinked[index]) }
                 guard !stored[index].isEmpty else { continue }
                 if isRight { rightCount += 1 } else { wrongCount += 1 }
             }
@@ -251,8 +254,10 @@ struct FormerEmails: Sendable {
         return (wrong: differing, isOfOtherSecret: rightCount == 0 && wrongCount > 0)
     }
 
-    private static func left(_ rows: QueryResult, _ row: Int) throws(PostgresError) -> Left {
-        Left(
+    private static func unlinked(_ rows: QueryResult, _ row: Int) throws(PostgresError)
+        -> UnlinkedIdentity
+    {
+        UnlinkedIdentity(
             identity: IdentityID(bits: try rows.uuid(row, 0)), provider: try rows.text(row, 4),
             account: AccountID(bits: try rows.uuid(row, 1)),
             linkedPosition: LogPosition(try rows.int8(row, 2)),
@@ -261,27 +266,27 @@ struct FormerEmails: Sendable {
 
     /// Computes the digest of each e-mail: empty when there is none, nil when the keys can't decrypt it.
     private func digests(
-        of left: [Left], in tenant: TenantID, on connection: Connection
+        of unlinked: [UnlinkedIdentity], in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> [[UInt8]?] {
-        guard !left.isEmpty else { return [] }
+        guard !unlinked.isEmpty else { return [] }
         let rows = try connection.query(
             Self.signIns,
             [
-                .text(tenant.description), .uuids(left.map(\.identity.bits)),
-                .int8s(left.map(\.linkedPosition.value)), .timestamps(left.map(\.linkedAt)),
+                .text(tenant.description), .uuids(unlinked.map(\.identity.bits)),
+                .int8s(unlinked.map(\.linkedPosition.value)), .timestamps(unlinked.map(\.linkedAt)),
             ])
-        var positions = Array(repeating: [LogPosition](), count: left.count)
+        var positions = Array(repeating: [LogPosition](), count: unlinked.count)
         for row in 0..<rows.rowCount {
             positions[Int(try rows.int8(row, 0)) - 1].append(LogPosition(try rows.int8(row, 1)))
         }
         // The link precedes all sign-ins.
-        for index in left.indices { positions[index].append(left[index].linkedPosition) }
+        for index in unlinked.indices { positions[index].append(unlinked[index].linkedPosition) }
         let linked = try LinkedDisclosures.read(
             at: Set(positions.joined()), in: tenant, with: disclosures, on: connection)
-        return left.indices.map { index in
+        return unlinked.indices.map { index in
             // Two facts that no later merge or unmerge changes: the account that linked the identity, and the
             // last one. E-mails disclosed to another account while they were merged are not used.
-            let own = [left[index].account, linked.accounts[left[index].linkedPosition]]
+            let own = [unlinked[index].account, linked.accounts[unlinked[index].linkedPosition]]
             return digest(
                 at: positions[index].filter { own.contains(linked.accounts[$0]) }, of: linked,
                 in: tenant)
@@ -303,10 +308,10 @@ struct FormerEmails: Sendable {
         return []
     }
 
-    private static func columns(_ left: [Left]) -> [Parameter] {
+    private static func columns(_ unlinked: [UnlinkedIdentity]) -> [Parameter] {
         [
-            .uuids(left.map(\.identity.bits)), .uuids(left.map(\.account.bits)),
-            .int8s(left.map(\.linkedPosition.value)),
+            .uuids(unlinked.map(\.identity.bits)), .uuids(unlinked.map(\.account.bits)),
+            .int8s(unlinked.map(\.linkedPosition.value)),
         ]
     }
 }

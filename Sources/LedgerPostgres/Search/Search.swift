@@ -69,7 +69,7 @@ struct Search {
         let former = try connection.query(
             SearchRows.ofFormerEmail,
             [
-                name, .byteses(emails.key.digests(of: email, in: tenant)),
+                name, .byteArrays(emails.key.digests(of: email, in: tenant)),
                 .int8(Int64(SearchResult.hitsMax) + 1),
             ])
         var flags: [IdentityID: Bool?] = [:]
@@ -80,22 +80,23 @@ struct Search {
         for row in try SearchRows.identities(former) {
             add(row, ofEmailThatIsVerified: flags[row.id] ?? nil)
         }
-        try compareWhatNobodyLookedAt(email, with: emails, on: connection)
+        try matchPendingEmails(email, with: emails, on: connection)
     }
 
     /// Matches identities whose former e-mail has no digest yet; a failure only marks the result incomplete.
-    private mutating func compareWhatNobodyLookedAt(
+    private mutating func matchPendingEmails(
         _ email: String, with emails: FormerEmails, on connection: Connection
     ) throws(PostgresError) {
         try connection.execute("SAVEPOINT former_emails; SET LOCAL \(FormerEmails.readsInOrder)")
         do throws(PostgresError) {
-            let (left, isWhole) = try emails.notLookedAt(
+            let (unlinked, isWhole) = try emails.pendingMatches(
                 with: email, in: tenant, pagesMax: Self.pagesMax, on: connection)
             if !isWhole { hasMore = true }
-            for (left, isVerified) in left {
-                guard let provider = ProviderName(left.provider) else { continue }
+            for (unlinked, isVerified) in unlinked {
+                guard let provider = ProviderName(unlinked.provider) else { continue }
                 let row = SearchRows.IdentityRow(
-                    id: left.identity, provider: provider, account: nil, lastAccount: left.account)
+                    id: unlinked.identity, provider: provider, account: nil,
+                    lastAccount: unlinked.account)
                 add(row, ofEmailThatIsVerified: isVerified)
             }
         } catch {
@@ -125,7 +126,7 @@ struct Search {
         let identity = IdentityID(bits: id.bits)
         var holders: Set<AccountID> = []
         var linked: Set<LogPosition> = []
-        if id.isOfTime {
+        if id.isUUIDv7 {
             let named = try SearchRows.events(
                 EventReads.rowsOfTime(of: EventID(bits: id.bits), in: tenant, on: connection),
                 in: tenant)

@@ -90,7 +90,7 @@ struct BatchKeys {
     /// merged with them.
     private(set) var accounts = Accounts()
     /// The members of ``subjects`` whose accounts are loaded like ``accounts``.
-    private(set) var holders = Subjects()
+    private(set) var holderSubjects = Subjects()
 
     /// Identities that commands name, each with the account that should have held it last.
     private(set) var identities = Identities()
@@ -148,7 +148,7 @@ struct BatchKeys {
                 accounts.add(tenant, caller.account)
                 guard case .proved(let subject, _) = proof.credential else { break }
                 subjects.add(tenant, subject)
-                holders.add(tenant, subject)
+                holderSubjects.add(tenant, subject)
             }
         case .unmergeAccounts(let intent):
             add(intent.idempotency, tenant)

@@ -15,7 +15,7 @@ struct Queued<Element: Sendable>: Sendable {
 /// ago.
 final class BatchQueue<Element: Sendable>: Sendable {
     /// Elements to start and elements to refuse, each in order of arrival.
-    struct Sifted: Sendable {
+    struct Dequeued: Sendable {
         let batch: [Queued<Element>]
         let late: [Queued<Element>]
     }
@@ -66,26 +66,26 @@ final class BatchQueue<Element: Sendable>: Sendable {
     }
 
     /// Removes up to `max` elements to start and all that are late, without waiting.
-    func take(max: Int) -> Sifted {
+    func take(max: Int) -> Dequeued {
         state.withLock { state in
-            let sifted = sift(state.waiting)
-            guard sifted.batch.count > max else {
+            let dequeued = separatingLate(state.waiting)
+            guard dequeued.batch.count > max else {
                 state.waiting = []
-                state.waiting.reserveCapacity(sifted.batch.count)
-                return sifted
+                state.waiting.reserveCapacity(dequeued.batch.count)
+                return dequeued
             }
-            state.waiting = Array(sifted.batch.dropFirst(max))
-            return Sifted(batch: Array(sifted.batch.prefix(max)), late: sifted.late)
+            state.waiting = Array(dequeued.batch.dropFirst(max))
+            return Dequeued(batch: Array(dequeued.batch.prefix(max)), late: dequeued.late)
         }
     }
 
     /// Separates elements that may still be started from those that have waited too long.
-    func sift(_ waiting: [Queued<Element>]) -> Sifted {
+    func separatingLate(_ waiting: [Queued<Element>]) -> Dequeued {
         let oldest = now() - waitMax
         guard waiting.contains(where: { $0.since < oldest }) else {
-            return Sifted(batch: waiting, late: [])
+            return Dequeued(batch: waiting, late: [])
         }
-        return Sifted(
+        return Dequeued(
             batch: waiting.filter { $0.since >= oldest },
             late: waiting.filter { $0.since < oldest })
     }

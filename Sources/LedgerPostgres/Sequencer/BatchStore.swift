@@ -67,8 +67,12 @@ enum BatchFault: Error, CustomStringConvertible {
     }
 
     /// The text to log; nil if it was logged before.
-    var news: String? {
-        if case .otherSchema(let other) = self { SchemaFence.news(of: other) } else { description }
+    var logText: String? {
+        if case .otherSchema(let other) = self {
+            SchemaFence.logText(of: other)
+        } else {
+            description
+        }
     }
 
     /// Whether a single command may have caused the fault, so that the others are worth a retry.

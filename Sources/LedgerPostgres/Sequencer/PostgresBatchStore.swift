@@ -24,7 +24,8 @@ final class PostgresBatchStore: BatchStore {
         signInWindowSeconds: @escaping @Sendable (TenantID) -> Int64
     ) {
         session = Postgres.Session(
-            url: url, applicationName: HolderName.sequencer.rawValue, connectTimeout: .seconds(2),
+            url: url, applicationName: LockHolderName.sequencer.rawValue,
+            connectTimeout: .seconds(2),
             runDeadline: AnswerTime.transactionMax
         ) { try $0.execute(Self.settings) }
         self.keyring = keyring

@@ -55,8 +55,8 @@ extension Parameter {
             case .optionalInt8s(let values): values.first.map { $0.map(Parameter.int8) ?? .null }
             case .texts(let values): values.first.map(Parameter.text)
             case .optionalTexts(let values): values.first.map { $0.map(Parameter.text) ?? .null }
-            case .byteses(let values): values.first.map(Parameter.bytes)
-            case .optionalByteses(let values):
+            case .byteArrays(let values): values.first.map(Parameter.bytes)
+            case .optionalByteArrays(let values):
                 values.first.map { $0.map(Parameter.bytes) ?? .null }
             case .uuids(let values): values.first.map(Parameter.uuid)
             case .optionalUUIDs(let values): values.first.map { $0.map(Parameter.uuid) ?? .null }

@@ -36,7 +36,7 @@ package final class Sequencer: CommandQueue {
 
     /// The largest batch that is answered before the next one starts: for a few answers another
     /// thread would cost more than it saves.
-    private static let deliveredInPlaceMax = 2
+    private static let inlineDeliveryMax = 2
 
     private let batchLimit: Int
     private let queue: BatchQueue<Pending>
@@ -44,7 +44,7 @@ package final class Sequencer: CommandQueue {
     private let decider: BatchDecider
     private let onCommit: @Sendable ([AppendedEvents]) -> Void
     private let onFault: @Sendable (String) -> Void
-    private let measures = SequencerMeasures()
+    private let counters = SequencerCounters()
     /// The number of batches whose answers are being delivered.
     private let delivering = Atomic(0)
 
@@ -91,13 +91,13 @@ package final class Sequencer: CommandQueue {
 
     /// The current statistics of the sequencer.
     package var statistics: SequencerStatistics {
-        measures.statistics(queueDepth: queue.depth)
+        counters.statistics(queueDepth: queue.depth)
     }
 
     /// Whether all batches of the last seconds failed because of the database.
     ///
     /// Reset after five seconds without a batch: only another batch can show the current state.
-    package var isFailing: Bool { measures.isFailing }
+    package var isFailing: Bool { counters.isFailing }
 
     package func submit(_ command: Command) async throws(LedgerFault) -> Result<Reply, Refusal> {
         let answer: Answer = await withCheckedContinuation { continuation in
@@ -126,11 +126,11 @@ package final class Sequencer: CommandQueue {
     }
 
     private func process(
-        _ sifted: BatchQueue<Pending>.Sifted, _ deliveries: inout DiscardingTaskGroup
+        _ dequeued: BatchQueue<Pending>.Dequeued, _ deliveries: inout DiscardingTaskGroup
     ) async {
         // First, because commands that are not started have nothing to wait for.
-        fail(sifted.late, with: .overloaded, because: "they waited too long")
-        let batch = sifted.batch
+        fail(dequeued.late, with: .overloaded, because: "they waited too long")
+        let batch = dequeued.batch
         guard !batch.isEmpty else { return }
         let start = ContinuousClock.now
         let commands = batch.map { $0.element.command }
@@ -139,13 +139,13 @@ package final class Sequencer: CommandQueue {
                 [decider] loaded throws(BatchFault) in
                 try decider.decide(commands, in: loaded)
             }
-            measures.committed(
+            counters.committed(
                 commands: batch.count,
                 events: outcome.recordings.reduce(0) { $0 + $1.recordings.count },
                 in: ContinuousClock.now - start)
             // In place only if no earlier batch is still being answered: answers are delivered in
             // order.
-            if batch.count <= Self.deliveredInPlaceMax, delivering.load(ordering: .acquiring) == 0 {
+            if batch.count <= Self.inlineDeliveryMax, delivering.load(ordering: .acquiring) == 0 {
                 return deliver(outcome, to: batch)
             }
             delivering.add(1, ordering: .relaxed)
@@ -175,8 +175,8 @@ package final class Sequencer: CommandQueue {
         _ batch: [Queued<Pending>], from fault: BatchFault, _ deliveries: inout DiscardingTaskGroup
     ) async {
         guard fault.isOfOneCommand else {
-            measures.refused()
-            return fail(batch, with: .unavailable, because: fault.news)
+            counters.refused()
+            return fail(batch, with: .unavailable, because: fault.logText)
         }
         guard batch.count > 1 else {
             return fail(batch, with: .internalFailure, because: "\(fault)")
@@ -184,10 +184,10 @@ package final class Sequencer: CommandQueue {
         // Repeated halving: one poisoned command costs a few more transactions instead of one per
         // neighbour. A refused batch has changed nothing, so commands that became late meanwhile
         // may still be refused.
-        measures.split()
+        counters.split()
         let middle = batch.count / 2
-        await process(queue.sift(Array(batch[..<middle])), &deliveries)
-        await process(queue.sift(Array(batch[middle...])), &deliveries)
+        await process(queue.separatingLate(Array(batch[..<middle])), &deliveries)
+        await process(queue.separatingLate(Array(batch[middle...])), &deliveries)
     }
 
     /// Logs nothing without a reason: the fault was logged before.
@@ -195,7 +195,7 @@ package final class Sequencer: CommandQueue {
         _ batch: [Queued<Pending>], with fault: LedgerFault, because reason: String?
     ) {
         guard !batch.isEmpty else { return }
-        measures.failed(commands: batch.count)
+        counters.failed(commands: batch.count)
         if let reason { onFault("\(batch.count) commands failed: \(reason)") }
         for pending in batch {
             pending.element.answer.resume(returning: .failure(fault))

@@ -19,7 +19,7 @@ enum SpentIDTokens {
         """
     }
 
-    private static let remembering = RowsStatement(
+    private static let inserting = RowsStatement(
         "remember_spent_id_tokens",
         [
             "tenant_id": "text", "digest": "bytea", "first_used_at": "timestamptz",
@@ -35,7 +35,7 @@ enum SpentIDTokens {
     static func load(_ keys: BatchKeys.IDTokens) -> Call {
         loading.call(
             rows: keys.digests.count,
-            [.texts(keys.tenants.map { $0.description }), .byteses(keys.digests.map(\.bytes))])
+            [.texts(keys.tenants.map { $0.description }), .byteArrays(keys.digests.map(\.bytes))])
     }
 
     static func read(
@@ -54,10 +54,10 @@ enum SpentIDTokens {
         }
         guard !spent.isEmpty else { return [] }
         return [
-            remembering.call(
+            inserting.call(
                 rows: spent.count,
                 [
-                    .texts(spent.map(\.0.description)), .byteses(spent.map(\.1.digest.bytes)),
+                    .texts(spent.map(\.0.description)), .byteArrays(spent.map(\.1.digest.bytes)),
                     .timestamps(spent.map(\.2.microseconds)),
                     .timestamps(spent.map(\.1.expiresAt.microseconds)),
                 ])

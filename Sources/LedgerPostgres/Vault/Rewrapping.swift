@@ -66,7 +66,7 @@ package struct Rewrapping: Sendable {
     ) async throws -> Report {
         let report = try await session.run { [keyring] connection in
             var report = Report()
-            var last: Place?
+            var last: LastRow?
             while let next = try Self.step(
                 after: last, keyring: keyring, on: connection, report: &report)
             {
@@ -81,20 +81,20 @@ package struct Rewrapping: Sendable {
     }
 
     /// The last row of a page.
-    private struct Place {
+    private struct LastRow {
         let tenant: String
         let account: UInt128
     }
 
     /// Rewraps the page after a row and returns its last row; nil if nothing is left.
     private static func step(
-        after last: Place?, keyring: WrappingKeyring, on connection: Connection,
+        after last: LastRow?, keyring: WrappingKeyring, on connection: Connection,
         report: inout Report
-    ) throws -> Place? {
+    ) throws -> LastRow? {
         let current = keyring.currentID
         let rows = try connection.query(
             page, [.text(last?.tenant ?? ""), .uuid(last?.account ?? 0), .text(current)])
-        var end: Place?
+        var end: LastRow?
         var tenants: [String] = []
         var accounts: [UInt128] = []
         var old: [[UInt8]] = []
@@ -103,7 +103,7 @@ package struct Rewrapping: Sendable {
             let name = try rows.text(row, 0)
             let account = AccountID(bits: try rows.uuid(row, 1))
             let wrapped = try rows.bytes(row, 3)
-            end = Place(tenant: name, account: account.bits)
+            end = LastRow(tenant: name, account: account.bits)
             guard let tenant = TenantID(name),
                 let key = keyring.unwrap(
                     wrapped, wrappingKey: try rows.text(row, 2), tenant: tenant, account: account),
@@ -122,7 +122,7 @@ package struct Rewrapping: Sendable {
         guard !tenants.isEmpty else { return end }
         let stored = try connection.query(
             store,
-            [.text(current), .texts(tenants), .uuids(accounts), .byteses(old), .byteses(new)])
+            [.text(current), .texts(tenants), .uuids(accounts), .byteArrays(old), .byteArrays(new)])
         report.rewrapped += Int64(stored.rowsAffected)
         return end
     }

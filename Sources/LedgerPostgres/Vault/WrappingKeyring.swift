@@ -49,7 +49,7 @@ package final class WrappingKeyring: Sendable {
     }
 
     /// Checks whether the keyring has a key of this name.
-    func holds(_ id: String) -> Bool { key(id) != nil }
+    func contains(_ id: String) -> Bool { key(id) != nil }
 
     /// Encrypts an account's key for the `account_keys` table, bound to tenant and account.
     package func wrap(

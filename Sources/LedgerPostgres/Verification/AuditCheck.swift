@@ -58,7 +58,7 @@ struct AuditCheck {
                 add(recorded.position, "the row of account \(reference.id) is missing", &report)
                 continue
             }
-            if let column = expected.columnThatDiffers(
+            if let column = expected.differingColumn(
                 from: row, comparingClientIP: comparesClientIP && isKnown)
             {
                 add(

@@ -83,7 +83,7 @@ extension ReplayReading {
                 var opened = disclosed
                 for row in 0..<page.rowCount {
                     let position = LogPosition(try page.int8(row, 0))
-                    try handIfWanted(page, row, at: position, opened: &opened)
+                    try emitIfWanted(page, row, at: position, opened: &opened)
                 }
             }
         }
@@ -113,7 +113,7 @@ extension ReplayReading {
             guard let read = try? read(page, row, at: position).get(),
                 history?.expects(read.event.recorded) == true
             else { return false }
-            try hand(read, opened: &opened)
+            try emitEvent(read, opened: &opened)
         }
         return page.rowCount == positions.count
     }

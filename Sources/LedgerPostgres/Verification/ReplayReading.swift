@@ -39,18 +39,18 @@ struct ReplayReading {
                             fault: "the events before position \(position) are missing"))
                 }
                 last = position
-                try handIfWanted(page, row, at: LogPosition(position), opened: &opened)
+                try emitIfWanted(page, row, at: LogPosition(position), opened: &opened)
             }
         }
     }
 
     /// Emits a row of the log or reports why it can't be, unless it is not part of the history.
-    mutating func handIfWanted(
+    mutating func emitIfWanted(
         _ page: QueryResult, _ row: Int, at position: LogPosition, opened: inout DisclosurePage
     ) throws {
         switch read(page, row, at: position) {
         case .success(let read):
-            if isWanted(read.event.recorded) { try hand(read, opened: &opened) }
+            if isWanted(read.event.recorded) { try emitEvent(read, opened: &opened) }
         case .failure(let damage): summary.add(damage)
         }
     }
@@ -81,11 +81,11 @@ struct ReplayReading {
     }
 
     /// Checks one event and emits it.
-    mutating func hand(_ read: Read, opened: inout DisclosurePage) throws {
+    mutating func emitEvent(_ read: Read, opened: inout DisclosurePage) throws {
         let recorded = read.event.recorded
         let position = recorded.position
         let leaf = read.event.leaf
-        if let column = read.row.columnThatDiffers(from: recorded) {
+        if let column = read.row.differingColumn(from: recorded) {
             summary.add(
                 LogDamage(position: position, fault: "\(column) is not what the entry says"))
         }

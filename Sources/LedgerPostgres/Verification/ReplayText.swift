@@ -6,7 +6,7 @@ extension ReplayedEvent {
     /// Shows personal data only when the replay disclosed it; its control characters are escaped, so that a
     /// name cannot contain terminal escape sequences.
     package var text: String {
-        let subject = AuditSubject(recorded.event)
+        let subject = EventAttributes(recorded.event)
         let fact = recorded.event.fact
         var first = [
             "#\(recorded.position)", "\(recorded.recordedAt)", recorded.event.name.rawValue,

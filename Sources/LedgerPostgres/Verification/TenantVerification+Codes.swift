@@ -19,7 +19,7 @@ extension TenantVerification {
         guard let keys = disclosures?.macs, !keys.isEmpty else { return nil }
         let name = Parameter.text(tenant.description)
         report.count(.apiKeys, try connection.query(Self.keyCount, [name]).int8(0, 0))
-        let marked = try LogMarks.read(of: tenant, keys: keys, on: connection).protectedFrom
+        let marked = try LogProtection.read(of: tenant, keys: keys, on: connection).protectedFrom
         let mustHaveCodes = marked != nil || !keys.allowsUnprotected
         let head = try connection.query(Self.headCodes, [name])
         guard head.rowCount == 1 else { return RowCodes(keys: keys, isProtected: mustHaveCodes) }

@@ -19,7 +19,7 @@ extension TenantVerification {
             return
         }
         report.count(.columns)
-        if let column = row.columnThatDiffers(from: event.recorded) {
+        if let column = row.differingColumn(from: event.recorded) {
             add(.columns, position, "\(column) is not what the entry says")
         }
         report.count(.entries)

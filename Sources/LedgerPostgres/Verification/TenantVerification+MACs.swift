@@ -4,26 +4,26 @@ import TransparencyLog
 
 /// Finds the first event that no server has appended, and contradictions of the roots that the log states.
 struct MACCheck {
-    let marks: LogMarks?
+    let protection: LogProtection?
     private var roots: StatedRoots
     private var tree = CompactRange()
     /// Whether a forged event was found; only the first is reported.
     private var hasForgery = false
 
     /// Creates a check, which does nothing without key positions.
-    init(_ marks: LogMarks?) {
-        self.marks = marks
-        roots = StatedRoots(marks)
+    init(_ protection: LogProtection?) {
+        self.protection = protection
+        roots = StatedRoots(protection)
     }
 
     /// Checks the next event; counts it if a key authenticates it.
     mutating func take(
         _ row: EventRow, _ report: inout VerificationReport
     ) -> [(position: LogPosition, text: String)] {
-        guard let marks else { return [] }
+        guard let protection else { return [] }
         var found: [(position: LogPosition, text: String)] = []
         do throws(LogDamage) {
-            if try marks.check(row.mac, at: row.position, leaf: leafHash(row.entry)) {
+            if try protection.check(row.mac, at: row.position, leaf: leafHash(row.entry)) {
                 report.count(.macs)
             }
         } catch {

@@ -83,7 +83,7 @@ struct TenantVerification {
         }
         if !tables(of: .conflicts).isEmpty { conflicts = ConflictFold() }
         macs = MACCheck(
-            try LogMarks.read(of: tenant, checkingWith: disclosures?.macs, on: connection))
+            try LogProtection.read(of: tenant, checkingWith: disclosures?.macs, on: connection))
         try readLog(size: head?.nextPosition.value ?? 0, on: connection)
         compare(head)
         try compareSeals(on: connection)
@@ -163,11 +163,11 @@ struct TenantVerification {
 
     /// Compares the log with its seals, even when the fold ended early.
     private mutating func compareSeals(on connection: Connection) throws(PostgresError) {
-        let seals = try SealStanding(of: tenant, trust: trust, on: connection)
+        let seals = try SealState(of: tenant, trust: trust, on: connection)
         var search = MerkleSearch(tenant, seals)
         try search.run(on: connection)
         for finding in search.findings { add(finding.check, finding.position, finding.text) }
-        if seals.lacksTrusted, nextPosition.value > 0 {
+        if seals.lacksTrustedSignature, nextPosition.value > 0 {
             add(.checkpoints, nil, "no given key has signed any part of the log")
         }
         report.count(.nodes, search.hashCount)

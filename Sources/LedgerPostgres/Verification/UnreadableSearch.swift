@@ -5,7 +5,7 @@ import Postgres
 ///
 /// Every query is a statement of its own, since the one that fails ends its transaction.
 struct UnreadableSearch {
-    private static let stretchEvents: Int64 = 10_000
+    private static let rangeEvents: Int64 = 10_000
     private static let tables: [(name: String, check: VerificationCheck)] = [
         ("ledger_head", .head), ("disclosures", .disclosures), ("account_keys", .disclosures),
         ("accounts", .accounts), ("identities", .identities), ("sessions", .sessions),
@@ -67,7 +67,7 @@ struct UnreadableSearch {
         }
         var start: Int64 = 0
         while start < end {
-            let next = end - start > Self.stretchEvents ? start + Self.stretchEvents : end
+            let next = end - start > Self.rangeEvents ? start + Self.rangeEvents : end
             if try fault(start..<next) != nil { return try narrow(start..<next) }
             start = try firstEvent(from: next)
         }
@@ -92,8 +92,8 @@ struct UnreadableSearch {
     }
 
     /// Halves an unreadable range until one event is left.
-    private mutating func narrow(_ stretch: Range<Int64>) throws(PostgresError) {
-        var (start, end) = (stretch.lowerBound, stretch.upperBound)
+    private mutating func narrow(_ range: Range<Int64>) throws(PostgresError) {
+        var (start, end) = (range.lowerBound, range.upperBound)
         while end - start > 1 {
             let middle = start + (end - start) / 2
             if try fault(start..<middle) != nil { end = middle } else { start = middle }

@@ -36,11 +36,11 @@ package struct Verifier: Sendable {
     ///   - keyring: unwraps the keys of accounts; nil leaves disclosures and personal columns unchecked.
     ///   - searchKey: makes the digests of former e-mails; nil leaves them unchecked.
     ///   - trust: the keys and checkpoints from outside the database.
-    ///   - stretchEvents: the number of events that each of the connections reads at a time; a log of no more
+    ///   - rangeEvents: the number of events that each of the connections reads at a time; a log of no more
     ///     is read over one connection.
     package init(
         url: String, keyring: WrappingKeyring?, searchKey: SearchKey? = nil,
-        trust: SealTrust = SealTrust(), stretchEvents: Int64 = 2_000
+        trust: SealTrust = SealTrust(), rangeEvents: Int64 = 2_000
     ) {
         self.url = url
         self.trust = trust
@@ -49,7 +49,7 @@ package struct Verifier: Sendable {
         formerEmails = searchKey.flatMap { key in
             disclosures.map { FormerEmails(key: key, disclosures: $0) }
         }
-        layout = StreamedVerification.Layout(stretchEvents: stretchEvents)
+        layout = StreamedVerification.Layout(rangeEvents: rangeEvents)
         session = Postgres.Session(
             url: url, applicationName: Self.applicationName, statementDeadline: Self.deadline
         ) { try $0.execute(Self.prepare) }

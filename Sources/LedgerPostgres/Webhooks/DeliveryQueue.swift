@@ -2,7 +2,7 @@ import Ledger
 
 extension Timestamp {
     /// The due time of an event that need not wait, independent of the clock of the sending process.
-    static let atOnce = Timestamp(microseconds: 0)
+    static let immediate = Timestamp(microseconds: 0)
 }
 
 /// The pending events of one endpoint, in the order of the log; pure.
@@ -34,9 +34,9 @@ struct DeliveryQueue {
     private struct Node {
         var item: Item
         /// The number of dependencies on earlier events.
-        var ties = 0
+        var dependencyCount = 0
         /// The events that depend on it, once for each dependency.
-        var followers: [LogPosition] = []
+        var dependents: [LogPosition] = []
     }
 
     /// The longest possible pause: a later due time was computed with another clock.
@@ -76,7 +76,7 @@ struct DeliveryQueue {
     /// Adds events that are later than all in the queue.
     mutating func add(_ more: [Item]) {
         later += more
-        goOn()
+        releaseLater()
     }
 
     /// Starts at most `countMax` due events.
@@ -113,16 +113,18 @@ struct DeliveryQueue {
         let index = place(of: position)
         if index < first.count, first[index] == position { first.remove(at: index) }
         for account in node.item.accounts where last[account] == position { last[account] = nil }
-        for follower in node.followers {
-            nodes[follower]?.ties -= 1
-            if nodes[follower]?.ties == 0 { first.insert(follower, at: place(of: follower)) }
+        for follower in node.dependents {
+            nodes[follower]?.dependencyCount -= 1
+            if nodes[follower]?.dependencyCount == 0 {
+                first.insert(follower, at: place(of: follower))
+            }
         }
         if barrier == position { barrier = nil }
-        goOn()
+        releaseLater()
     }
 
     /// Returns an event that was not delivered to the queue.
-    mutating func putBack(_ item: Item) {
+    mutating func requeue(_ item: Item) {
         started.remove(item.position)
         nodes[item.position]?.item = item
     }
@@ -137,24 +139,24 @@ struct DeliveryQueue {
     }
 
     /// Adds the dependencies of events that no longer wait for a barrier.
-    private mutating func goOn() {
+    private mutating func releaseLater() {
         while barrier == nil, let item = later.first, !item.isBarrier || nodes.isEmpty {
             later.removeFirst()
             if item.isBarrier { barrier = item.position }
-            tie(item)
+            addDependencies(item)
         }
     }
 
-    private mutating func tie(_ item: Item) {
+    private mutating func addDependencies(_ item: Item) {
         var node = Node(item: item)
         for account in item.accounts {
             let earlier = last.updateValue(item.position, forKey: account)
             guard let earlier, earlier != item.position else { continue }
-            nodes[earlier]?.followers.append(item.position)
-            node.ties += 1
+            nodes[earlier]?.dependents.append(item.position)
+            node.dependencyCount += 1
         }
         nodes[item.position] = node
-        if node.ties == 0 { first.insert(item.position, at: place(of: item.position)) }
+        if node.dependencyCount == 0 { first.insert(item.position, at: place(of: item.position)) }
     }
 
     /// Returns the index of an event among the first ones, or its insertion index.

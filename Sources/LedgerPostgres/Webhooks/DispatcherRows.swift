@@ -22,7 +22,7 @@ enum DispatcherRows {
         FROM free f WHERE c.tenant_id = f.tenant_id AND c.endpoint_id = f.endpoint_id
         RETURNING c.tenant_id, c.endpoint_id
         """)
-    private static let standing = Statement(
+    private static let endpointState = Statement(
         "webhook_standing",
         """
         SELECT coalesce(c.lease = $3, false), e.disabled_at IS NULL AND c.gone_at IS NULL,
@@ -129,8 +129,8 @@ enum DispatcherRows {
         Call(takeLeases, [.uuid(lease.bits), .int4(seconds)])
     }
 
-    static func standingCall(_ endpoint: LeasedWebhook) -> Call {
-        Call(standing, key(endpoint) + [.uuid(endpoint.lease.bits)])
+    static func stateCall(_ endpoint: LeasedWebhook) -> Call {
+        Call(endpointState, key(endpoint) + [.uuid(endpoint.lease.bits)])
     }
 
     static func secretsCall(_ endpoint: LeasedWebhook) -> Call {
@@ -148,7 +148,7 @@ enum DispatcherRows {
             page,
             [
                 .text(tenant.description), .int8(from.value), .int8(Int64(limit)),
-                .byteses(pieces(types)),
+                .byteArrays(pieces(types)),
             ])
     }
 
@@ -168,10 +168,10 @@ enum DispatcherRows {
         Call(entries, [.text(tenant.description), .int8s(positions.map(\.value))])
     }
 
-    /// Reads the result of ``standingCall(_:)``; returns nil when the endpoint was removed.
-    static func standing(_ rows: QueryResult) throws(PostgresError) -> WebhookStanding? {
+    /// Reads the result of ``stateCall(_:)``; returns nil when the endpoint was removed.
+    static func endpointState(_ rows: QueryResult) throws(PostgresError) -> EndpointState? {
         guard rows.rowCount == 1 else { return nil }
-        return WebhookStanding(
+        return EndpointState(
             isHeld: try rows.bool(0, 0), isEnabled: try rows.bool(0, 1),
             revision: try rows.int8(0, 2), next: LogPosition(try rows.int8(0, 3)),
             url: try rows.text(0, 4), types: try rows.textArray(0, 5))
@@ -207,8 +207,8 @@ enum DispatcherRows {
         if !changes.delivered.isEmpty {
             calls.append(Call(delete, key + [.int8s(changes.delivered.map(\.value))]))
         }
-        if !changes.notTaken.isEmpty {
-            let all = changes.notTaken
+        if !changes.failedAttempts.isEmpty {
+            let all = changes.failedAttempts
             calls.append(
                 Call(
                     note,

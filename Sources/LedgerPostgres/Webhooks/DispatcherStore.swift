@@ -12,7 +12,7 @@ struct LeasedWebhook: Hashable, Sendable {
 }
 
 /// The stored state of an endpoint.
-struct WebhookStanding: Hashable, Sendable {
+struct EndpointState: Hashable, Sendable {
     /// Whether the lease of the request is still valid.
     let isHeld: Bool
     let isEnabled: Bool
@@ -30,15 +30,15 @@ struct HeldSecret: Sendable {
 
 /// The data with which a dispatcher starts on an endpoint.
 struct LoadedWebhook: Sendable {
-    let standing: WebhookStanding
+    let endpointState: EndpointState
     let secrets: [HeldSecret]
     let items: [DeliveryQueue.Item]
 }
 
 /// The result of a poll for new events.
-struct LogLook: Sendable {
+struct LogPoll: Sendable {
     /// The state of the endpoint; nil when it was removed.
-    let standing: WebhookStanding?
+    let endpointState: EndpointState?
     /// The next events; nil for each one that is skipped.
     let page: [Result<StoredEvent, LogDamage>?]
     /// Whether the next event is missing although later ones exist.
@@ -48,7 +48,7 @@ struct LogLook: Sendable {
 /// The changes of one transaction for an endpoint.
 struct DeliveryChanges: Sendable {
     /// An attempt that did not end in a delivery.
-    struct NotTaken: Sendable {
+    struct FailedAttempt: Sendable {
         let item: DeliveryQueue.Item
         let isDead: Bool
         let attemptedAt: Timestamp
@@ -57,13 +57,13 @@ struct DeliveryChanges: Sendable {
     }
 
     var delivered: [LogPosition] = []
-    var notTaken: [NotTaken] = []
+    var failedAttempts: [FailedAttempt] = []
     var added: [DeliveryQueue.Item] = []
     var moved: (from: LogPosition, to: LogPosition)?
     var isGone = false
 
     var isEmpty: Bool {
-        delivered.isEmpty && notTaken.isEmpty && added.isEmpty && moved == nil && !isGone
+        delivered.isEmpty && failedAttempts.isEmpty && added.isEmpty && moved == nil && !isGone
     }
 }
 
@@ -95,7 +95,8 @@ struct DispatcherStore: Sendable {
     /// Creates a store without connecting.
     init(url: String, keyring: WrappingKeyring, leaseSeconds: Int32) {
         session = Postgres.Session(
-            url: url, applicationName: HolderName.webhooks.rawValue, statementDeadline: .seconds(15)
+            url: url, applicationName: LockHolderName.webhooks.rawValue,
+            statementDeadline: .seconds(15)
         ) { try $0.execute(Self.settings) }
         self.keyring = keyring
         self.leaseSeconds = leaseSeconds
@@ -126,10 +127,12 @@ struct DispatcherStore: Sendable {
             // The revision first: a concurrent change by an operator then shows as another revision in the
             // next poll.
             let results = try connection.pipeline([
-                DispatcherRows.standingCall(endpoint), DispatcherRows.secretsCall(endpoint),
+                DispatcherRows.stateCall(endpoint), DispatcherRows.secretsCall(endpoint),
                 DispatcherRows.pendingCall(endpoint),
             ])
-            guard let standing = try DispatcherRows.standing(results[0]), standing.isHeld else {
+            guard let endpointState = try DispatcherRows.endpointState(results[0]),
+                endpointState.isHeld
+            else {
                 throw DispatcherFault.notHeld
             }
             var secrets: [HeldSecret] = []
@@ -148,7 +151,8 @@ struct DispatcherStore: Sendable {
             }
             guard !secrets.isEmpty else { throw DispatcherFault.secretUnreadable }
             return LoadedWebhook(
-                standing: standing, secrets: secrets, items: try DispatcherRows.items(results[2]))
+                endpointState: endpointState, secrets: secrets,
+                items: try DispatcherRows.items(results[2]))
         }
     }
 
@@ -156,27 +160,28 @@ struct DispatcherStore: Sendable {
     ///
     /// In this order an operator's change before an event was appended is seen with that event.
     /// - Throws: `PostgresError`.
-    func look(
+    func poll(
         at endpoint: LeasedWebhook, from: LogPosition, limit: Int, types: [String]
-    ) async throws -> LogLook {
+    ) async throws -> LogPoll {
         try await session.run { [macs = keyring.macs] connection in
             let results = try connection.pipeline(
                 [
                     DispatcherRows.pageCall(
                         of: endpoint.tenant, from: from, limit: limit, types: types),
-                    DispatcherRows.standingCall(endpoint),
-                ] + LogMarks.calls(of: endpoint.tenant, keys: macs))
-            let marks = try LogMarks.found(in: results[2...], of: endpoint.tenant, keys: macs)
+                    DispatcherRows.stateCall(endpoint),
+                ] + LogProtection.calls(of: endpoint.tenant, keys: macs))
+            let protection = try LogProtection.found(
+                in: results[2...], of: endpoint.tenant, keys: macs)
             var page: [Result<StoredEvent, LogDamage>?] = []
             for row in 0..<results[0].rowCount {
                 // Nothing after a gap is sent; the next poll begins with it.
                 guard try results[0].int8(row, 0) == from.value + Int64(row) else { break }
                 page.append(
                     try results[0].optionalBytes(row, 1) == nil
-                        ? nil : try Self.event(results[0], row, of: endpoint.tenant, marks))
+                        ? nil : try Self.event(results[0], row, of: endpoint.tenant, protection))
             }
-            return LogLook(
-                standing: try DispatcherRows.standing(results[1]), page: page,
+            return LogPoll(
+                endpointState: try DispatcherRows.endpointState(results[1]), page: page,
                 isGap: page.isEmpty && results[0].rowCount > 0)
         }
     }
@@ -190,12 +195,12 @@ struct DispatcherStore: Sendable {
         try await session.run { [macs = keyring.macs] connection in
             let results = try connection.pipeline(
                 [DispatcherRows.entriesCall(of: tenant, at: positions)]
-                    + LogMarks.calls(of: tenant, keys: macs))
-            let marks = try LogMarks.found(in: results[1...], of: tenant, keys: macs)
+                    + LogProtection.calls(of: tenant, keys: macs))
+            let protection = try LogProtection.found(in: results[1...], of: tenant, keys: macs)
             var events: [LogPosition: Result<StoredEvent, LogDamage>] = [:]
             for row in 0..<results[0].rowCount {
                 events[LogPosition(try results[0].int8(row, 0))] = try Self.event(
-                    results[0], row, of: tenant, marks)
+                    results[0], row, of: tenant, protection)
             }
             return events
         }
@@ -203,12 +208,12 @@ struct DispatcherStore: Sendable {
 
     /// Decodes the event of a row of position, entry and code.
     private static func event(
-        _ rows: QueryResult, _ row: Int, of tenant: TenantID, _ marks: LogMarks?
+        _ rows: QueryResult, _ row: Int, of tenant: TenantID, _ protection: LogProtection?
     ) throws(PostgresError) -> Result<StoredEvent, LogDamage> {
         let (entry, mac) = (try rows.bytes(row, 1), try rows.optionalBytes(row, 2))
         let position = LogPosition(try rows.int8(row, 0))
         return Result { () throws(LogDamage) in
-            try StoredEvent(entry: entry, mac: mac, at: position, in: tenant, marks)
+            try StoredEvent(entry: entry, mac: mac, at: position, in: tenant, protection)
         }
     }
 

@@ -11,7 +11,7 @@ package struct WebhookConfiguration: Sendable {
     package var url: String
     /// Sends a request.
     package var send: Send
-    package var retries = RetryPlan()
+    package var retries = RetrySchedule()
     /// The clock, used only for `webhook-timestamp` and the pauses between attempts.
     package var now: @Sendable () -> Timestamp
     /// The maximum number of concurrent requests to one endpoint.
@@ -24,7 +24,7 @@ package struct WebhookConfiguration: Sendable {
     /// The maximum number of events of the log read at a time.
     package var pageMax = 500
     /// The maximum wait for responses when the dispatcher stops.
-    package var farewell = Duration.seconds(2)
+    package var drainLimit = Duration.seconds(2)
     /// The seconds after which a lease lapses unless it is renewed.
     package var leaseSeconds: Int32 = 15
     /// The time between renewals of a lease when nothing is written.

@@ -78,7 +78,7 @@ package final class WebhookDispatcher: Sendable {
     var isIdle: Bool { working.withLock(\.isEmpty) }
 
     private func work(on endpoint: LeasedWebhook, _ signal: WakeSignal) async {
-        let delivering = WebhookDelivering(
+        let delivering = EndpointDelivery(
             endpoint: endpoint, store: store, configuration: configuration, signal: signal,
             counts: counts, onFault: onFault)
         do {

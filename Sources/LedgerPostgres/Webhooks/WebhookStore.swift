@@ -8,7 +8,7 @@ package import StandardWebhooks
 /// Each change is recorded in the access log, in the same transaction.
 package struct WebhookStore {
     /// The maximum number of dead letters that are listed or sent again at a time.
-    package static let lettersMax = 1_000
+    package static let deadLettersMax = 1_000
 
     private static let insert = Statement(
         "webhook_add",
@@ -180,12 +180,12 @@ package struct WebhookStore {
         }
     }
 
-    /// Returns the first ``lettersMax`` dead letters, in the order of the log.
+    /// Returns the first ``deadLettersMax`` dead letters, in the order of the log.
     ///
     /// - Throws: `PostgresError`.
     package func deadLetters(of id: WebhookID) throws -> [DeadLetter] {
         let rows = try connection.query(
-            Self.deadLetters, key(id) + [.int8(Int64(Self.lettersMax))])
+            Self.deadLetters, key(id) + [.int8(Int64(Self.deadLettersMax))])
         return try (0..<rows.rowCount).map { row in
             DeadLetter(
                 position: LogPosition(try rows.int8(row, 0)),
@@ -197,7 +197,7 @@ package struct WebhookStore {
         }
     }
 
-    /// Sends dead letters again: one, or the first ``lettersMax``.
+    /// Sends dead letters again: one, or the first ``deadLettersMax``.
     ///
     /// - Returns: The number of events; nil when the endpoint does not exist.
     /// - Throws: `PostgresError`.
@@ -207,7 +207,7 @@ package struct WebhookStore {
             let replayed = try connection.query(
                 Self.replay,
                 key(id) + [
-                    position.map { .int8($0.value) } ?? .null, .int8(Int64(Self.lettersMax)),
+                    position.map { .int8($0.value) } ?? .null, .int8(Int64(Self.deadLettersMax)),
                 ])
             try record(
                 .replayWebhook, id, ["position": position.map(\.description) ?? "all"])

@@ -21,7 +21,7 @@ package final class Deployment: Sendable {
         settings: [String: String] = [:], _ body: (Deployment) async throws -> Value
     ) async throws -> Value {
         try await ScratchDatabase.with { database in
-            try await lend(
+            try await provide(
                 Deployment(
                     superuserURL: database.superuserURL, runtimeURL: database.runtimeURL,
                     settings: settings), body)
@@ -47,7 +47,7 @@ package final class Deployment: Sendable {
             .replacing(":\(cluster.port)/", with: ":\(runtimePort ?? cluster.port)/")
         let deployment = try Deployment(
             superuserURL: owner, runtimeURL: runtime, settings: settings)
-        return try await lend(deployment) { deployment in
+        return try await provide(deployment) { deployment in
             let migrated = try await deployment.tool.run(["migrate"])
             guard migrated.status == 0 else {
                 throw TestTimeout(waitingFor: "the migration: \(migrated.errors)")
@@ -56,7 +56,7 @@ package final class Deployment: Sendable {
         }
     }
 
-    private static func lend<Value>(
+    private static func provide<Value>(
         _ deployment: Deployment, _ body: (Deployment) async throws -> Value
     ) async throws -> Value {
         do {

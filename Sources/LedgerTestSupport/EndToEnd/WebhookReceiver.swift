@@ -87,7 +87,7 @@ package final class WebhookReceiver: Sendable {
     }
 
     /// Stops immediately, without regular answers to requests in progress.
-    package func goAway() async {
+    package func stopListening() async {
         let server = state.withLock { state in
             defer { state.server = nil }
             return state.server
@@ -98,8 +98,8 @@ package final class WebhookReceiver: Sendable {
     /// Starts again at the same address.
     ///
     /// - Throws: what starting the listener throws.
-    package func comeBack() async throws {
-        await goAway()
+    package func listenAgain() async throws {
+        await stopListening()
         let made = try HTTPServer(
             host: "127.0.0.1", port: port, limits: HTTPServerLimits(),
             reject: { _, _ in HTTPResponse(status: 400) },

@@ -68,7 +68,7 @@ package final class Crowd: Sendable {
     }
 
     /// The wait for answers after the last request, in seconds: longer than any answer may take.
-    package static let patienceSeconds = 15
+    package static let answerTimeoutSeconds = 15
 
     private let directory: String
     private let program: String
@@ -90,15 +90,16 @@ package final class Crowd: Sendable {
     /// - Throws: `TestTimeout` with the program's output.
     package func work(
         on port: Substring, path: String, bodies: [String], connections: Int, seconds: Int,
-        patienceSeconds: Int = Crowd.patienceSeconds
+        answerTimeoutSeconds: Int = Crowd.answerTimeoutSeconds
     ) async throws -> Report {
         let file = directory + "/bodies"
         try bodies.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)
         let process = try start([
-            "work", "\(port)", "\(connections)", "\(seconds)", path, file, "\(patienceSeconds)",
+            "work", "\(port)", "\(connections)", "\(seconds)", path, file,
+            "\(answerTimeoutSeconds)",
         ])
         let status = try await process.exitStatus(
-            within: .seconds(seconds + patienceSeconds + 60))
+            within: .seconds(seconds + answerTimeoutSeconds + 60))
         guard status == 0 else { throw TestTimeout(waitingFor: "a crowd: \(process.errors.text)") }
         return try JSONDecoder().decode(Report.self, from: Data(process.output.text.utf8))
     }
@@ -106,7 +107,7 @@ package final class Crowd: Sendable {
     /// Runs the body beside a crowd of malicious clients.
     ///
     /// - Throws: `TestTimeout`, or an error of the body.
-    package func annoy<Value>(
+    package func withNuisance<Value>(
         _ server: ServerProcess, by nuisance: Nuisance, connections: Int,
         while body: () async throws -> Value
     ) async throws -> Value {

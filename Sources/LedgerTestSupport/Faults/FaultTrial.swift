@@ -12,7 +12,7 @@ package final class FaultTrial: Sendable {
         /// Commands to be acknowledged before each round; ten times as many in a long run.
         package var warmUp = 40
         /// The time limit for the recovery in a round.
-        package var patience = Duration.seconds(60)
+        package var recoveryLimit = Duration.seconds(60)
         /// Changes of the claims of the clients' ID tokens.
         package var claims: [String: any Sendable] = [:]
         /// Answers other than 503 that the fault excuses: status and code.
@@ -33,7 +33,7 @@ package final class FaultTrial: Sendable {
         package let fault: String
         package let rounds: Int
         package let count: TrafficCount
-        package let reckoning: Reckoning
+        package let reckoning: LogComparison
         /// Sessions and links that were acknowledged and did not work afterwards.
         package let broken: [String]
         /// The longest recovery time of a round, from the end of the fault.
@@ -131,7 +131,8 @@ package final class FaultTrial: Sendable {
             traffic.count.acknowledged >= before + setup.warmUp ? true : nil
         }
         let healed = try await fault()
-        try await eventually("work to be acknowledged and read again", within: setup.patience) {
+        try await eventually("work to be acknowledged and read again", within: setup.recoveryLimit)
+        {
             traffic.isServed(since: healed) ? true : nil
         }
         let time = ContinuousClock.now - healed
@@ -140,8 +141,8 @@ package final class FaultTrial: Sendable {
 
     private func outcome(of fault: String) async throws -> Outcome {
         let server = try await deployment.serve()
-        let broken = try await brokenPromises(on: server.client)
-        let reckoning = try await Reckoning(traffic.commands, logAt: deployment.superuserURL)
+        let broken = try await brokenGuarantees(on: server.client)
+        let reckoning = try await LogComparison(traffic.commands, logAt: deployment.superuserURL)
         var verified = try await deployment.tool.run(["verify"])
         // The projections may still be catching up.
         for _ in 0..<20 where verified.status != 0 {
@@ -156,19 +157,19 @@ package final class FaultTrial: Sendable {
     }
 
     /// Returns sessions that can no longer be refreshed, and links to wrong accounts.
-    private func brokenPromises(on client: WireClient) async throws -> [String] {
+    private func brokenGuarantees(on client: WireClient) async throws -> [String] {
         var broken: [String] = []
-        for standing in traffic.standing.shuffled().prefix(60) {
+        for session in traffic.openSessions.shuffled().prefix(60) {
             let refreshed = try await client.call(
-                "POST", "/v1/auth/refresh", ["refresh_token": standing.refreshToken])
+                "POST", "/v1/auth/refresh", ["refresh_token": session.refreshToken])
             if refreshed.status != 200 {
-                broken.append("\(standing.subject): a session ended by itself")
+                broken.append("\(session.subject): a session ended by itself")
             }
             let signedIn = try await client.call(
                 "POST", "/v1/auth/sign-in/google",
-                ["id_token": deployment.google.token(subject: standing.subject)])
-            if signedIn.text("user_id") != standing.userID {
-                broken.append("\(standing.subject): the link leads elsewhere")
+                ["id_token": deployment.google.token(subject: session.subject)])
+            if signedIn.text("user_id") != session.userID {
+                broken.append("\(session.subject): the link leads elsewhere")
             }
         }
         return broken

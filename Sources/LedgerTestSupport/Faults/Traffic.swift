@@ -7,7 +7,7 @@ internal import Synchronization
 /// unlinks, signs out or stays.
 package final class Traffic: Sendable {
     /// A session that must still be valid, and the identities that must sign in to its account.
-    struct Standing: Sendable {
+    struct OpenSession: Sendable {
         let subject: String
         let userID: String
         let refreshToken: String
@@ -18,7 +18,7 @@ package final class Traffic: Sendable {
         var isStopping = false
         var count = TrafficCount()
         var commands: [TrafficCommand] = []
-        var standing: [Standing] = []
+        var openSessions: [OpenSession] = []
         /// The sending time of the last acknowledged command, by the target's address.
         var newestCommand: [String: ContinuousClock.Instant] = [:]
         /// The sending time of the last answered read, by the target's address.
@@ -27,11 +27,11 @@ package final class Traffic: Sendable {
 
     /// The most attempts of a command with an idempotency key.
     static let triesMax = 100
-    private static let standingMax = 400
+    private static let openSessionsMax = 400
 
     let google: TestIdentityProvider
     let apple: TestIdentityProvider
-    private let lanes: Int
+    private let clientCount: Int
     /// Changes of every ID token's claims.
     private let claims: [String: any Sendable]
     /// Answers other than 200 and 503 that the fault excuses.
@@ -42,7 +42,7 @@ package final class Traffic: Sendable {
     init(_ deployment: Deployment, _ setup: FaultTrial.Setup) {
         google = deployment.google
         apple = deployment.apple
-        lanes = setup.lanes
+        clientCount = setup.lanes
         claims = setup.claims
         excused = setup.excused
     }
@@ -56,7 +56,7 @@ package final class Traffic: Sendable {
     package var count: TrafficCount { state.withLock(\.count) }
 
     var commands: [TrafficCommand] { state.withLock(\.commands) }
-    var standing: [Standing] { state.withLock(\.standing) }
+    var openSessions: [OpenSession] { state.withLock(\.openSessions) }
     var isStopping: Bool { state.withLock(\.isStopping) }
 
     /// Checks whether each server has acknowledged a command and answered a read sent after a time.
@@ -76,7 +76,7 @@ package final class Traffic: Sendable {
         while body: () async throws -> Value
     ) async throws -> Value {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for lane in 0..<lanes {
+            for lane in 0..<clientCount {
                 group.addTask { await self.run(lane) }
             }
             defer { state.withLock { $0.isStopping = true } }
@@ -147,12 +147,13 @@ package final class Traffic: Sendable {
         state.withLock { $0.commands.append(command) }
     }
 
-    func add(_ standing: Standing) {
+    func add(_ openSessions: OpenSession) {
         state.withLock { state in
-            state.standing.append(standing)
+            state.openSessions.append(openSessions)
             // Keeps the oldest, which have been through most faults, and a random part of the rest.
-            if state.standing.count > Self.standingMax {
-                state.standing.remove(at: Int.random(in: Self.standingMax / 2..<Self.standingMax))
+            if state.openSessions.count > Self.openSessionsMax {
+                state.openSessions.remove(
+                    at: Int.random(in: Self.openSessionsMax / 2..<Self.openSessionsMax))
             }
         }
     }

@@ -37,7 +37,7 @@ struct TrafficPerson {
                 .signOut, "POST", "/v1/auth/sign-out", [:], on: target, token: accessToken)
         default:
             traffic.add(
-                Traffic.Standing(subject: subject, userID: userID, refreshToken: fresh))
+                Traffic.OpenSession(subject: subject, userID: userID, refreshToken: fresh))
         }
     }
 

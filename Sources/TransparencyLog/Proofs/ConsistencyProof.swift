@@ -47,7 +47,7 @@ package struct ConsistencyProof: Hashable, Sendable {
             subtrees.insert(oldRoot, at: subtrees.startIndex)
         }
         guard let first = subtrees.popFirst() else { throw .wrongCount }
-        var climb = Climb(position: old - 1, size: size)
+        var climb = PathAscent(position: old - 1, size: size)
         climb.skipRightChildren()
         var (oldHash, hash) = (first, first)
         for subtree in subtrees {

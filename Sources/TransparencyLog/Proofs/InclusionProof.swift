@@ -24,7 +24,7 @@ package struct InclusionProof: Hashable, Sendable {
     /// Returns if the leaf is at the position of the tree with this root.
     package func verify(leaf: TreeHash, root: TreeHash) throws(ProofFault) {
         guard position >= 0, position < size else { throw .outsideTree }
-        var climb = Climb(position: position, size: size)
+        var climb = PathAscent(position: position, size: size)
         var hash = leaf
         for sibling in path {
             switch try climb.next() {
@@ -38,7 +38,7 @@ package struct InclusionProof: Hashable, Sendable {
 }
 
 /// The path from a leaf up to the root, RFC 9162 section 2.1.3.2.
-struct Climb {
+struct PathAscent {
     enum Side {
         case left, right
     }

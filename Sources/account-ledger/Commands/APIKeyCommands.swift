@@ -16,7 +16,7 @@ enum APIKeyCommands {
         _ body: (APIKeyStore, TenantID) throws -> Value
     ) throws -> Value {
         let url = try environment.migrateURL
-        let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
+        let tenant = try LedgerCommands.tenant(arguments, url: url) ?? .default
         return try SchemaCheck.withConnection(to: url) { connection in
             try body(APIKeyStore(on: connection), tenant)
         }
@@ -52,16 +52,16 @@ enum APIKeyCreateCommand {
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         let role = try arguments.value(
             of: "role", as: "auditor, support or admin", Role.init(rawValue:))
-        guard let role else { throw arguments.misuse("missing option --role") }
+        guard let role else { throw arguments.usageError("missing option --role") }
         let label = try arguments.value(of: "label", as: "1 to 255 printable bytes", label)
-        guard let label else { throw arguments.misuse("missing option --label") }
+        guard let label else { throw arguments.usageError("missing option --label") }
         let now = Timestamp.now
         let expiresAt = try arguments.value(of: "expires", as: "an RFC 3339 time in the future") {
             Timestamp(rfc3339: $0).flatMap { $0 > now ? $0 : nil }
         }
         let key = APIKey(id: APIKeyID(at: now, random: SecureRandom.uint128()))
         guard let digest = key.secretDigest else { throw Fault("the key has no digest") }
-        guard let macKey = try LedgerReading.macKeys(environment)?.current else {
+        guard let macKey = try LedgerCommands.macKeys(environment)?.current else {
             throw Fault(
                 "\(Setting.keys.name) is not set: it must hold the MAC key that authenticates the row"
             )
@@ -73,7 +73,7 @@ enum APIKeyCreateCommand {
                     expiresAt: expiresAt, revokedAt: nil), to: tenant, code: macKey)
         }
         Terminal.print("\(key.text)\n")
-        Terminal.complain("key id: \(key.id)")
+        Terminal.printError("key id: \(key.id)")
         return .success
     }
 
@@ -134,7 +134,8 @@ enum APIKeyRevokeCommand {
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         guard let id = arguments.operands.first.flatMap(APIKey.id(named:)) else {
-            throw arguments.misuse("ID must be the id of an API key or the beginning of the key")
+            throw arguments.usageError(
+                "ID must be the id of an API key or the beginning of the key")
         }
         let revocation = try APIKeyCommands.withStore(arguments, environment) { store, tenant in
             try store.revoke(id, of: tenant)

@@ -30,7 +30,7 @@ enum AccessLogCommand {
         query.through = try arguments.value(of: "to", as: moment) { Moment($0) }
         query.principal = arguments["principal"]
         let url = try environment.databaseURL
-        let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
+        let tenant = try LedgerCommands.tenant(arguments, url: url) ?? .default
         let output = BufferedOutput()
         // Nil until the first line was read, when the range begins at a time.
         var expected: Int64?
@@ -45,7 +45,7 @@ enum AccessLogCommand {
         try await PostgresAccessLog.pages(matching: query, in: tenant, url: url) { page in
             for access in page.elements {
                 if !isFiltered, let wanted = expected, access.position != wanted {
-                    Terminal.complain("lines \(wanted)..<\(access.position) are missing")
+                    Terminal.printError("lines \(wanted)..<\(access.position) are missing")
                     isWhole = false
                 }
                 expected = access.position + 1
@@ -54,7 +54,7 @@ enum AccessLogCommand {
             last = page.cursor
         }
         if !isFiltered, let expected, let last, expected <= last {
-            Terminal.complain("lines \(expected)..<\(last + 1) are missing")
+            Terminal.printError("lines \(expected)..<\(last + 1) are missing")
             isWhole = false
         }
         try output.finish()

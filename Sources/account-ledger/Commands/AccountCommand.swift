@@ -8,13 +8,13 @@ enum AccountCommand {
     static let syntax = Syntax(
         words: ["account"],
         summary: "print an account's state at any moment, replayed from the log",
-        operands: [HistoryReading.account],
+        operands: [HistoryCommands.account],
         options: [
-            HistoryReading.tenantOption, HistoryReading.asOfOption,
+            HistoryCommands.tenantOption, HistoryCommands.asOfOption,
             .init(
                 name: "diff", placeholder: "MOMENT", secondPlaceholder: "MOMENT",
                 meaning: "print the changes between two moments instead"),
-            HistoryReading.formatOption,
+            HistoryCommands.formatOption,
         ],
         settings: [.databaseURL],
         details: """
@@ -27,18 +27,18 @@ enum AccountCommand {
     private static let eventsMax = 1_000
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
-        let account = try HistoryReading.account(arguments)
-        let format = try HistoryReading.format(arguments)
-        let asOf = try HistoryReading.moment("as-of", arguments)
-        let from = try HistoryReading.moment("diff", arguments)
-        let to = try HistoryReading.secondMoment("diff", arguments)
+        let account = try HistoryCommands.account(arguments)
+        let format = try HistoryCommands.format(arguments)
+        let asOf = try HistoryCommands.moment("as-of", arguments)
+        let from = try HistoryCommands.moment("diff", arguments)
+        let to = try HistoryCommands.secondMoment("diff", arguments)
         guard asOf == nil || from == nil else {
-            throw arguments.misuse("--as-of and --diff exclude each other")
+            throw arguments.usageError("--as-of and --diff exclude each other")
         }
         let url = try environment.databaseURL
-        let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
-        let faults = FaultNote()
-        let reads = HistoryReading.reads(url, keyring: nil, faults)
+        let tenant = try LedgerCommands.tenant(arguments, url: url) ?? .default
+        let faults = LastFault()
+        let reads = HistoryCommands.reads(url, keyring: nil, faults)
         let text = try await text(
             of: account, in: tenant, asOf: asOf, from: from, to: to, format, reads, faults)
         await reads.close()
@@ -48,18 +48,18 @@ enum AccountCommand {
 
     private static func text(
         of account: AccountID, in tenant: TenantID, asOf: Moment?, from: Moment?, to: Moment?,
-        _ format: HistoryReading.Format, _ reads: HistoryReads, _ faults: FaultNote
+        _ format: HistoryCommands.Format, _ reads: HistoryReads, _ faults: LastFault
     ) async throws -> String {
         do {
             if let from {
                 let changes = try await reads.changes(
                     of: account, from: from, to: to, limit: eventsMax, isDisclosing: false,
                     in: tenant)
-                guard let changes else { throw HistoryReading.unknown(account, in: tenant) }
+                guard let changes else { throw HistoryCommands.unknown(account, in: tenant) }
                 return format == .json ? line(changes.json) : changes.text
             }
             let answer = try await reads.resolvedAccount(account, asOf: asOf, in: tenant)
-            guard let answer else { throw HistoryReading.unknown(account, in: tenant) }
+            guard let answer else { throw HistoryCommands.unknown(account, in: tenant) }
             guard format == .text else { return line(answer.json) }
             let survivor = answer.found.account.id
             let merged =
@@ -67,7 +67,7 @@ enum AccountCommand {
                 ? "" : "account \(account) was merged into account \(survivor)\n"
             return merged + answer.found.text
         } catch let fault as HistoryFault {
-            throw HistoryReading.fault(fault, faults)
+            throw HistoryCommands.fault(fault, faults)
         }
     }
 

@@ -25,8 +25,8 @@ struct AdministeredCommand: Sendable {
     /// - Throws: `Fault` when the database can't be reached or has no such tenant.
     init(_ arguments: Arguments, _ environment: Environment) throws {
         url = try environment.databaseURL
-        tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
-        macs = try LedgerReading.macKeys(environment)
+        tenant = try LedgerCommands.tenant(arguments, url: url) ?? .default
+        macs = try LedgerCommands.macKeys(environment)
     }
 
     /// Returns the reason.
@@ -34,7 +34,7 @@ struct AdministeredCommand: Sendable {
     /// - Throws: `UsageError` when it is missing or malformed.
     static func reason(_ arguments: Arguments) throws(UsageError) -> String {
         guard let reason = try optionalReason(arguments) else {
-            throw arguments.misuse("missing option --reason")
+            throw arguments.usageError("missing option --reason")
         }
         return reason
     }
@@ -53,7 +53,7 @@ struct AdministeredCommand: Sendable {
     /// - Throws: `UsageError` when it is malformed.
     static func account(_ arguments: Arguments) throws(UsageError) -> AccountID {
         guard let account = arguments.operands.first.flatMap({ AccountID($0) }) else {
-            throw arguments.misuse("ACCOUNT must be an account id: a UUID")
+            throw arguments.usageError("ACCOUNT must be an account id: a UUID")
         }
         return account
     }
@@ -62,7 +62,7 @@ struct AdministeredCommand: Sendable {
     ///
     /// - Throws: `Fault` when the access log can't be written.
     func record(_ access: AccessRecord) async throws(Fault) {
-        let faults = FaultNote()
+        let faults = LastFault()
         let gate = AccessGate(url: url) { faults.note($0) }
         async let finished: Void = gate.run()
         let result: Result<Void, LedgerFault>
@@ -89,7 +89,7 @@ struct AdministeredCommand: Sendable {
     ///   - policy: for commands that depend on the tenant's rules.
     /// - Returns: the reply of each command.
     /// - Throws: `Fault` with the refusal, or when the outcome is unknown.
-    func carryOut(
+    func run(
         _ intents: [Command.Intent], as access: AccessRecord?, keyring: WrappingKeyring? = nil,
         policy: TenantPolicy = TenantPolicy(providers: [])
     ) async throws(Fault) -> [Reply] {
@@ -103,7 +103,7 @@ struct AdministeredCommand: Sendable {
                 "\(Setting.keys.name) is not set: it must hold the MAC key that authenticates events"
             )
         }
-        let faults = FaultNote()
+        let faults = LastFault()
         let sequencer = Sequencer(
             configuration: SequencerConfiguration(url: url),
             policy: { _ in policy }, keyring: keyring,

@@ -14,11 +14,11 @@ struct CheckpointKeyRotation {
 
     /// Adds a key for each log and records it in the log.
     func begin() async throws -> ExitCode {
-        let book = try OpenedTenants.read(url: url)
+        let book = try TenantOpenings.read(url: url)
         var facts: [TenantID: KeyRotated] = [:]
         for tenant in try tenants(book) {
             let rotation = try directory.rotation(of: tenant) ?? directory.addKey(to: tenant)
-            facts[tenant] = unsaid(rotation, in: book.rotations[tenant])
+            facts[tenant] = missingFact(rotation, in: book.rotations[tenant])
         }
         guard !facts.isEmpty else {
             throw Fault("every log already has two signing keys; --retire ends the former ones")
@@ -33,12 +33,12 @@ struct CheckpointKeyRotation {
 
     /// Retires the former key of each log.
     func end() async throws -> ExitCode {
-        let book = try OpenedTenants.read(url: url)
+        let book = try TenantOpenings.read(url: url)
         var facts: [TenantID: KeyRotated] = [:]
         var ended = 0
         for tenant in try tenants(book) {
             guard let rotation = try directory.rotation(of: tenant) else { continue }
-            facts[tenant] = unsaid(rotation, in: book.rotations[tenant])
+            facts[tenant] = missingFact(rotation, in: book.rotations[tenant])
         }
         // Records that an interrupted rotation did not append.
         if !facts.isEmpty { try await append(facts) }
@@ -53,12 +53,12 @@ struct CheckpointKeyRotation {
     }
 
     /// Returns the tenants that are sealed from the directory.
-    private func tenants(_ book: OpenedTenants) throws -> [TenantID] {
+    private func tenants(_ book: TenantOpenings) throws -> [TenantID] {
         try book.facts.keys.sorted().filter { try directory.hasKeys(of: $0) }
     }
 
     /// Returns the fact that the log still lacks; nil when it has it.
-    private func unsaid(
+    private func missingFact(
         _ rotation: SealerDirectory.Rotation, in said: [KeyRotated]?
     ) -> KeyRotated? {
         let fact = KeyRotated(kind: .checkpoint, key: rotation.key, former: rotation.former)

@@ -6,12 +6,12 @@ enum Columns {
     ///
     /// A part that is longer than a line is broken at the end of the line. Every line but the first is
     /// indented, and each ends with a line feed.
-    static func lines(_ pieces: [String], indent: Int = 4, separator: String = "  ") -> String {
+    static func lines(_ parts: [String], indent: Int = 4, separator: String = "  ") -> String {
         let margin = String(repeating: " ", count: indent)
         var lines: [String] = []
         var line = ""
-        for piece in pieces {
-            var rest = piece[...]
+        for part in parts {
+            var rest = part[...]
             if !line.isEmpty, line.count + separator.count + rest.count <= max {
                 line += separator + rest
                 continue

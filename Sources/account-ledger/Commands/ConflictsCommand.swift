@@ -8,12 +8,12 @@ enum ConflictsCommand {
     static let syntax = Syntax(
         words: ["conflicts"], summary: "print refused claims to identities and how they ended",
         options: [
-            HistoryReading.tenantOption,
+            HistoryCommands.tenantOption,
             .init(name: "state", placeholder: "STATE", meaning: "open or resolved; default: both"),
             .init(
                 name: "account", placeholder: "ACCOUNT",
                 meaning: "only conflicts with this account as caller or holder"),
-            HistoryReading.formatOption,
+            HistoryCommands.formatOption,
         ],
         settings: [.databaseURL],
         details: """
@@ -28,10 +28,10 @@ enum ConflictsCommand {
         query.state = try arguments.value(
             of: "state", as: "open or resolved", Conflict.State.init(rawValue:))
         query.account = try arguments.value(of: "account", as: "an account id") { AccountID($0) }
-        let format = try HistoryReading.format(arguments)
+        let format = try HistoryCommands.format(arguments)
         let url = try environment.databaseURL
-        let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
-        let faults = FaultNote()
+        let tenant = try LedgerCommands.tenant(arguments, url: url) ?? .default
+        let faults = LastFault()
         let reads = ConflictReads(url: url) { faults.note($0) }
         let output = BufferedOutput()
         var count = 0

@@ -38,7 +38,7 @@ enum EraseCommand {
         let account = try AdministeredCommand.account(arguments)
         let basis =
             try arguments.value(of: "basis", as: "data_subject_request, retention or operator") {
-                AccountErased.Basis(rawValue: $0).flatMap { $0.canBeAsked ? $0 : nil }
+                AccountErased.Basis(rawValue: $0).flatMap { $0.isRequestable ? $0 : nil }
             } ?? .operator
         if arguments.has("dry-run") {
             let command = try AdministeredCommand(arguments, environment)
@@ -57,7 +57,7 @@ enum EraseCommand {
         access.details = ["basis": basis.rawValue]
         let intent = EraseAccount(
             account: account, basis: basis, agreement: agreement ?? .named, actor: .system)
-        let replies = try await command.carryOut([.eraseAccount(intent)], as: access)
+        let replies = try await command.run([.eraseAccount(intent)], as: access)
         guard case .erased(let position, let isNew, let covering) = replies.first else {
             throw Fault("unexpected reply to an erasure")
         }
@@ -78,7 +78,7 @@ enum EraseCommand {
     static func destroy(
         _ accounts: [AccountID], of tenant: TenantID, _ url: String
     ) async throws -> String {
-        let faults = FaultNote()
+        let faults = LastFault()
         let worker = ErasureWorker(url: url) { faults.note($0) }
         let deadline = ContinuousClock.now + patience
         while true {

@@ -21,7 +21,7 @@ enum ExportCommand {
             .init(
                 name: "since", placeholder: "SIZE",
                 meaning: "also prove consistency with the checkpoint of this size"),
-            Disclosing.option, Disclosing.reasonOption,
+            DisclosureOptions.option, DisclosureOptions.reasonOption,
         ],
         settings: [.databaseURL, .keys],
         details: """
@@ -47,14 +47,14 @@ enum ExportCommand {
             Int64(text).flatMap { $0 > 0 ? $0 : nil }
         }
         guard since == nil || format == .bundle else {
-            throw arguments.misuse("--since requires --format bundle")
+            throw arguments.usageError("--since requires --format bundle")
         }
         guard let path = arguments["output"] else {
-            throw arguments.misuse("missing option --output")
+            throw arguments.usageError("missing option --output")
         }
-        let disclosing = try Disclosing(arguments, environment)
+        let disclosing = try DisclosureOptions(arguments, environment)
         let url = try environment.databaseURL
-        let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
+        let tenant = try LedgerCommands.tenant(arguments, url: url) ?? .default
         let file = try NewFile(path: path)
         let exporter = Exporter(url: url, keyring: disclosing?.keyring)
         try await disclosing?.record(
@@ -83,7 +83,7 @@ enum ExportCommand {
         try file.keep()
         Terminal.print(summary(sink, basis, path: path, isOfAccount: account != nil, later: later))
         if strays > 0 {
-            Terminal.complain(
+            Terminal.printError(
                 "left out \(strays) checkpoints without a signature; verify lists them")
         }
         return .success
@@ -92,7 +92,7 @@ enum ExportCommand {
     private static func scope(_ arguments: Arguments) throws(UsageError) -> AccountID? {
         let account = try arguments.value(of: "account", as: "an account id") { AccountID($0) }
         guard (account == nil) == arguments.has("all") else {
-            throw arguments.misuse("exactly one of --account and --all is required")
+            throw arguments.usageError("exactly one of --account and --all is required")
         }
         return account
     }

@@ -7,10 +7,10 @@ enum HistoryCommand {
     static let syntax = Syntax(
         words: ["history"],
         summary: "print an account's complete history with a statement of completeness",
-        operands: [HistoryReading.account],
+        operands: [HistoryCommands.account],
         options: [
-            HistoryReading.tenantOption, HistoryReading.asOfOption, HistoryReading.formatOption,
-            Disclosing.option, Disclosing.reasonOption,
+            HistoryCommands.tenantOption, HistoryCommands.asOfOption, HistoryCommands.formatOption,
+            DisclosureOptions.option, DisclosureOptions.reasonOption,
         ],
         settings: [.databaseURL, .keys],
         details: """
@@ -22,17 +22,17 @@ enum HistoryCommand {
     private static let pageEvents = 1_000
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
-        let account = try HistoryReading.account(arguments)
-        let format = try HistoryReading.format(arguments)
-        let asOf = try HistoryReading.moment("as-of", arguments)
-        let disclosing = try Disclosing(arguments, environment)
+        let account = try HistoryCommands.account(arguments)
+        let format = try HistoryCommands.format(arguments)
+        let asOf = try HistoryCommands.moment("as-of", arguments)
+        let disclosing = try DisclosureOptions(arguments, environment)
         let url = try environment.databaseURL
-        let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
+        let tenant = try LedgerCommands.tenant(arguments, url: url) ?? .default
         try await disclosing?.record(
             .readHistory, account: account, details: ["as_of": arguments["as-of"]], in: tenant,
             url: url)
-        let faults = FaultNote()
-        let reads = HistoryReading.reads(url, keyring: disclosing?.keyring, faults)
+        let faults = LastFault()
+        let reads = HistoryCommands.reads(url, keyring: disclosing?.keyring, faults)
         let output = BufferedOutput()
         var last: ReplayedEvent?
         var count: Int64 = 0
@@ -45,9 +45,9 @@ enum HistoryCommand {
                     isDisclosing: disclosing != nil, in: tenant)
             } catch {
                 try output.finish()
-                throw HistoryReading.fault(error, faults)
+                throw HistoryCommands.fault(error, faults)
             }
-            guard let page else { throw HistoryReading.unknown(account, in: tenant) }
+            guard let page else { throw HistoryCommands.unknown(account, in: tenant) }
             for event in page.events {
                 // A page is checked by itself; its continuity with the previous page is checked here.
                 guard event.recorded.follows(on: last, count, of: account) else {
@@ -66,7 +66,7 @@ enum HistoryCommand {
         await reads.close()
         if format == .text, let statement { try output.add(statement + "\n") }
         try output.finish()
-        if format == .json, let statement { Terminal.complain(statement) }
+        if format == .json, let statement { Terminal.printError(statement) }
         return .success
     }
 

@@ -19,8 +19,8 @@ extension AccountChanges {
         lines.append(
             "from \(from?.text ?? "before the first event")"
                 + " to \(page.asOf?.text ?? "before the first event"); \(page.log.text)")
-        if difference.from.standing != to.standing {
-            lines.append("  was \(difference.from.standing.rawValue), is \(to.standing.rawValue)")
+        if difference.from.status != to.status {
+            lines.append("  was \(difference.from.status.rawValue), is \(to.status.rawValue)")
         }
         lines += difference.addedLinks.map { "+ \($0.text)" }
         lines += difference.removedLinks.map { "- \($0.text)" }
@@ -42,7 +42,7 @@ extension ReplayedAccount {
 
     fileprivate var lines: [String] {
         var lines: [String] = []
-        switch standing {
+        switch status {
         case .unopened: return ["not opened yet: no sign-in was possible"]
         case .open: lines.append("open since \(opened?.text ?? "?")")
         case .merged:

@@ -24,7 +24,7 @@ enum HoldSetCommand {
         access.account = account
         access.reason = reason
         access.details = ["hold": hold.description]
-        _ = try await command.carryOut(
+        _ = try await command.run(
             [.setLegalHold(SetLegalHold(account: account, newHold: hold, actor: .system))],
             as: access)
         Terminal.print("\(hold)\n")
@@ -47,7 +47,7 @@ enum HoldLiftCommand {
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         let account = try AdministeredCommand.account(arguments)
         guard let hold = HoldID(arguments.operands[1]) else {
-            throw arguments.misuse("HOLD must be a hold id: a UUID")
+            throw arguments.usageError("HOLD must be a hold id: a UUID")
         }
         let reason = try AdministeredCommand.reason(arguments)
         let command = try AdministeredCommand(arguments, environment)
@@ -55,7 +55,7 @@ enum HoldLiftCommand {
         access.account = account
         access.reason = reason
         access.details = ["hold": hold.description]
-        _ = try await command.carryOut(
+        _ = try await command.run(
             [.liftLegalHold(LiftLegalHold(account: account, hold: hold, actor: .system))],
             as: access)
         Terminal.print("hold \(hold) on account \(account) is lifted\n")

@@ -12,7 +12,7 @@ struct KeyRotation {
     ///
     /// - Throws: `Fault` for the first log that refuses; another run appends the rest.
     func append(_ facts: [TenantID: KeyRotated]) async throws(Fault) {
-        let faults = FaultNote()
+        let faults = LastFault()
         let sequencer = Sequencer(
             configuration: SequencerConfiguration(url: url), policy: { _ in nil },
             keyring: keyring, onCommit: { _ in }, onFault: { faults.note($0) })

@@ -32,14 +32,14 @@ enum KeysRemoveCommand {
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         guard let kind = arguments.operands.first.flatMap(KeyChoice.Kind.init) else {
-            throw arguments.misuse("KIND must be token, encryption or mac")
+            throw arguments.usageError("KIND must be token, encryption or mac")
         }
         let id = arguments.operands[1]
         let isLeaked = arguments.has("leaked")
         guard !isLeaked || kind == .token else {
-            throw arguments.misuse("--leaked requires KIND token")
+            throw arguments.usageError("--leaked requires KIND token")
         }
-        let book = try OpenedTenants.read(url: try environment.databaseURL)
+        let book = try TenantOpenings.read(url: try environment.databaseURL)
         let directory = KeyDirectory(path: try environment.required(.keys))
         let lock = try directory.lock()
         defer { try? lock.close() }
@@ -72,7 +72,7 @@ enum KeysRemoveCommand {
     ///
     /// Events that a former key has authenticated are covered by the root in the next marker.
     private static func refuseUsedMACKey(
-        _ id: String, _ book: OpenedTenants, url: String
+        _ id: String, _ book: TenantOpenings, url: String
     ) throws(Fault) {
         for tenant in book.facts.keys.sorted() where book.keys(of: .mac, in: tenant).last == id {
             throw Fault(

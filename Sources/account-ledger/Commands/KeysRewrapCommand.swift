@@ -32,7 +32,7 @@ enum KeysRewrapCommand {
         }
         let report = try await Rewrapping(url: url, keyring: keys.wrapping).run { number in
             if number % rowsPerReport == 0, number > 0 {
-                Terminal.complain("rewrapped \(number) account keys so far")
+                Terminal.printError("rewrapped \(number) account keys so far")
             }
         }
         Terminal.print("rewrapped \(report.rewrapped) account keys with \(current)\n")

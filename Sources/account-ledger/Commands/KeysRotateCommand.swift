@@ -43,10 +43,10 @@ enum KeysRotateCommand {
             return try await rotateCheckpointKeys(arguments, environment)
         }
         guard let kind = arguments.operands.first.flatMap(KeyChoice.Kind.init) else {
-            throw arguments.misuse("KIND must be token, encryption, mac or checkpoint")
+            throw arguments.usageError("KIND must be token, encryption, mac or checkpoint")
         }
         guard !arguments.has("retire") else {
-            throw arguments.misuse("--retire requires KIND checkpoint")
+            throw arguments.usageError("--retire requires KIND checkpoint")
         }
         if kind == .mac { return try await rotateMACKey(arguments, environment) }
         let seconds = try arguments.value(
@@ -57,7 +57,7 @@ enum KeysRotateCommand {
         let directory = KeyDirectory(path: try environment.required(.keys))
         let lock = try directory.lock()
         defer { try? lock.close() }
-        let book = try OpenedTenants.read(url: url)
+        let book = try TenantOpenings.read(url: url)
         let keys = try book.keys(from: directory, mode: mode)
         let rotation = KeyRotation(url: url, keyring: keys.wrapping)
         let now = Timestamp.now
@@ -90,14 +90,14 @@ enum KeysRotateCommand {
         _ arguments: Arguments, _ environment: Environment
     ) async throws -> ExitCode {
         guard arguments["after"] == nil else {
-            throw arguments.misuse("--after requires KIND token or encryption")
+            throw arguments.usageError("--after requires KIND token or encryption")
         }
         let url = try environment.databaseURL
         let directory = KeyDirectory(path: try environment.required(.keys))
         let lock = try directory.lock()
         defer { try? lock.close() }
         let (key, tenants) = try await MACKeyRotation(url: url, directory: directory)
-            .run(try OpenedTenants.read(url: url))
+            .run(try TenantOpenings.read(url: url))
         Terminal.print(
             tenants.map { "tenant \($0): MAC key \(key) now authenticates new events\n" }
                 .joined())
@@ -108,14 +108,14 @@ enum KeysRotateCommand {
         _ arguments: Arguments, _ environment: Environment
     ) async throws -> ExitCode {
         guard arguments["after"] == nil else {
-            throw arguments.misuse("--after requires KIND token or encryption")
+            throw arguments.usageError("--after requires KIND token or encryption")
         }
         let url = try environment.databaseURL
         guard let directory = try SealingSetup.directory(environment, mode: try environment.mode)
         else {
             throw Fault("\(Setting.sealerState.name) is not set: \(Setting.sealerState.meaning)")
         }
-        guard let macs = try LedgerReading.macKeys(environment) else {
+        guard let macs = try LedgerCommands.macKeys(environment) else {
             throw Fault(
                 "\(Setting.keys.name) is not set: it must hold the MAC key that authenticates events"
             )
@@ -130,7 +130,7 @@ enum KeysRotateCommand {
 
     /// Returns the fact for each log whose last key of the kind is another one.
     private static func facts(
-        of kind: KeyChoice.Kind, to id: String, in book: OpenedTenants
+        of kind: KeyChoice.Kind, to id: String, in book: TenantOpenings
     ) -> [TenantID: KeyRotated] {
         var facts: [TenantID: KeyRotated] = [:]
         for tenant in book.facts.keys {

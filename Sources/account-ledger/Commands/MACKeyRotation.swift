@@ -15,7 +15,7 @@ struct MACKeyRotation {
     /// It never uses an existing key, even if some logs do not name it yet: that may be the key of
     /// a restore, and leaked since. The caller holds the directory's lock.
     /// - Returns: the key, and the tenants whose logs now name it.
-    func run(_ book: OpenedTenants) async throws -> (key: String, tenants: [TenantID]) {
+    func run(_ book: TenantOpenings) async throws -> (key: String, tenants: [TenantID]) {
         let protected = book.facts.keys.filter { !book.keys(of: .mac, in: $0).isEmpty }.sorted()
         guard !protected.isEmpty else {
             throw Fault("no log is protected yet; run \(Syntax.program) protect")
@@ -26,7 +26,7 @@ struct MACKeyRotation {
     /// Creates a key, and records it in the logs of some tenants.
     ///
     /// - Returns: the key.
-    func run(_ book: OpenedTenants, of tenants: [TenantID]) async throws -> String {
+    func run(_ book: TenantOpenings, of tenants: [TenantID]) async throws -> String {
         // Before the key is created, so that a damaged log leaves no unused key behind.
         let former = try macKeys()
         var prefixes: [TenantID: KeyRotated.Prefix] = [:]

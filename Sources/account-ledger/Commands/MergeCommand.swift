@@ -48,7 +48,7 @@ enum MergeCommand {
                             reference: reference)),
                     keepsAbsorbed: kept, agreed: agreed, digest: planDigest))
         }
-        let planned = try await command.carryOut(
+        let planned = try await command.run(
             [intent(agreed: nil)], as: nil, policy: rules.policy)
         guard case .mergePlanned(let plan, let digest) = planned.first else {
             throw Fault("unexpected reply to a merge plan")
@@ -62,7 +62,7 @@ enum MergeCommand {
         access.account = survivor
         access.reason = reason
         access.details = ["absorb": absorbed.description, "case": reference]
-        let done = try await command.carryOut(
+        let done = try await command.run(
             [intent(agreed: digest)], as: access, keyring: rules.keyring, policy: rules.policy)
         guard case .merged(_, let event?) = done.first else {
             throw Fault("unexpected reply to a merge")
@@ -75,7 +75,7 @@ enum MergeCommand {
         _ index: Int, _ name: String, _ arguments: Arguments
     ) throws(UsageError) -> AccountID {
         guard arguments.operands.count > index, let id = AccountID(arguments.operands[index]) else {
-            throw arguments.misuse("\(name) must be an account id: a UUID")
+            throw arguments.usageError("\(name) must be an account id: a UUID")
         }
         return id
     }
@@ -107,7 +107,7 @@ enum MergeCase {
             let isPrintable = $0.utf8.allSatisfy { (0x20...0x7E).contains($0) }
             return isPrintable && (1...128).contains($0.utf8.count) ? $0 : nil
         }
-        guard let reference else { throw arguments.misuse("missing option --case") }
+        guard let reference else { throw arguments.usageError("missing option --case") }
         return reference
     }
 
@@ -117,7 +117,7 @@ enum MergeCase {
     static func rules(
         _ environment: Environment, _ tenant: TenantID
     ) throws(Fault) -> (policy: TenantPolicy, keyring: WrappingKeyring) {
-        guard let keyring = try LedgerReading.keyring(environment) else {
+        guard let keyring = try LedgerCommands.keyring(environment) else {
             throw Fault(
                 "\(Setting.keys.name) is not set: the reason is encrypted with the account's key")
         }

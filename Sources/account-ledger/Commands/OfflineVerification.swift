@@ -17,7 +17,7 @@ enum OfflineVerification {
     static func bundle(_ arguments: Arguments) throws(UsageError) -> String? {
         guard let bundle = arguments["offline"] else { return nil }
         for option in ["tenant", "checkpoint", "level"] where arguments[option] != nil {
-            throw arguments.misuse("--offline and --\(option) exclude each other")
+            throw arguments.usageError("--offline and --\(option) exclude each other")
         }
         return bundle
     }

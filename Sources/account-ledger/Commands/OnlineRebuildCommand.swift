@@ -15,8 +15,8 @@ enum OnlineRebuildCommand {
         _ change: Change, of projection: ProjectionName, _ environment: Environment
     ) async throws -> ExitCode {
         // Reading them refuses a schema of another version.
-        _ = try OpenedTenants.read(url: try environment.databaseURL)
-        guard let keyring = try LedgerReading.keyring(environment) else {
+        _ = try TenantOpenings.read(url: try environment.databaseURL)
+        guard let keyring = try LedgerCommands.keyring(environment) else {
             throw Fault(
                 "\(Setting.keys.name) is not set: the read model holds decrypted personal data")
         }
@@ -24,7 +24,7 @@ enum OnlineRebuildCommand {
         try SchemaCheck.withConnection(to: ownerURL, named: .migrateURL) { _ in }
         let rebuild = OnlineRebuild(
             ownerURL: ownerURL, keyring: keyring,
-            onStep: { Terminal.complain("\(projection): \($0.rawValue)") })
+            onStep: { Terminal.printError("\(projection): \($0.rawValue)") })
         do {
             Terminal.print(try await text(of: change, of: projection, by: rebuild))
         } catch let fault as OnlineRebuildFault {

@@ -11,7 +11,7 @@ enum OwnerCommand {
             .init(placeholder: "PROVIDER", meaning: "provider name"),
             .init(placeholder: "PROVIDER_ID", meaning: "the provider's id of the subject"),
         ],
-        options: [HistoryReading.tenantOption, HistoryReading.asOfOption],
+        options: [HistoryCommands.tenantOption, HistoryCommands.asOfOption],
         settings: [.databaseURL],
         details: """
             Reads the whole log in one snapshot, with little memory, and checks all events that name the
@@ -23,15 +23,15 @@ enum OwnerCommand {
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         guard let provider = ProviderName(arguments.operands[0]) else {
-            throw arguments.misuse("PROVIDER must be a provider name")
+            throw arguments.usageError("PROVIDER must be a provider name")
         }
         guard
             let subject = ProviderIdentity(
                 provider: provider, providerID: arguments.operands[1])
-        else { throw arguments.misuse("PROVIDER_ID is not a valid provider id") }
-        let asOf = try HistoryReading.moment("as-of", arguments)
+        else { throw arguments.usageError("PROVIDER_ID is not a valid provider id") }
+        let asOf = try HistoryCommands.moment("as-of", arguments)
         let url = try environment.databaseURL
-        let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
+        let tenant = try LedgerCommands.tenant(arguments, url: url) ?? .default
         let owners = IdentityOwners(url: url)
         let output = BufferedOutput()
         let found: IdentityOwners.Found?
@@ -40,7 +40,7 @@ enum OwnerCommand {
                 try output.add(text(of: holding) + "\n")
             }
         } catch HistoryFault.notReached(let size) {
-            throw HistoryReading.fault(.notReached(size: size), FaultNote())
+            throw HistoryCommands.fault(.notReached(size: size), LastFault())
         } catch PostgresError.server(let error) where error.state == .insufficientPrivilege {
             throw Fault(
                 "\(Setting.databaseURL.name) names a login without the right to read subjects: owner"

@@ -8,7 +8,7 @@ enum ProtectCommand {
     static let syntax = Syntax(
         words: ["protect"],
         summary: "authenticate the data of a former release and record it in the log",
-        options: [LedgerReading.tenantOption],
+        options: [LedgerCommands.tenantOption],
         settings: [.databaseURL, .migrateURL, .keys, .sealerState, .origin, .mode],
         details: """
             Run once after an upgrade from a release without MAC keys, while the servers of the new release
@@ -27,13 +27,13 @@ enum ProtectCommand {
         // Excludes rotations meanwhile.
         let lock = try directory.lock()
         defer { try? lock.close() }
-        let only = try LedgerReading.tenant(arguments, url: url)
+        let only = try LedgerCommands.tenant(arguments, url: url)
         guard let keys = try directory.load(), !keys.wrapping.macs.isEmpty else {
             throw directory.fault(
                 "\(directory.path) holds no MAC key: \(Syntax.program) serve creates the first one")
         }
         let tenants =
-            if let only { [only] } else { try OpenedTenants.read(url: url).facts.keys.sorted() }
+            if let only { [only] } else { try TenantOpenings.read(url: url).facts.keys.sorted() }
         let trust = try VerifyTrust.read(
             arguments, environment, keys: [], tenants: tenants, isOfAll: only == nil)
         let verifier = Verifier(
@@ -48,7 +48,7 @@ enum ProtectCommand {
                 Terminal.print("tenant \(tenant): \(text)\n")
             } catch let fault as Fault {
                 isWhole = false
-                Terminal.complain("tenant \(tenant): \(fault)")
+                Terminal.printError("tenant \(tenant): \(fault)")
             }
         }
         await protection.close()
@@ -67,22 +67,25 @@ enum ProtectCommand {
     ) async throws -> String {
         do {
             let outcome = try await protection.run(tenant, verifier)
-            guard let standing = outcome.standing else {
+            guard let verifiedState = outcome.verifiedState else {
                 throw Fault(
                     "verification failed, and nothing was changed:\n"
                         + outcome.report.findings.map { "  \($0)\n" }.joined())
             }
-            try refuse(outcome.lacking, "has no MAC by key \(standing.key)")
-            let done = "\(outcome.rowCount) rows got a MAC by key \(standing.key)"
-            guard let prefix = standing.prefix else {
-                let from = standing.protectedFrom.map { "\($0)" } ?? "?"
+            try refuse(outcome.lacking, "has no MAC by key \(verifiedState.key)")
+            let done = "\(outcome.rowCount) rows got a MAC by key \(verifiedState.key)"
+            guard let prefix = verifiedState.prefix else {
+                let from = verifiedState.protectedFrom.map { "\($0)" } ?? "?"
                 return "\(done); its log is already protected from position \(from) on"
             }
             try await rotation.append(
-                [tenant: KeyRotated(macKey: standing.key.description, former: nil, after: prefix)])
+                [
+                    tenant: KeyRotated(
+                        macKey: verifiedState.key.description, former: nil, after: prefix)
+                ])
             try await protection.checkEvents(of: tenant, from: prefix.size)
             try refuse(
-                try await protection.lacking(standing.key, of: tenant),
+                try await protection.lacking(verifiedState.key, of: tenant),
                 "has no MAC, and servers refuse it in a protected log")
             return "\(done); its log is now protected from position \(prefix.size) on"
         } catch let damage as LogDamage {

@@ -14,7 +14,7 @@ enum RebuildCommand {
                     .joined(separator: " or "))
         ],
         options: [
-            LedgerReading.tenantOption,
+            LedgerCommands.tenantOption,
             .init(
                 name: "online", meaning: "fold into a new table, which then replaces the live one"),
             .init(name: "roll-back", meaning: "go back to the table before an online rebuild"),
@@ -39,15 +39,15 @@ enum RebuildCommand {
             return try await formerEmails(arguments, environment)
         }
         guard let projection = ProjectionName(rawValue: name) else {
-            throw arguments.misuse("unknown projection '\(Arguments.quoted(name))'")
+            throw arguments.usageError("unknown projection '\(Arguments.quoted(name))'")
         }
         if let change = try change(arguments) {
             return try await OnlineRebuildCommand.run(change, of: projection, environment)
         }
         let url = try environment.databaseURL
-        let tenant = try LedgerReading.tenant(arguments, url: url)
+        let tenant = try LedgerCommands.tenant(arguments, url: url)
         // Without keys a rebuild would remove every e-mail address from the table.
-        guard let keyring = try LedgerReading.keyring(environment) else {
+        guard let keyring = try LedgerCommands.keyring(environment) else {
             throw Fault(
                 "\(Setting.keys.name) is not set: the read model holds decrypted personal data")
         }
@@ -70,11 +70,11 @@ enum RebuildCommand {
         if let option = OnlineRebuildCommand.Change.allCases.first(where: {
             arguments.has($0.rawValue)
         }) {
-            throw arguments.misuse("--\(option.rawValue) requires a projection with a table")
+            throw arguments.usageError("--\(option.rawValue) requires a projection with a table")
         }
         let url = try environment.databaseURL
-        let tenant = try LedgerReading.tenant(arguments, url: url)
-        guard let keys = try LedgerReading.keys(environment)?.searching else {
+        let tenant = try LedgerCommands.tenant(arguments, url: url)
+        guard let keys = try LedgerCommands.keys(environment)?.searching else {
             throw Fault(
                 "\(Setting.keys.name) is not set: the digests are made from decrypted e-mails")
         }
@@ -102,11 +102,11 @@ enum RebuildCommand {
         let asked = OnlineRebuildCommand.Change.allCases.filter { arguments.has($0.rawValue) }
         guard let change = asked.first else { return nil }
         guard asked.count == 1 else {
-            throw arguments.misuse(
+            throw arguments.usageError(
                 "--\(change.rawValue) and --\(asked[1].rawValue) exclude each other")
         }
         guard arguments["tenant"] == nil else {
-            throw arguments.misuse("--\(change.rawValue) and --tenant exclude each other")
+            throw arguments.usageError("--\(change.rawValue) and --tenant exclude each other")
         }
         return change
     }

@@ -27,7 +27,7 @@ enum RelinkCommand {
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         let account = try AdministeredCommand.account(arguments)
         guard arguments.operands.count > 1, let identity = IdentityID(arguments.operands[1]) else {
-            throw arguments.misuse("IDENTITY must be an identity id: a UUID")
+            throw arguments.usageError("IDENTITY must be an identity id: a UUID")
         }
         let isDryRun = arguments.has("dry-run")
         let reason = isDryRun ? "" : try AdministeredCommand.reason(arguments)
@@ -42,7 +42,7 @@ enum RelinkCommand {
             account: account, identity: identity,
             former: try await former(identity, account, command, rules.keyring), actor: .system,
             reason: reason, caseReference: reference, isPreview: isDryRun)
-        let replies = try await command.carryOut(
+        let replies = try await command.run(
             [.relinkProvider(intent)], as: isDryRun ? nil : access, keyring: rules.keyring,
             policy: rules.policy)
         switch replies.first {
@@ -57,7 +57,7 @@ enum RelinkCommand {
         _ identity: IdentityID, _ account: AccountID, _ command: AdministeredCommand,
         _ keyring: WrappingKeyring
     ) async throws(Fault) -> FormerLink? {
-        let faults = FaultNote()
+        let faults = LastFault()
         let reads = EventReads(url: command.url, keyring: keyring) { faults.note($0) }
         let found: FormerLink?
         do throws(LedgerFault) {

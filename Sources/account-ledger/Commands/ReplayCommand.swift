@@ -16,7 +16,7 @@ enum ReplayCommand {
             .init(
                 name: "format", placeholder: "FORMAT",
                 meaning: "text, or json: one line per event with the exact entry; default: text"),
-            Disclosing.option, Disclosing.reasonOption,
+            DisclosureOptions.option, DisclosureOptions.reasonOption,
         ],
         settings: [.databaseURL, .keys],
         details: """
@@ -39,9 +39,9 @@ enum ReplayCommand {
         let part = try part(arguments)
         let format =
             try arguments.value(of: "format", as: "text or json", Format.init(rawValue:)) ?? .text
-        let disclosing = try Disclosing(arguments, environment)
+        let disclosing = try DisclosureOptions(arguments, environment)
         let url = try environment.databaseURL
-        let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
+        let tenant = try LedgerCommands.tenant(arguments, url: url) ?? .default
         let replay = Replay(url: url, keyring: disclosing?.keyring)
         let output = BufferedOutput()
         let emit: @Sendable (ReplayedEvent) throws -> Void = { event in
@@ -73,16 +73,16 @@ enum ReplayCommand {
         let to = try arguments.value(of: "to", as: "a position", position)
         if let account {
             guard from == nil, to == nil else {
-                throw arguments.misuse("--account excludes --from and --to")
+                throw arguments.usageError("--account excludes --from and --to")
             }
             return .account(account)
         }
         guard from != nil || to != nil else {
-            throw arguments.misuse("one of --account, --from and --to is required")
+            throw arguments.usageError("one of --account, --from and --to is required")
         }
         // The reader's range is half-open.
         let range = (from ?? LogPosition(0), to ?? LogPosition(.max - 1))
-        guard range.0 <= range.1 else { throw arguments.misuse("--from is after --to") }
+        guard range.0 <= range.1 else { throw arguments.usageError("--from is after --to") }
         return .range(from: range.0, through: range.1)
     }
 
@@ -92,10 +92,10 @@ enum ReplayCommand {
 
     private static func report(_ summary: ReplaySummary) -> ExitCode {
         for finding in summary.findings {
-            Terminal.complain("\(finding)")
+            Terminal.printError("\(finding)")
         }
         let more = summary.findingCount - summary.findings.count
-        if more > 0 { Terminal.complain("and \(more) more findings") }
+        if more > 0 { Terminal.printError("and \(more) more findings") }
         return summary.isWhole ? .success : .fault
     }
 }

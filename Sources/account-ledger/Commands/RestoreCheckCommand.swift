@@ -18,7 +18,7 @@ enum RestoreCheckCommand {
             .init(
                 name: "state", placeholder: "DIRECTORY",
                 meaning: "sealer directory; default: LEDGER_SEALER_STATE"),
-            LedgerReading.tenantOption,
+            LedgerCommands.tenantOption,
         ],
         settings: [.databaseURL, .migrateURL, .keys, .sealerState, .origin, .mode],
         details: """
@@ -34,15 +34,15 @@ enum RestoreCheckCommand {
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         let url = try environment.databaseURL
-        let only = try LedgerReading.tenant(arguments, url: url)
+        let only = try LedgerCommands.tenant(arguments, url: url)
         let directory = try SealingSetup.directory(
             environment.setting(.sealerState, to: arguments["state"]), mode: try environment.mode)
         guard let directory else {
-            throw arguments.misuse("--state and LEDGER_SEALER_STATE are both missing")
+            throw arguments.usageError("--state and LEDGER_SEALER_STATE are both missing")
         }
         let revokesKeys = arguments.has("revoke-keys")
         guard !revokesKeys || arguments.has("accept") else {
-            throw arguments.misuse("--revoke-keys requires --accept")
+            throw arguments.usageError("--revoke-keys requires --accept")
         }
         let tenants =
             if let only { [only] } else { try await Tenants(url: url).list().map(\.tenant) }
@@ -65,12 +65,12 @@ enum RestoreCheckCommand {
             }
             // First: after the loss is accepted, nothing shows that the keys need review.
             if revokesKeys, report.loss != nil {
-                try revoke(report.goodKeys, of: tenant, url: try environment.migrateURL)
+                try revoke(report.acceptedKeys, of: tenant, url: try environment.migrateURL)
             }
             try await accept(
                 report, directory,
                 AdministeredCommand(
-                    url: url, tenant: tenant, macs: try LedgerReading.macKeys(environment)),
+                    url: url, tenant: tenant, macs: try LedgerCommands.macKeys(environment)),
                 keys: KeyDirectory(path: try environment.required(.keys)))
             let after = try check(tenant, directory, url: url)
             guard after.isWhole else {
@@ -78,7 +78,7 @@ enum RestoreCheckCommand {
             }
         }
         if !isWhole, !arguments.has("accept") {
-            Terminal.complain(
+            Terminal.printError(
                 "nothing was changed; \(Syntax.program) restore-check --accept accepts the loss")
         }
         return isWhole ? .success : .fault
@@ -111,7 +111,7 @@ enum RestoreCheckCommand {
         guard let path = environment.given(.keys) else { return [:] }
         let directory = KeyDirectory(path: path)
         guard let macs = try directory.loadMACKeys(), !macs.allowsUnprotected else { return [:] }
-        let book = try OpenedTenants.read(url: url)
+        let book = try TenantOpenings.read(url: url)
         let text = """
               UNPROTECTED: the log does not say that it is protected, and servers refuse it; after a
               restore of a backup from before 'protect', make the file \(directory.path(of: .unprotectedLogs)),
@@ -134,7 +134,7 @@ enum RestoreCheckCommand {
     }
 
     private static func revoke(
-        _ keys: [RestoreReport.GoodKey], of tenant: TenantID, url: String
+        _ keys: [RestoreReport.AcceptedKey], of tenant: TenantID, url: String
     ) throws(Fault) {
         try SchemaCheck.withConnection(to: url) { connection in
             let store = APIKeyStore(on: connection)
@@ -159,7 +159,7 @@ enum RestoreCheckCommand {
         ]
         var intents = report.erasures
         if let fact = report.fact { intents.insert(.recordRestore(RecordRestore(fact)), at: 0) }
-        _ = try await command.carryOut(intents, as: access)
+        _ = try await command.run(intents, as: access)
         if report.loss != nil { try await changeMACKey(of: report.tenant, command.url, keys) }
         if report.loss != nil {
             let origin = try directory.beginNewOrigin(
@@ -182,7 +182,7 @@ enum RestoreCheckCommand {
     ) async throws {
         let lock = try directory.lock()
         defer { try? lock.close() }
-        let book = try OpenedTenants.read(url: url)
+        let book = try TenantOpenings.read(url: url)
         guard !book.keys(of: .mac, in: tenant).isEmpty else { return }
         let key = try await MACKeyRotation(url: url, directory: directory).run(book, of: [tenant])
         Terminal.print("  MAC key \(key) now authenticates new events\n")
@@ -214,7 +214,7 @@ enum RestoreCheckCommand {
                     + " no longer signs it")
         }
         if let loss = report.loss, loss != .name {
-            lines += report.goodKeys.map {
+            lines += report.acceptedKeys.map {
                 "  VALID: API key \($0.id) (\($0.label)); if it was revoked since the backup, it is"
                     + " valid again"
             }

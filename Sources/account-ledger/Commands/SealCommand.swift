@@ -45,7 +45,7 @@ enum SealCommand {
         }
         let sealer = Sealer(url: url, directory: directory, macs: macs, log: log)
         let signals = StopSignals.received()
-        if arguments.has("once") { try await sealer.lookAtPublished() }
+        if arguments.has("once") { try await sealer.checkPublished() }
         let running = Task { await sealer.run() }
         log.write(.info, "sealing")
         let outcome: Result<Void, any Error>
@@ -72,7 +72,8 @@ enum SealCommand {
 
     /// Returns the MAC keys, which are loaded again when a log names an unknown one.
     private static func macKeys(_ environment: Environment) throws(Fault) -> MACKeys? {
-        guard let macs = try LedgerReading.macKeys(environment), let path = environment.given(.keys)
+        guard let macs = try LedgerCommands.macKeys(environment),
+            let path = environment.given(.keys)
         else { return nil }
         macs.whenUnknown {
             if let found = try? KeyDirectory(path: path).loadMACKeys() { macs.use(found) }
@@ -108,7 +109,7 @@ enum SealCommand {
             // The sealer refuses a damaged record.
             (
                 tenant,
-                (try? directory.standing(of: tenant, mayBegin: false))?.last?.checkpoint.size ?? 0
+                (try? directory.logState(of: tenant, mayBegin: false))?.last?.checkpoint.size ?? 0
             )
         }
         let tenants = try await Tenants(url: url).list()
@@ -161,7 +162,7 @@ enum SealCommand {
         _ signed: Int64, of tenant: TenantID, events: Int64
     ) throws(Fault) {
         guard events < signed else { return }
-        let refusal = SealingRefusal.logWentBack(size: events, signed: signed)
+        let refusal = SealingRefusal.logTruncated(size: events, signed: signed)
         throw Fault("tenant \(tenant) is not signed: \(refusal)")
     }
 }

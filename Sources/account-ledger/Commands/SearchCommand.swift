@@ -15,7 +15,7 @@ enum SearchCommand {
             )
         ],
         options: [
-            HistoryReading.tenantOption, HistoryReading.formatOption,
+            HistoryCommands.tenantOption, HistoryCommands.formatOption,
             .init(
                 name: "reason", placeholder: "TEXT",
                 meaning: "reason, for the access log; required except for an id"),
@@ -34,19 +34,19 @@ enum SearchCommand {
         guard
             let term = SearchTerm(
                 arguments.operands[0], named: RequestName.requestID(named:))
-        else { throw arguments.misuse("Q must be \(SearchTerm.form)") }
-        let format = try HistoryReading.format(arguments)
+        else { throw arguments.usageError("Q must be \(SearchTerm.form)") }
+        let format = try HistoryCommands.format(arguments)
         let reason = try AdministeredCommand.optionalReason(arguments)
         guard reason != nil || term.id != nil else {
-            throw arguments.misuse("missing option --reason: Q may be personal data")
+            throw arguments.usageError("missing option --reason: Q may be personal data")
         }
-        let keys = try LedgerReading.keys(environment)
+        let keys = try LedgerCommands.keys(environment)
         guard keys != nil || reason == nil else {
             throw Fault("\(Setting.keys.name) is not set: the search requires it to decrypt")
         }
         let url = try environment.databaseURL
-        let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
-        let faults = FaultNote()
+        let tenant = try LedgerCommands.tenant(arguments, url: url) ?? .default
+        let faults = LastFault()
         let reads = SearchReads(url: url, keys: keys?.searching) { faults.note($0) }
         let found: SearchResult
         do throws(LedgerFault) {

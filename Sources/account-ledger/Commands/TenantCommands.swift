@@ -16,20 +16,20 @@ enum TenantCreateCommand {
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         guard let tenant = arguments.operands.first.flatMap(TenantID.init) else {
-            throw arguments.misuse(
+            throw arguments.usageError(
                 "NAME must be at most 63 lower-case letters, digits, - and _,"
                     + " beginning with a letter or a digit")
         }
         let url = try environment.databaseURL
         let mode = try environment.mode
         let directory = KeyDirectory(path: try environment.required(.keys))
-        let book = try OpenedTenants.read(url: url)
+        let book = try TenantOpenings.read(url: url)
         let keys = try book.keys(from: directory, mode: mode)
         guard book.facts[tenant] == nil else {
             Terminal.print("tenant \(tenant) already exists\n")
             return .success
         }
-        let faults = FaultNote()
+        let faults = LastFault()
         let sequencer = Sequencer(
             configuration: SequencerConfiguration(url: url), policy: { _ in nil },
             keyring: keys.wrapping, onCommit: { _ in }, onFault: { faults.note($0) })

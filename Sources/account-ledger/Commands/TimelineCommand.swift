@@ -8,10 +8,10 @@ enum TimelineCommand {
     static let syntax = Syntax(
         words: ["timeline"],
         summary: "print the events of an account and of all accounts merged with it",
-        operands: [HistoryReading.account],
+        operands: [HistoryCommands.account],
         options: [
-            HistoryReading.tenantOption, HistoryReading.asOfOption, HistoryReading.formatOption,
-            Disclosing.option, Disclosing.reasonOption,
+            HistoryCommands.tenantOption, HistoryCommands.asOfOption, HistoryCommands.formatOption,
+            DisclosureOptions.option, DisclosureOptions.reasonOption,
         ],
         settings: [.databaseURL, .keys],
         details: """
@@ -24,20 +24,20 @@ enum TimelineCommand {
     private static let pageRows = 5_000
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
-        let account = try HistoryReading.account(arguments)
-        let format = try HistoryReading.format(arguments)
-        let asOf = try HistoryReading.moment("as-of", arguments)
-        let disclosing = try Disclosing(arguments, environment)
+        let account = try HistoryCommands.account(arguments)
+        let format = try HistoryCommands.format(arguments)
+        let asOf = try HistoryCommands.moment("as-of", arguments)
+        let disclosing = try DisclosureOptions(arguments, environment)
         let url = try environment.databaseURL
-        let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
+        let tenant = try LedgerCommands.tenant(arguments, url: url) ?? .default
         func record(_ page: TimelinePage?) async throws {
             var details: [String: String?] = page?.accessDetails ?? [:]
             details["as_of"] = arguments["as-of"]
             try await disclosing?.record(
                 .readTimeline, account: account, details: details, in: tenant, url: url)
         }
-        let faults = FaultNote()
-        let reads = HistoryReading.reads(url, keyring: disclosing?.keyring, faults)
+        let faults = LastFault()
+        let reads = HistoryCommands.reads(url, keyring: disclosing?.keyring, faults)
         let output = BufferedOutput()
         var cursor: TimelineCursor?
         var isFirst = true
@@ -50,11 +50,11 @@ enum TimelineCommand {
             } catch {
                 if isFirst { try await record(nil) }
                 try output.finish()
-                throw HistoryReading.fault(error, faults)
+                throw HistoryCommands.fault(error, faults)
             }
             // The first page shows which accounts are read; the access is recorded before any output.
             if isFirst { try await record(page) }
-            guard let page else { throw HistoryReading.unknown(account, in: tenant) }
+            guard let page else { throw HistoryCommands.unknown(account, in: tenant) }
             let text = TimelineText(page, of: tenant)
             if format == .text, isFirst { try output.add(text.heading) }
             isFirst = false
@@ -70,7 +70,7 @@ enum TimelineCommand {
             await reads.close()
             if format == .text { try output.add(text.ending) }
             try output.finish()
-            if format == .json { Terminal.complain("complete: \(page.statement)") }
+            if format == .json { Terminal.printError("complete: \(page.statement)") }
             return .success
         }
     }

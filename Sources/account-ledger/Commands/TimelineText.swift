@@ -24,13 +24,13 @@ struct TimelineText {
         ])
         text += Columns.lines(["as of \(page.asOf?.text ?? "before the first event")"])
         for account in page.accounts {
-            var pieces = ["  \(name(account.id))  \(account.id)", account.standing.rawValue]
-            if let survivor = account.mergedInto { pieces.append("into \(name(survivor))") }
-            pieces.append("\(account.eventCount) events")
+            var parts = ["  \(name(account.id))  \(account.id)", account.status.rawValue]
+            if let survivor = account.mergedInto { parts.append("into \(name(survivor))") }
+            parts.append("\(account.eventCount) events")
             if account.id == page.requested, account.id != page.survivor {
-                pieces.append("requested")
+                parts.append("requested")
             }
-            text += Columns.lines(pieces)
+            text += Columns.lines(parts)
         }
         return text + "\n"
     }
@@ -38,18 +38,18 @@ struct TimelineText {
     /// Returns the lines of an event: what happened, the actor, and the changes.
     func lines(of row: TimelineRow) -> String {
         let recorded = row.recorded
-        let subject = AuditSubject(recorded.event)
+        let subject = EventAttributes(recorded.event)
         var text = Columns.lines([
             "#\(recorded.position)", "\(recorded.recordedAt)", sentence(of: row),
         ])
-        var pieces = ["    by \(name(recorded.actor))"]
-        if let reason = subject.reason { pieces.append("reason \(reason)") }
-        if let identity = subject.identity { pieces.append("identity \(identity)") }
-        pieces.append("event \(recorded.id)")
+        var parts = ["    by \(name(recorded.actor))"]
+        if let reason = subject.reason { parts.append("reason \(reason)") }
+        if let identity = subject.identity { parts.append("identity \(identity)") }
+        parts.append("event \(recorded.id)")
         for (name, value) in row.disclosed?.values ?? [] {
-            pieces.append("\(name.rawValue) \(ReplayedEvent.printable(value))")
+            parts.append("\(name.rawValue) \(ReplayedEvent.printable(value))")
         }
-        text += Columns.lines(pieces)
+        text += Columns.lines(parts)
         for reference in recorded.accounts {
             guard let change = row.changes[reference.id] else { continue }
             text += lines(of: change, of: reference.id)
@@ -66,7 +66,7 @@ struct TimelineText {
         let recorded = row.recorded
         let accounts = recorded.accounts.map { name($0.id) }
         var words = [accounts.first ?? "", recorded.event.verb]
-        if let provider = AuditSubject(recorded.event).provider {
+        if let provider = EventAttributes(recorded.event).provider {
             words.append(provider.description)
         }
         if accounts.count > 1 {

@@ -21,7 +21,7 @@ enum UnmergeCommand {
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         guard let merge = arguments.operands.first.flatMap({ EventID($0) }) else {
-            throw arguments.misuse("MERGE must be an event id: a UUID")
+            throw arguments.usageError("MERGE must be an event id: a UUID")
         }
         let isDryRun = arguments.has("dry-run")
         let reason = isDryRun ? "" : try AdministeredCommand.reason(arguments)
@@ -40,7 +40,7 @@ enum UnmergeCommand {
         let intent = UnmergeAccounts(
             merge: merge, survivor: fact.survivor, absorbed: fact.absorbed, actor: .system,
             reason: reason, caseReference: reference, isPreview: isDryRun)
-        let replies = try await command.carryOut(
+        let replies = try await command.run(
             [.unmergeAccounts(intent)], as: isDryRun ? nil : access, keyring: rules.keyring,
             policy: rules.policy)
         switch replies.first {
@@ -54,7 +54,7 @@ enum UnmergeCommand {
     private static func merged(
         _ merge: EventID, _ command: AdministeredCommand, _ keyring: WrappingKeyring
     ) async throws(Fault) -> AccountsMerged {
-        let faults = FaultNote()
+        let faults = LastFault()
         let reads = EventReads(url: command.url, keyring: keyring) { faults.note($0) }
         let found: ShownEvent?
         do throws(LedgerFault) {

@@ -7,7 +7,7 @@ enum VerifyCommand {
     static let syntax = Syntax(
         words: ["verify"], summary: "verify the whole log and all data derived from it",
         options: [
-            LedgerReading.tenantOption,
+            LedgerCommands.tenantOption,
             .init(
                 name: "progress",
                 meaning: "report progress on standard error; default: on a terminal only"),
@@ -40,10 +40,12 @@ enum VerifyCommand {
         let verifiers = try arguments.value(
             of: "vkey", as: OfflineVerification.wantedKeys, OfflineVerification.verifiers)
         let url = try environment.databaseURL
-        let tenant = try LedgerReading.tenant(arguments, url: url)
-        let keys = try LedgerReading.keys(environment)
+        let tenant = try LedgerCommands.tenant(arguments, url: url)
+        let keys = try LedgerCommands.keys(environment)
         let tenants =
-            if let tenant { [tenant] } else { try OpenedTenants.read(url: url).facts.keys.sorted() }
+            if let tenant { [tenant] } else {
+                try TenantOpenings.read(url: url).facts.keys.sorted()
+            }
         let trust = try VerifyTrust.read(
             arguments, environment, keys: verifiers ?? [], tenants: tenants,
             isOfAll: tenant == nil)
@@ -54,10 +56,10 @@ enum VerifyCommand {
             : nil
         let verifier = Verifier(
             url: url, keyring: keys?.wrapping, searchKey: keys?.searching.search, trust: trust)
-        let isTold = arguments.has("progress") || Terminal.isWatched
+        let isReported = arguments.has("progress") || Terminal.isTerminal
         let report = try await verifier.run(tenant: tenant) { progress in
-            guard isTold else { return }
-            Terminal.complain(
+            guard isReported else { return }
+            Terminal.printError(
                 "tenant \(progress.tenant): \(progress.events) of \(progress.total) events"
                     + " (\(progress.events * 100 / max(1, progress.total)) %)")
         }

@@ -24,7 +24,7 @@ enum VerifyTrust {
                     trust.records[tenant] = last.checkpoint
                     // The sealer reports a missing key.
                     trust.recordKeys[tenant] =
-                        (try? directory.standing(of: tenant, mayBegin: false))?.verifiers
+                        (try? directory.logState(of: tenant, mayBegin: false))?.verifiers
                 }
             } catch {
                 throw Fault("\(Setting.sealerState.name): \(error)")
@@ -35,7 +35,7 @@ enum VerifyTrust {
         let named = named(by: checkpoint.origin, among: tenants, base: environment.given(.origin))
         guard let tenant = named.first, named.count == 1 else {
             let origin = Arguments.quoted(checkpoint.origin.description)
-            throw arguments.misuse(
+            throw arguments.usageError(
                 named.isEmpty
                     ? "\(path) is of the log \(origin), which is not among the logs to verify"
                     : "\(path) is of the log \(origin): name its tenant with --tenant")

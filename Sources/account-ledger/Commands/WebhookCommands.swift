@@ -18,7 +18,7 @@ enum WebhookCommands {
         _ body: (WebhookStore) throws -> Value
     ) throws -> Value {
         let url = try environment.migrateURL
-        let tenant = try LedgerReading.tenant(arguments, url: url) ?? .default
+        let tenant = try LedgerCommands.tenant(arguments, url: url) ?? .default
         return try SchemaCheck.withConnection(to: url) { connection in
             try body(WebhookStore(tenant, at: .now, on: connection))
         }
@@ -29,7 +29,7 @@ enum WebhookCommands {
     /// - Throws: `UsageError` when it is malformed.
     static func id(_ arguments: Arguments) throws(UsageError) -> WebhookID {
         guard let id = arguments.operands.first.flatMap({ WebhookID($0) }) else {
-            throw arguments.misuse("ID must be a webhook id: a UUID")
+            throw arguments.usageError("ID must be a webhook id: a UUID")
         }
         return id
     }
@@ -38,7 +38,7 @@ enum WebhookCommands {
     ///
     /// - Throws: `Fault` when there are no keys.
     static func keyring(_ environment: Environment) throws(Fault) -> WrappingKeyring {
-        guard let keyring = try LedgerReading.keyring(environment) else {
+        guard let keyring = try LedgerCommands.keyring(environment) else {
             throw Fault("\(Setting.keys.name) is not set: \(Setting.keys.meaning)")
         }
         return keyring
@@ -115,19 +115,19 @@ enum WebhookAddCommand {
         let form = "URL must be an https URL, or http for this machine"
         guard let url = arguments.operands.first, url.utf8.count <= urlBytesMax,
             url.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { throw arguments.misuse(form) }
+        else { throw arguments.usageError(form) }
         let host: String
         do throws(WebhookAddress.Flaw) {
             host = try WebhookAddress(url).host
         } catch {
             switch error {
-            case .form: throw arguments.misuse(form)
+            case .form: throw arguments.usageError(form)
             case .userInfo:
-                throw arguments.misuse(
+                throw arguments.usageError(
                     "URL must not contain a user or a password, which would be stored in plain text"
                 )
             case .fragment:
-                throw arguments.misuse("URL must not have a fragment (#...)")
+                throw arguments.usageError("URL must not have a fragment (#...)")
             }
         }
         let isInside =
@@ -135,7 +135,7 @@ enum WebhookAddCommand {
             || IPAddress(host).map { !$0.isPublic } ?? false
         let mode = try environment.mode
         guard !isInside || mode == .development || arguments.has("allow-private") else {
-            throw arguments.misuse(
+            throw arguments.usageError(
                 "URL is on this machine or a private network: --allow-private allows it"
             )
         }

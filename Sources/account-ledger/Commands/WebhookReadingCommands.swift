@@ -39,7 +39,7 @@ enum DeadLettersCommand {
         operands: [WebhookCommands.operand], options: [WebhookCommands.tenantOption],
         settings: WebhookCommands.settings,
         details: """
-            One line per event, in log order, the first \(WebhookStore.lettersMax): position, id, type, number
+            One line per event, in log order, the first \(WebhookStore.deadLettersMax): position, id, type, number
             of attempts, time of the last attempt, its HTTP status or error, and the accounts that the event
             touches.
             """)
@@ -69,7 +69,7 @@ enum WebhookReplayCommand {
         options: [
             .init(name: "position", placeholder: "P", meaning: "only the event at this position"),
             .init(
-                name: "all", meaning: "the first \(WebhookStore.lettersMax) dead letters"),
+                name: "all", meaning: "the first \(WebhookStore.deadLettersMax) dead letters"),
             WebhookCommands.tenantOption,
         ],
         settings: WebhookCommands.settings,
@@ -82,7 +82,7 @@ enum WebhookReplayCommand {
         let id = try WebhookCommands.id(arguments)
         let position = try WebhookCommands.position(arguments, of: "position")
         guard (position == nil) == arguments.has("all") else {
-            throw arguments.misuse("exactly one of --position and --all is required")
+            throw arguments.usageError("exactly one of --position and --all is required")
         }
         let count = try WebhookCommands.withStore(arguments, environment) { store in
             try store.replay(id, position: position)

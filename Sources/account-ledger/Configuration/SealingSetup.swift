@@ -35,7 +35,7 @@ enum SealingSetup {
         do {
             for (tenant, _) in try await Tenants(url: url).list() {
                 let keys = try await reads.checkpointKeys(of: tenant)
-                _ = try directory.standing(of: tenant, mayBegin: keys.isEmpty)
+                _ = try directory.logState(of: tenant, mayBegin: keys.isEmpty)
             }
             await reads.close()
         } catch let fault as SealerRecordFault {

@@ -26,10 +26,10 @@ enum TenantSetup {
 
     /// Returns the providers that the development identity provider imitates, the same for each tenant.
     static func development(
-        _ played: [PlayedProvider], api: String, tenants: some Sequence<TenantID>,
+        _ imitated: [ImitatedProvider], api: String, tenants: some Sequence<TenantID>,
         limits: PolicyLimits
     ) -> [TenantID: TenantConfiguration] {
-        let providers = played.compactMap { provider in
+        let providers = imitated.compactMap { provider in
             ProviderName(provider.name).map { name in
                 ProviderConfiguration(
                     name: name,

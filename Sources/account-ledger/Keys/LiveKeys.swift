@@ -12,13 +12,13 @@ import Synchronization
 /// loaded immediately: the log names it as soon as it exists, and the following events need it.
 final class LiveKeys: Sendable {
     private static let pollInterval = Duration.seconds(5)
-    private static let lookInterval = Duration.seconds(1)
+    private static let readInterval = Duration.seconds(1)
 
     private let directory: KeyDirectory
     private let wrapping: WrappingKeyring
     private let tokens: AccessTokens
     private let log: Log
-    private let lastLook = Mutex<ContinuousClock.Instant?>(nil)
+    private let lastRead = Mutex<ContinuousClock.Instant?>(nil)
 
     /// Makes tokens and wrapping keys follow a directory.
     init(_ directory: KeyDirectory, wrapping: WrappingKeyring, tokens: AccessTokens, log: Log) {
@@ -27,16 +27,16 @@ final class LiveKeys: Sendable {
         self.tokens = tokens
         self.log = log
         wrapping.whenUnknown { [weak self] in self?.look() }
-        tokens.whenKeyIsUnknown { [weak self] in self?.look() }
+        tokens.setUnknownKeyHandler { [weak self] in self?.look() }
         wrapping.macs.whenUnknown { [weak self] in
-            self?.lastLook.withLock { _ in self?.read() }
+            self?.lastRead.withLock { _ in self?.read() }
         }
     }
 
     /// Follows the directory until the task is cancelled.
     func run() async {
         while (try? await Task.sleep(for: Self.pollInterval)) != nil {
-            lastLook.withLock { last in
+            lastRead.withLock { last in
                 last = .now
                 read()
             }
@@ -45,8 +45,8 @@ final class LiveKeys: Sendable {
 
     /// Reads the directory unless it was just read; concurrent callers wait for the result.
     private func look() {
-        lastLook.withLock { last in
-            if let last, ContinuousClock.now - last < Self.lookInterval { return }
+        lastRead.withLock { last in
+            if let last, ContinuousClock.now - last < Self.readInterval { return }
             last = .now
             read()
         }

@@ -17,7 +17,7 @@ struct Log: Sendable {
         _ level: LogLevel, _ message: String, _ fields: KeyValuePairs<String, LogValue> = [:]
     ) {
         guard level >= threshold else { return }
-        let droppedCount = writer.takeDroppedCount()
+        let droppedCount = writer.resetDroppedCount()
         if droppedCount > 0 {
             put(.warning, "log lines dropped", ["count": .number(Int64(droppedCount))])
         }

@@ -57,7 +57,7 @@ final class LogWriter: Sendable {
     }
 
     /// Returns and resets the number of dropped lines.
-    func takeDroppedCount() -> Int {
+    func resetDroppedCount() -> Int {
         // The fast path: usually no line was dropped.
         guard droppedCount.load(ordering: .relaxed) > 0 else { return 0 }
         return droppedCount.exchange(0, ordering: .relaxed)

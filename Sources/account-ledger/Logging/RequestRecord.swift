@@ -8,7 +8,7 @@ struct RequestRecord: RequestObserver {
 
     let log: Log
     let metrics: RequestMetrics
-    private let refusals = RefusalLines()
+    private let refusals = RefusalLog()
 
     init(log: Log, metrics: RequestMetrics) {
         self.log = log
@@ -45,7 +45,7 @@ struct RequestRecord: RequestObserver {
 }
 
 /// Counts refusals, of which at most one line per second is written.
-private final class RefusalLines: Sendable {
+private final class RefusalLog: Sendable {
     private struct State {
         var count: Int64 = 0
         var lastLine: ContinuousClock.Instant?

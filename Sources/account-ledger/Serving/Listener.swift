@@ -4,7 +4,7 @@ import LedgerAPI
 
 /// A listening server whose handlers are set later.
 struct Listener: Sendable {
-    let handler: LateHandler
+    let handler: DeferredHandler
     /// The listening address, with the actual port.
     let address: String
     private let server: HTTPServer
@@ -15,7 +15,7 @@ struct Listener: Sendable {
     init(
         _ address: ListenAddress, of setting: Setting, limits: HTTPServerLimits = HTTPServerLimits()
     ) throws(Fault) {
-        let handler = LateHandler()
+        let handler = DeferredHandler()
         var limits = limits
         // Health checks are answered even when all handlers are waiting.
         limits.alwaysAdmittedPaths = API.healthPaths

@@ -14,7 +14,7 @@ enum SchemaCheck {
         do {
             let connection = try Connection(url: url, applicationName: "account-ledger start")
             defer { connection.close() }
-            try connection.refuseSharedSessions(url: url)
+            try connection.refuseTransactionPooling(url: url)
             if let problem = problem(try Migrator.status(of: connection)) { throw Fault(problem) }
             return try body(connection)
         } catch let fault as Fault {

@@ -14,7 +14,7 @@ enum ServeCommand {
 
     /// Time during which another signal counts as the same one: shells and `timeout` signal a whole process
     /// group and then its leader.
-    private static let echoTime = Duration.milliseconds(500)
+    private static let duplicateSignalWindow = Duration.milliseconds(500)
 
     static func run(_: Arguments, _ environment: Environment) async throws -> ExitCode {
         let configuration = try ServeConfiguration(environment)
@@ -29,19 +29,19 @@ enum ServeCommand {
             var received = signals.makeAsyncIterator()
             _ = await received.next()
             log.write(.info, "stopping")
-            endAtOnce(on: signals, after: configuration.stopGrace, log: log)
+            endImmediately(on: signals, after: configuration.stopGrace, log: log)
         }
         log.write(.info, "stopped")
         return .success
     }
 
     /// Ends the process at the second signal or when the time for a graceful stop is over.
-    private static func endAtOnce(
+    private static func endImmediately(
         on signals: AsyncStream<Int32>, after grace: Duration, log: Log
     ) {
         let first = ContinuousClock.now
         Task.detached {
-            for await _ in signals where ContinuousClock.now - first > echoTime {
+            for await _ in signals where ContinuousClock.now - first > duplicateSignalWindow {
                 log.write(.warning, "stopped immediately by a second signal")
                 log.flush()
                 ExitCode.fault.endProcess()

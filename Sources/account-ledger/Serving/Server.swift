@@ -25,7 +25,7 @@ struct Server: Sendable {
     private let liveKeys: LiveKeys
     private let tenants: [TenantID: TenantConfiguration]
     private let identityProvider: DevelopmentIdentityProvider?
-    private let faults = FaultNote()
+    private let faults = LastFault()
     private let workers: Workers
 
     /// Checks the configuration against the database, and binds.
@@ -37,14 +37,14 @@ struct Server: Sendable {
         let given = try configuration.providersPath.map { path throws(Fault) in
             try TenantSetup.read(path: path, limits: configuration.limits)
         }
-        let opened = try OpenedTenants.read(url: configuration.databaseURL)
+        let opened = try TenantOpenings.read(url: configuration.databaseURL)
         let keys = try opened.keys(from: configuration.keys, mode: configuration.mode)
         self.keys = keys
         if let directory = configuration.sealerDirectory {
             try await SealingSetup.check(directory, url: configuration.databaseURL)
         }
         let api = try Listener(
-            configuration.listen, of: .listen, limits: Self.crowdLimits(configuration))
+            configuration.listen, of: .listen, limits: Self.connectionLimits(configuration))
         admin = try Listener(configuration.adminListen, of: .adminListen)
         self.api = api
         let base = "http://\(api.address)"
@@ -57,19 +57,19 @@ struct Server: Sendable {
             former: keys.formerTokens, lifetimeSeconds: configuration.accessTokenSeconds)
         liveKeys = LiveKeys(
             configuration.keys, wrapping: keys.wrapping, tokens: accessTokens, log: log)
-        let played =
+        let imitated =
             configuration.mode == .development
-            ? try PlayedProvider.all(
+            ? try ImitatedProvider.all(
                 keys: configuration.keys, base: configuration.issuer ?? base) : []
         let tenants =
             given
             ?? TenantSetup.development(
-                played, api: base, tenants: [.default] + opened.facts.keys,
+                imitated, api: base, tenants: [.default] + opened.facts.keys,
                 limits: configuration.limits)
         self.tenants = tenants
         identityProvider =
             configuration.mode == .development
-            ? DevelopmentIdentityProvider(api: base, providers: played) : nil
+            ? DevelopmentIdentityProvider(api: base, providers: imitated) : nil
         workers = Workers(
             configuration, keys: keys, policy: { tenants[$0]?.policy }, faults: faults, log: log)
     }
@@ -78,7 +78,7 @@ struct Server: Sendable {
     ///
     /// A connection is cheap, and a closed one costs its client the answer. So many are accepted, and
     /// requests beyond the queue's capacity are refused, at most once a second per connection.
-    private static func crowdLimits(_ configuration: ServeConfiguration) -> HTTPServerLimits {
+    private static func connectionLimits(_ configuration: ServeConfiguration) -> HTTPServerLimits {
         var limits = HTTPServerLimits()
         limits.connectionsMax = min(connectionsMax, DescriptorLimit.raise())
         limits.requestsInFlightMax = configuration.queueLimit
@@ -112,7 +112,7 @@ struct Server: Sendable {
 
     /// Creates the tenant `default` if necessary, and checks that every configured tenant exists.
     private func openDefaultTenant() async throws {
-        let before = try OpenedTenants.read(url: configuration.databaseURL)
+        let before = try TenantOpenings.read(url: configuration.databaseURL)
         if before.facts[.default] == nil {
             let result = await TenantOpening.open(
                 .default, mode: configuration.mode, keys: keys, on: workers.sequencer)
@@ -121,7 +121,7 @@ struct Server: Sendable {
             }
         }
         // Another process may have begun it at the same time, with other keys.
-        let after = try OpenedTenants.read(url: configuration.databaseURL)
+        let after = try TenantOpenings.read(url: configuration.databaseURL)
         _ = try after.keys(from: configuration.keys, mode: configuration.mode)
         if let missing = tenants.keys.sorted().first(where: { after.facts[$0] == nil }) {
             throw Fault(

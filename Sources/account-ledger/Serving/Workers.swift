@@ -18,13 +18,13 @@ struct Workers: Sendable {
     let webhooks: WebhookDispatcher
     private let sender = WebhookSender()
     let formerEmails: FormerEmailWorker
-    private let watch: HolderWatch
+    private let watch: LockHolderWatch
     /// One for the whole process, so that each refusal is reported once.
     let fence = SchemaFence()
 
     init(
         _ configuration: ServeConfiguration, keys: Keys,
-        policy: @escaping @Sendable (TenantID) -> TenantPolicy?, faults: FaultNote, log: Log
+        policy: @escaping @Sendable (TenantID) -> TenantPolicy?, faults: LastFault, log: Log
     ) {
         let url = configuration.databaseURL
         let fence = fence
@@ -47,7 +47,7 @@ struct Workers: Sendable {
         }
         var delivering = WebhookConfiguration(
             url: url, now: { .now }, send: { [sender] in await sender.send($0) })
-        delivering.retries = RetryPlan(delays: configuration.webhookRetries)
+        delivering.retries = RetrySchedule(delays: configuration.webhookRetries)
         let webhooks = WebhookDispatcher(
             configuration: delivering, keyring: keys.wrapping,
             onFault: { log.write(.error, "webhook fault", ["detail": .text($0)]) })
@@ -78,12 +78,12 @@ struct Workers: Sendable {
                 log.write(.error, "sequencer fault", ["detail": .text(text)])
             })
         reads = AccountReads(
-            url: url, fence: fence, advances: advances, onBehind: { projector.hurry() },
+            url: url, fence: fence, advances: advances, onBehind: { projector.wakeUrgently() },
             onFault: { log.write(.error, "reader fault", ["detail": .text($0)]) })
         sweeper = Sweeper(url: url) { text in
             log.write(.warning, "sweeper fault", ["detail": .text(text)])
         }
-        watch = HolderWatch(url: url) { text in
+        watch = LockHolderWatch(url: url) { text in
             log.write(.warning, "frozen process", ["detail": .text(text)])
         }
         self.projector = projector

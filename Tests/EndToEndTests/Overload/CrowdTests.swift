@@ -10,7 +10,7 @@ import Testing
         proxy.hold()
         let report = try await Crowd().work(
             on: "\(proxy.port)", path: "/", bodies: ["{}"], connections: 20, seconds: 1,
-            patienceSeconds: 1)
+            answerTimeoutSeconds: 1)
         #expect(report.outstanding == 20)
         #expect(report.outstandingLongestMilliseconds >= 1_000)
         #expect(report.accepted.count == 0)

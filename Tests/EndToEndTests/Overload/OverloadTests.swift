@@ -63,7 +63,7 @@ import Testing
             // Everybody has an account before anything is measured.
             _ = try await trial.signIns(connections: 64, seconds: isLong ? 10 : 1)
             let peak = try await trial.signIns(connections: 64, seconds: isLong ? 10 : 2)
-            let beside = try await trial.crowd.annoy(
+            let beside = try await trial.crowd.withNuisance(
                 trial.server, by: nuisance, connections: 1_000
             ) {
                 try await trial.signIns(connections: 64, seconds: isLong ? 20 : 2)

@@ -8,7 +8,7 @@ import Testing
         let settings = ["LEDGER_WEBHOOK_RETRY_SECONDS": "0,0"]
         try await Deployment.with(settings: settings) { deployment in
             let receiver = try WebhookReceiver()
-            try await receiver.comeBack()
+            try await receiver.listenAgain()
             receiver.answer { $0.type == "ProviderLinked" ? 422 : 204 }
             let server = try await deployment.serve()
             let webhook = try await deployment.addWebhook(receiver)
@@ -54,14 +54,14 @@ import Testing
             #expect(accesses.output.contains("webhook.add"))
             #expect(accesses.output.contains("webhook.replay"))
             #expect(!accesses.output.contains(receiver.url))
-            await receiver.goAway()
+            await receiver.stopListening()
         }
     }
 
     @Test func `a receiver that answered 410 gets nothing until it is enabled`() async throws {
         try await Deployment.with { deployment in
             let receiver = try WebhookReceiver()
-            try await receiver.comeBack()
+            try await receiver.listenAgain()
             receiver.answer { _ in 410 }
             let server = try await deployment.serve()
             let webhook = try await deployment.addWebhook(receiver)
@@ -81,7 +81,7 @@ import Testing
             let removed = try await deployment.tool.run(["webhooks", "remove", webhook.id])
             #expect(removed.status == 0, "\(removed.errors)")
             #expect(try await deployment.tool.run(["webhooks", "list"]).output.isEmpty)
-            await receiver.goAway()
+            await receiver.stopListening()
         }
     }
 
@@ -90,7 +90,7 @@ import Testing
     {
         try await Deployment.with { deployment in
             let receiver = try WebhookReceiver()
-            try await receiver.comeBack()
+            try await receiver.listenAgain()
             let server = try await deployment.serve()
             var ada = Device(server.client)
             try await ada.signIn(deployment.apple, as: "ada")
@@ -117,14 +117,14 @@ import Testing
             let after = try #require(receiver.deliveries.last)
             try await OtherWebhookVerifier.expect(
                 [after], signedWith: String(ended.output.dropLast()), in: deployment)
-            await receiver.goAway()
+            await receiver.stopListening()
         }
     }
 
     @Test func `a secret outlives the encryption key that wrapped it`() async throws {
         try await Deployment.with { deployment in
             let receiver = try WebhookReceiver()
-            try await receiver.comeBack()
+            try await receiver.listenAgain()
             let server = try await deployment.serve()
             let webhook = try await deployment.addWebhook(receiver)
             let tool = deployment.tool
@@ -154,7 +154,7 @@ import Testing
             try await deployment.expectAllTold(receiver.deliveries)
             try await OtherWebhookVerifier.expect(
                 receiver.deliveries, signedWith: webhook.secret, in: deployment)
-            await receiver.goAway()
+            await receiver.stopListening()
         }
     }
 

@@ -12,7 +12,7 @@ import Testing
     @Test func `each event arrives in order whoever is killed`() async throws {
         try await Deployment.with(settings: Self.settings) { deployment in
             let receiver = try WebhookReceiver()
-            try await receiver.comeBack()
+            try await receiver.listenAgain()
             var servers = [try await deployment.serve(), try await deployment.serve()]
             let webhook = try await deployment.addWebhook(receiver)
             for round in 0..<4 {
@@ -24,10 +24,10 @@ import Testing
                 try await eventually("deliveries in round \(round)", within: .seconds(120)) {
                     receiver.deliveries.count > before + 20 ? true : nil
                 }
-                await receiver.goAway()
+                await receiver.stopListening()
                 try await servers[round % 2].kill()
                 traffic.tell()
-                try await receiver.comeBack()
+                try await receiver.listenAgain()
                 await working.value
                 servers[round % 2] = try await deployment.serve()
                 try await mergeTwo(round, on: servers[round % 2], of: deployment)
@@ -39,7 +39,7 @@ import Testing
             try await OtherWebhookVerifier.expect(
                 deliveries, signedWith: webhook.secret, in: deployment)
             try await expectVerified(deployment)
-            await receiver.goAway()
+            await receiver.stopListening()
         }
     }
 
@@ -83,7 +83,7 @@ import Testing
     @Test func `a server that was frozen moves nothing when it wakes`() async throws {
         try await Deployment.with(settings: Self.settings) { deployment in
             let receiver = try WebhookReceiver()
-            try await receiver.comeBack()
+            try await receiver.listenAgain()
             let frozen = try await deployment.serve()
             let webhook = try await deployment.addWebhook(receiver)
             receiver.close()
@@ -116,14 +116,14 @@ import Testing
             let later = try #require(try await deployment.webhook(webhook.id)?[2])
             #expect((Int64(later) ?? 0) > (Int64(cursor ?? "") ?? .max))
             try await deployment.expectAllTold(receiver.deliveries)
-            await receiver.goAway()
+            await receiver.stopListening()
         }
     }
 
     @Test func `a receiver that hangs delays no command, and no readiness`() async throws {
         try await Deployment.with(settings: Self.settings) { deployment in
             let receiver = try WebhookReceiver()
-            try await receiver.comeBack()
+            try await receiver.listenAgain()
             receiver.close()
             let server = try await deployment.serve()
             let webhook = try await deployment.addWebhook(receiver)
@@ -149,7 +149,7 @@ import Testing
             receiver.open()
             try await deployment.settled(webhook.id)
             try await deployment.expectAllTold(receiver.deliveries)
-            await receiver.goAway()
+            await receiver.stopListening()
         }
     }
 }

@@ -69,7 +69,7 @@ struct AuditRouteTests {
     }
 
     /// Ada's sealed ledger, in which she is under a hold.
-    private struct House {
+    private struct Fixture {
         let service: TestService
         let ada: Person
         let prefix: String
@@ -123,12 +123,12 @@ struct AuditRouteTests {
 
     @Test(arguments: requests.keys.sorted())
     func `each is answered, with one record in the access log`(route: String) async throws {
-        let house = try await House()
-        let key = try house.service.audit.key(.admin)
-        let before = house.counts()
-        let answer = try await house.send(route, token: key)
+        let fixture = try await Fixture()
+        let key = try fixture.service.audit.key(.admin)
+        let before = fixture.counts()
+        let answer = try await fixture.send(route, token: key)
         #expect(answer.status == Self.refusals[route] ?? 200, "\(answer.body)")
-        let lines = house.service.audit.access.accesses()[before[1]...]
+        let lines = fixture.service.audit.access.accesses()[before[1]...]
         #expect(lines.count == (Self.refusals[route] == nil ? 1 : 2))
         #expect(lines.first?.reason == "case 2")
         let asksForData = (Self.requests[route] ?? "").contains("disclose=true")
@@ -140,31 +140,31 @@ struct AuditRouteTests {
     func `nothing is shown or executed that cannot be recorded`(
         route: String, fault: LedgerFault
     ) async throws {
-        let house = try await House()
-        let keys = try Role.allCases.map { try house.service.audit.key($0) }
-        let before = house.counts()
-        house.service.audit.access.failRecords(with: fault)
+        let fixture = try await Fixture()
+        let keys = try Role.allCases.map { try fixture.service.audit.key($0) }
+        let before = fixture.counts()
+        fixture.service.audit.access.failRecords(with: fault)
         for key in keys {
-            let answer = try await house.send(route, token: key)
+            let answer = try await fixture.send(route, token: key)
             #expect(answer.summary == "503 UNAVAILABLE", "\(answer.body)")
             #expect(answer["Retry-After"] != nil)
             #expect(!answer.body.contains("ada"))
         }
-        #expect(house.counts() == before)
+        #expect(fixture.counts() == before)
     }
 
     @Test(arguments: requests.keys.sorted(), [TenantID.default, tenant("acme")])
     func `a key opens nothing of another tenant`(route: String, home: TenantID) async throws {
-        let house = try await House(home)
+        let fixture = try await Fixture(home)
         let foreign = home == .default ? tenant("acme") : TenantID.default
-        let key = try house.service.audit.key(.admin, tenant: foreign)
-        let before = house.counts()
+        let key = try fixture.service.audit.key(.admin, tenant: foreign)
+        let before = fixture.counts()
         // The key is invalid at the other tenant's paths.
-        let there = try await house.send(route, token: key)
+        let there = try await fixture.send(route, token: key)
         #expect(there.summary == "401 INVALID_API_KEY", "\(there.body)")
-        #expect(house.counts() == before)
+        #expect(fixture.counts() == before)
         // At its own paths it finds nothing of the other tenant, even with known ids.
-        let here = try await house.send(
+        let here = try await fixture.send(
             route, prefix: foreign == .default ? "" : "/t/\(foreign)", token: key)
         if route.contains("{") {
             let code =
@@ -173,11 +173,11 @@ struct AuditRouteTests {
                 : route.contains("event_id") ? "EVENT_NOT_FOUND" : "ACCOUNT_NOT_FOUND"
             #expect(here.summary == "404 \(code)", "\(here.body)")
         }
-        for secret in [house.ada.userID, "ada@example.com"] {
+        for secret in [fixture.ada.userID, "ada@example.com"] {
             #expect(!here.body.contains(secret), "\(here.body)")
         }
-        #expect(house.counts() == before)
-        let lines = house.service.audit.access.accesses(of: foreign)
+        #expect(fixture.counts() == before)
+        let lines = fixture.service.audit.access.accesses(of: foreign)
         #expect(lines.first?.outcome == "allowed" && lines.allSatisfy { !$0.action.isEmpty })
     }
 
@@ -185,12 +185,12 @@ struct AuditRouteTests {
     func `without a key nothing is shown, executed or recorded`(
         route: String
     ) async throws {
-        let house = try await House()
-        let before = house.counts()
-        for token in [nil, house.ada.accessToken] {
-            let answer = try await house.send(route, token: token)
+        let fixture = try await Fixture()
+        let before = fixture.counts()
+        for token in [nil, fixture.ada.accessToken] {
+            let answer = try await fixture.send(route, token: token)
             #expect(answer.summary == "401 INVALID_API_KEY")
         }
-        #expect(house.counts() == before)
+        #expect(fixture.counts() == before)
     }
 }

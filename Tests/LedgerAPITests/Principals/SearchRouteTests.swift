@@ -8,7 +8,7 @@ import Testing
 /// Permissions of searches, and their records in the access log.
 struct SearchRouteTests {
     /// Ada and Bob, and a principal.
-    private struct House {
+    private struct Fixture {
         let service: TestService
         let ada: Person
 
@@ -46,20 +46,20 @@ struct SearchRouteTests {
         role: Role, reason: String?, status: Int
     ) async throws {
         for term in ["ada@example.com", "%20ADA@example.COM", "ada"] {
-            let house = try await House()
-            let answer = try await house.search("?q=\(term)", as: role, reason: reason)
+            let fixture = try await Fixture()
+            let answer = try await fixture.search("?q=\(term)", as: role, reason: reason)
             #expect(answer.status == status, "\(answer.body)")
             let how = term.contains("@") ? "email" : "provider_id"
-            if status == 200 { #expect(house.accounts(answer) == ["ada \(how)"]) }
+            if status == 200 { #expect(fixture.accounts(answer) == ["ada \(how)"]) }
             // A malformed request shows nothing and is not recorded.
-            #expect(house.lines.count == (status == 400 ? 0 : 1))
-            #expect(house.lines.allSatisfy { !$0.isDisclosed && $0.action == "search" })
+            #expect(fixture.lines.count == (status == 400 ? 0 : 1))
+            #expect(fixture.lines.allSatisfy { !$0.isDisclosed && $0.action == "search" })
             #expect(
-                house.lines.first?.outcome == (status == 403 ? "refused" : "allowed")
+                fixture.lines.first?.outcome == (status == 403 ? "refused" : "allowed")
                     || status == 400)
-            let told = house.lines.map { $0.details }.joined()
+            let told = fixture.lines.map { $0.details }.joined()
             #expect(status == 400 || told.contains("\"kind\":\"\(how)\""))
-            #expect(status != 200 || told.contains(house.ada.userID))
+            #expect(status != 200 || told.contains(fixture.ada.userID))
             for text in [told, answer.body] {
                 #expect(!text.lowercased().contains("ada@example"), "\(text)")
                 #expect(!text.contains("\"ada\""))
@@ -69,27 +69,27 @@ struct SearchRouteTests {
 
     @Test(arguments: Role.allCases)
     func `every role may search for an id`(role: Role) async throws {
-        let house = try await House()
+        let fixture = try await Fixture()
         let linked = try #require(
-            house.service.ledger.recordings().first { recording in
+            fixture.service.ledger.recordings().first { recording in
                 if case .providerLinked = recording.recorded.event { return true }
                 return false
             }?.recorded)
         let request = try #require(linked.request)
         for (term, expected) in [
-            (house.ada.userID, ["ada account_id"]),
-            (house.ada.userID.uppercased(), ["ada account_id"]),
+            (fixture.ada.userID, ["ada account_id"]),
+            (fixture.ada.userID.uppercased(), ["ada account_id"]),
             ("\(linked.id)", ["ada event_id"]), ("\(request)", ["ada request_id"]),
             ("0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b", []),
         ] {
-            let answer = try await house.search("?q=\(term)", as: role)
+            let answer = try await fixture.search("?q=\(term)", as: role)
             #expect(answer.status == 200, "\(answer.body)")
-            #expect(house.accounts(answer) == expected)
+            #expect(fixture.accounts(answer) == expected)
             #expect(answer.json["more"] == .bool(false))
             #expect(!answer.body.contains("example.com"))
         }
-        #expect(house.lines.map(\.action) == Array(repeating: "search", count: 5))
-        #expect(house.lines.last?.details == #"{"found":"0","kind":"id"}"#)
+        #expect(fixture.lines.map(\.action) == Array(repeating: "search", count: 5))
+        #expect(fixture.lines.last?.details == #"{"found":"0","kind":"id"}"#)
     }
 
     @Test func `a subject that looks like an id is compared with a reason only`() async throws {
@@ -145,16 +145,16 @@ struct SearchRouteTests {
         "?q=\(String(repeating: "a", count: 321))",
     ])
     func `an invalid term is refused, and not repeated`(query: String) async throws {
-        let house = try await House()
-        let answer = try await house.search(query, as: .admin, reason: "case 1")
+        let fixture = try await Fixture()
+        let answer = try await fixture.search(query, as: .admin, reason: "case 1")
         #expect(answer.status == 400, "\(answer.body)")
-        #expect(!answer.body.contains("aaa") && house.lines.isEmpty)
+        #expect(!answer.body.contains("aaa") && fixture.lines.isEmpty)
     }
 
     @Test func `the term is in no observation`() async throws {
-        let house = try await House()
-        _ = try await house.search("?q=ada@example.com", as: .support, reason: "case 1")
-        let seen = house.service.observer.observations
+        let fixture = try await Fixture()
+        _ = try await fixture.search("?q=ada@example.com", as: .support, reason: "case 1")
+        let seen = fixture.service.observer.observations
         #expect(seen.last?.route == "/v1/search")
         #expect(!"\(seen)".contains("ada@"))
     }

@@ -8,7 +8,7 @@ import Testing
 /// Refused claims to identities, as support requests them over HTTP.
 struct ConflictsTests {
     /// Ada and Cleo are refused Bob's Google identity, and Bob another one beside it.
-    private struct Meeting {
+    private struct Story {
         let service: TestService
         let ada: Person
         let bob: Person
@@ -45,74 +45,74 @@ struct ConflictsTests {
 
     @Test(arguments: Role.allCases)
     func `every role sees both parties, and no personal data`(role: Role) async throws {
-        let meeting = try await Meeting()
-        let answer = try await meeting.get(as: role)
+        let story = try await Story()
+        let answer = try await story.get(as: role)
         #expect(answer.summary == "200 OK", "\(answer.body)")
         #expect(
-            meeting.rows(answer) == [
+            story.rows(answer) == [
                 "ada held_by_other open", "cleo held_by_other open", "bob provider_taken open",
             ])
         let rows = answer.json["conflicts"]?.array?.compactMap(\.members) ?? []
         let holder = rows[0]["holder"]?.members
-        #expect(holder?["then"]?.string == meeting.bob.userID)
-        #expect(holder?["now"]?.string == meeting.bob.userID)
+        #expect(holder?["then"]?.string == story.bob.userID)
+        #expect(holder?["now"]?.string == story.bob.userID)
         #expect(rows[0]["attempts"]?.string == "1")
         #expect(rows[0]["identity_id"]?.string == rows[1]["identity_id"]?.string)
         #expect(rows[2]["identity_id"] == nil, "it was never linked")
         #expect(rows[0]["resolved_by"] == nil)
         #expect(!answer.body.contains("\"bob\""))
-        let line = meeting.service.audit.access.accesses().last
+        let line = story.service.audit.access.accesses().last
         #expect(line?.action == "conflict.list" && line?.isDisclosed == false)
     }
 
     @Test func `the resolution of a conflict is shown, and undoing a merge reopens it`()
         async throws
     {
-        let meeting = try await Meeting()
-        let path = "/v1/accounts/\(meeting.ada.userID)/merge"
-        let key = try meeting.service.audit.key(.support)
+        let story = try await Story()
+        let path = "/v1/accounts/\(story.ada.userID)/merge"
+        let key = try story.service.audit.key(.support)
         func post(_ path: String, _ body: String) async throws -> Answer {
-            try await meeting.service.send(
+            try await story.service.send(
                 "POST", path, body, token: key, headers: [("Ledger-Reason", "one person")])
         }
-        let plan = try await post(path + "/preview", #"{"absorb":"\#(meeting.bob.userID)"}"#)
+        let plan = try await post(path + "/preview", #"{"absorb":"\#(story.bob.userID)"}"#)
         let digest = try #require(plan.text("plan_digest"))
         let merged = try await post(
-            path, #"{"absorb":"\#(meeting.bob.userID)","plan_digest":"\#(digest)","case":"T"}"#)
+            path, #"{"absorb":"\#(story.bob.userID)","plan_digest":"\#(digest)","case":"T"}"#)
         let merge = try #require(merged.text("merge"))
-        let resolved = try await meeting.get("?state=resolved")
-        #expect(meeting.rows(resolved) == ["ada held_by_other resolved"])
+        let resolved = try await story.get("?state=resolved")
+        #expect(story.rows(resolved) == ["ada held_by_other resolved"])
         let end = resolved.json["conflicts"]?.array?.first?.members?["resolved_by"]?.members
         #expect(end?["event_id"]?.string == merge)
         #expect(end?["type"]?.string == "AccountsMerged")
         #expect(end?["actor"]?.string?.hasPrefix("api_key:") == true)
-        let open = try await meeting.get("?state=open")
+        let open = try await story.get("?state=open")
         #expect(
-            meeting.rows(open) == ["cleo held_by_other open", "bob provider_taken open"])
+            story.rows(open) == ["cleo held_by_other open", "bob provider_taken open"])
         // Ada's account is Bob's survivor, as the holder and as the caller.
         let rows = open.json["conflicts"]?.array?.compactMap(\.members) ?? []
-        #expect(rows[0]["holder"]?.members?["now"]?.string == meeting.ada.userID)
-        #expect(rows[1]["caller"]?.members?["now"]?.string == meeting.ada.userID)
+        #expect(rows[0]["holder"]?.members?["now"]?.string == story.ada.userID)
+        #expect(rows[1]["caller"]?.members?["now"]?.string == story.ada.userID)
         let undone = try await post("/v1/merges/\(merge)/undo", #"{"case":"T"}"#)
         #expect(undone.summary == "200 OK")
-        let again = try await meeting.get("?state=open")
-        #expect(meeting.rows(again).first == "ada held_by_other open")
-        #expect(meeting.rows(try await meeting.get("?state=resolved")) == [])
+        let again = try await story.get("?state=open")
+        #expect(story.rows(again).first == "ada held_by_other open")
+        #expect(story.rows(try await story.get("?state=resolved")) == [])
     }
 
     @Test func `pages continue after the last attempt, and a further attempt comes last`()
         async throws
     {
-        let meeting = try await Meeting()
-        let first = try await meeting.get("?limit=1")
-        #expect(meeting.rows(first) == ["ada held_by_other open"])
+        let story = try await Story()
+        let first = try await story.get("?limit=1")
+        #expect(story.rows(first) == ["ada held_by_other open"])
         #expect(first.json["more"] == .bool(true))
-        let again = try await meeting.service.link("google", subject: "bob", by: meeting.ada)
+        let again = try await story.service.link("google", subject: "bob", by: story.ada)
         #expect(again.summary == "409 PROVIDER_CONFLICT")
         let next = try #require(first.text("next"))
-        let rest = try await meeting.get("?after=\(next)")
+        let rest = try await story.get("?after=\(next)")
         #expect(
-            meeting.rows(rest) == [
+            story.rows(rest) == [
                 "cleo held_by_other open", "bob provider_taken open", "ada held_by_other open",
             ])
         let last = rest.json["conflicts"]?.array?.last?.members
@@ -122,16 +122,16 @@ struct ConflictsTests {
     }
 
     @Test func `an account's conflicts are those as caller or holder`() async throws {
-        let meeting = try await Meeting()
-        let bob = try await meeting.get("?account=\(meeting.bob.userID)")
-        #expect(meeting.rows(bob).count == 3)
-        let ada = try await meeting.get("?account=\(meeting.ada.userID)")
-        #expect(meeting.rows(ada) == ["ada held_by_other open"])
+        let story = try await Story()
+        let bob = try await story.get("?account=\(story.bob.userID)")
+        #expect(story.rows(bob).count == 3)
+        let ada = try await story.get("?account=\(story.ada.userID)")
+        #expect(story.rows(ada) == ["ada held_by_other open"])
         #expect(
-            meeting.service.audit.access.accesses().last?.account?.description
-                == meeting.ada.userID)
-        let nobody = try await meeting.get("?account=\(AccountID(bits: 7))")
-        #expect(meeting.rows(nobody) == [] && nobody.json["more"] == .bool(false))
+            story.service.audit.access.accesses().last?.account?.description
+                == story.ada.userID)
+        let nobody = try await story.get("?account=\(AccountID(bits: 7))")
+        #expect(story.rows(nobody) == [] && nobody.json["more"] == .bool(false))
     }
 
     @Test(arguments: [
@@ -139,10 +139,10 @@ struct ConflictsTests {
         "?state=open&state=open", "?disclose=true",
     ])
     func `an invalid query is refused`(query: String) async throws {
-        let meeting = try await Meeting()
-        #expect(try await meeting.get(query).summary == "400 INVALID_REQUEST")
-        let holder = try await meeting.service.send(
-            "GET", "/v1/conflicts", token: meeting.ada.accessToken)
+        let story = try await Story()
+        #expect(try await story.get(query).summary == "400 INVALID_REQUEST")
+        let holder = try await story.service.send(
+            "GET", "/v1/conflicts", token: story.ada.accessToken)
         #expect(holder.summary == "401 INVALID_API_KEY")
     }
 }

@@ -15,7 +15,7 @@ struct TestAudit {
     static let streamsMax = 2
 
     private let streams: EventStreams
-    private let turns = AuditTurns()
+    private let limiter = AuditRequestLimiter()
     private let ledger: InMemoryLedger
     private let clock: TestClock
 
@@ -38,7 +38,7 @@ struct TestAudit {
     var services: AuditServices {
         AuditServices(
             keys: access, accesses: access, events: events, proofs: proofs, histories: ledger,
-            searches: InMemorySearch(ledger), conflicts: ledger, streams: streams, turns: turns)
+            searches: InMemorySearch(ledger), conflicts: ledger, streams: streams, limiter: limiter)
     }
 
     /// Creates a key and returns its text.

@@ -182,7 +182,7 @@ import Testing
     ) async throws -> [Answer] {
         let sequencer = Sequencer(
             configuration: SequencerConfiguration(url: fixture.database.runtimeURL),
-            policy: { _ in SequencerFixture.roomyPolicy }, keyring: SequencerFixture.keyring,
+            policy: { _ in SequencerFixture.unlimitedPolicy }, keyring: SequencerFixture.keyring,
             onCommit: { _ in }, onFault: { Issue.record("\($0)") })
         let answers = try await withThrowingTaskGroup(of: (Int, Answer).self) { group in
             for (index, intent) in intents.enumerated() {

@@ -6,7 +6,7 @@ import Testing
 
 /// The owners of an identity over time.
 @Suite struct IdentityOwnersTests {
-    private final class Tape: Sendable {
+    private final class EmittedEvents: Sendable {
         private let holdings = Mutex<[Holding]>([])
 
         var all: [Holding] { holdings.withLock(\.self) }
@@ -32,7 +32,7 @@ import Testing
                     var expected: [Holding] = []
                     for event in try await fixture.log() {
                         try state.apply(event.recorded, leaf: event.leaf)
-                        let tape = Tape()
+                        let tape = EmittedEvents()
                         let found = try await owners.owners(
                             of: subject(provider, name), asOf: .position(event.recorded.position),
                             in: .default, emit: { tape.add($0) })
@@ -106,7 +106,7 @@ import Testing
             for event in log {
                 let time = try #require(event.recorded?.recordedAt)
                 for moment in [time, Timestamp(microseconds: time.microseconds - 1)] {
-                    let tape = Tape()
+                    let tape = EmittedEvents()
                     let found = try #require(
                         await owners.owners(
                             of: subject("google", "ada-g"), asOf: .time(moment), in: .default,
@@ -134,7 +134,7 @@ import Testing
             _ = try await story.signIn("google", "bob")
             let owners = IdentityOwners(url: fixture.database.runtimeURL)
             let ask = { (moment: Moment?) in
-                let tape = Tape()
+                let tape = EmittedEvents()
                 let found = try await owners.owners(
                     of: subject("apple", "subject-of-ada"), asOf: moment, in: .default,
                     emit: { tape.add($0) })

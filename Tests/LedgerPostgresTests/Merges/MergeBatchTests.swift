@@ -20,7 +20,7 @@ import Testing
                 url: fixture.database.runtimeURL, keyring: SequencerFixture.keyring,
                 signInWindowSeconds: { _ in 3600 })
             let decider = BatchDecider(
-                policy: { _ in SequencerFixture.roomyPolicy }, random: { randomBytes($0) })
+                policy: { _ in SequencerFixture.unlimitedPolicy }, random: { randomBytes($0) })
             let first = fixture.undoing(of: former ?? EventID(bits: 1))
             let keys = BatchKeys([first])
             let outcome = try await store.transact(keys) { loaded throws(BatchFault) in

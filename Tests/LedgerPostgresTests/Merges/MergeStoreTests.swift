@@ -149,7 +149,7 @@ import Testing
     @Test func `a key has the same answer in every process, and an attempt counts in each`()
         async throws
     {
-        var policy = SequencerFixture.roomyPolicy
+        var policy = SequencerFixture.unlimitedPolicy
         policy.linkBudget = Budget(limit: 5, windowSeconds: 3600)
         try await MergeFixture.with { [policy] fixture in
             try await SequencerFixture.with(fixture.database, policy: policy) { first in

@@ -143,7 +143,7 @@ import Testing
 
     /// Attacks of a superuser that no level prevents; each changes the log irrevocably, and only a checkpoint
     /// kept elsewhere reveals it.
-    static let liftings = [
+    static let superuserAttacks = [
         """
         ALTER EVENT TRIGGER ledger_guard_ddl DISABLE; ALTER TABLE events DISABLE TRIGGER ALL;
         UPDATE events SET tenant_id = 'evil'; ALTER TABLE events ENABLE ALWAYS TRIGGER events_no_change;
@@ -158,7 +158,7 @@ import Testing
         """,
     ]
 
-    @Test(arguments: liftings)
+    @Test(arguments: superuserAttacks)
     func `a determined superuser can, and restores level 3`(lifting: String) async throws {
         try await ScratchDatabase.with { database in
             try await database.asSuperuser.execute(ScratchDatabase.insertEvent(0))

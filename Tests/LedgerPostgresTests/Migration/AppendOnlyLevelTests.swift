@@ -135,7 +135,7 @@ import Testing
     }
 
     /// Functions with their owner's rights whose caller controls what they do.
-    static let lent = [
+    static let unsafeFunctions = [
         """
         CREATE FUNCTION lent() RETURNS void SECURITY DEFINER LANGUAGE sql
             AS 'DELETE FROM disclosures';
@@ -152,7 +152,7 @@ import Testing
         """,
     ]
 
-    @Test(arguments: lent)
+    @Test(arguments: unsafeFunctions)
     func `a permissive function with its owner's rights prevents level 2`(function: String)
         async throws
     {

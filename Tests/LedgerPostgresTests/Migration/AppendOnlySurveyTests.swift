@@ -16,7 +16,7 @@ import Testing
                 let survey = try await SQLConsole(url).survey()
                 #expect(survey.guards.level == .triggers, "\(survey.text)")
                 #expect(survey.logins == [])
-                #expect(survey.masters.contains(superuser[0]))
+                #expect(survey.privilegedLogins.contains(superuser[0]))
                 #expect(!survey.text.contains("cannot change the log"), "\(survey.text)")
                 #expect(survey.text.contains("no login may append except those"), "\(survey.text)")
             }
@@ -42,7 +42,9 @@ import Testing
                 #expect(
                     survey.text.contains(
                         "a server that uses the login \(database.runtimeLogin), but not"))
-                if let owner = database.ownerLogin { #expect(survey.masters.contains(owner)) }
+                if let owner = database.ownerLogin {
+                    #expect(survey.privilegedLogins.contains(owner))
+                }
                 #expect(try await database.asRuntime.survey().logins == survey.logins)
 
                 // A login that may append without the group counts, too, and lowers the level by its rights.
@@ -65,7 +67,7 @@ import Testing
             try await database.withAuditor { url in
                 let survey = try await SQLConsole(url).survey()
                 #expect(survey.logins == [])
-                #expect(survey.masters.contains(database.runtimeLogin))
+                #expect(survey.privilegedLogins.contains(database.runtimeLogin))
                 #expect(survey.guards.level == .triggers, "\(survey.text)")
             }
             // The serving login includes itself in its own survey.

@@ -115,7 +115,7 @@ import Testing
         try await ScratchDatabase.with(owner: .roleCreator) { database in
             let runtime = LedgerRoles(database: database.name).runtime
             try await database.asSuperuser.execute("ALTER ROLE \(runtime) LOGIN")
-            await #expect(throws: MigrationError.unfitRole(runtime)) {
+            await #expect(throws: MigrationError.unsuitableRole(runtime)) {
                 try await database.migrate()
             }
         }

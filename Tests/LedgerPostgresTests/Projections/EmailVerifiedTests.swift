@@ -21,7 +21,7 @@ import Testing
         let rebuild = Rebuild(url: database.runtimeURL, keyring: SequencerFixture.keyring)
         #expect(try await rebuild.run(.userProviders, in: .default).differences == 0)
         #expect(try await database.rebuildOnline(.userProviders).differences.isEmpty)
-        try await database.expectWhole()
+        try await database.expectComplete()
     }
 
     @Test func `the flag is set, changed and cleared with the e-mail`() async throws {

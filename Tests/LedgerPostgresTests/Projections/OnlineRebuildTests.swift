@@ -33,7 +33,7 @@ import Testing
                     try await database.userProviders() == [
                         "apple|ada|ada@example.com", "google|ada-g|-",
                     ])
-                try await database.expectWhole()
+                try await database.expectComplete()
                 for side in ["1", "2"] {
                     #expect(
                         try await database.rows(
@@ -193,7 +193,7 @@ import Testing
                 _ = try await database.migrate()
                 _ = try await story.signIn("apple", "eve")
                 try await database.fold()
-                try await database.expectWhole()
+                try await database.expectComplete()
                 #expect(try await database.userProviders().count == 3)
             }
         }
@@ -223,7 +223,7 @@ import Testing
                 }
                 running.cancel()
                 await running.value
-                try await database.expectWhole()
+                try await database.expectComplete()
             }
         }
     }
@@ -275,7 +275,7 @@ extension ScratchDatabase {
     }
 
     /// Verifies every row of every live table against the log.
-    func expectWhole() async throws {
+    func expectComplete() async throws {
         let report = try await Verifier(
             url: superuserURL, keyring: SequencerFixture.keyring
         ).run()

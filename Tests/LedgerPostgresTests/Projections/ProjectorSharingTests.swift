@@ -30,13 +30,13 @@ import Testing
                 }
                 running.cancel()
                 await running.value
-                try await expectWhole(database)
+                try await expectComplete(database)
             }
         }
     }
 
     /// Verifies every row against the log: no duplicates and no omissions.
-    private func expectWhole(_ database: ScratchDatabase) async throws {
+    private func expectComplete(_ database: ScratchDatabase) async throws {
         let report = try await Verifier(
             url: database.superuserURL, keyring: SequencerFixture.keyring
         ).run()
@@ -95,7 +95,7 @@ import Testing
                 }
                 running.cancel()
                 await running.value
-                try await expectWhole(database)
+                try await expectComplete(database)
             }
         }
     }
@@ -140,7 +140,7 @@ import Testing
                 }
                 running.cancel()
                 await running.value
-                try await expectWhole(database)
+                try await expectComplete(database)
             }
         }
     }

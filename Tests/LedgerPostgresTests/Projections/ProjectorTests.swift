@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func `a provider is removed with its last identity and not before`() async throws {
-        var policy = SequencerFixture.roomyPolicy
+        var policy = SequencerFixture.unlimitedPolicy
         policy.severalPerProvider = true
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database, policy: policy) { fixture in

@@ -11,7 +11,7 @@ import Testing
         try await withStory { database in
             let rebuild = Rebuild(url: database.runtimeURL, keyring: SequencerFixture.keyring)
             let report = try await rebuild.run(projection, in: .default)
-            #expect(report.wasRight, "\(report)")
+            #expect(report.wasCorrect, "\(report)")
             #expect(report.position == LogPosition(8))
         }
     }
@@ -37,7 +37,7 @@ import Testing
             #expect(try await database.userProviders() == before)
             let status = try await database.projector().status()
             #expect(status.allSatisfy { $0.failure == nil && $0.lag == 0 })
-            #expect(try await rebuild.run(.userProviders, in: .default).wasRight)
+            #expect(try await rebuild.run(.userProviders, in: .default).wasCorrect)
         }
     }
 
@@ -53,7 +53,7 @@ import Testing
             #expect((report.missing, report.surplus, report.different) == (1, 0, 1))
             #expect(report.first?.kind == .missing)
             #expect(report.first?.position == LogPosition(4))
-            #expect(try await rebuild.run(.accountAudit, in: .default).wasRight)
+            #expect(try await rebuild.run(.accountAudit, in: .default).wasCorrect)
         }
     }
 
@@ -77,7 +77,7 @@ import Testing
                 END $$
                 """)
             let rebuild = Rebuild(url: database.runtimeURL, keyring: SequencerFixture.keyring)
-            #expect(try await rebuild.run(.userProviders, in: .default).wasRight)
+            #expect(try await rebuild.run(.userProviders, in: .default).wasCorrect)
             await rebuild.close()
         }
     }
@@ -106,7 +106,7 @@ import Testing
                 let rebuild = Rebuild(url: database.runtimeURL, keyring: SequencerFixture.keyring)
                 for projection in ProjectionName.allCases + ProjectionName.allCases {
                     let report = try await rebuild.run(projection, in: .default)
-                    #expect(report.wasRight, "\(report)")
+                    #expect(report.wasCorrect, "\(report)")
                 }
                 try await writing
                 try await eventually("everything is folded") {
@@ -153,5 +153,5 @@ import Testing
 
 extension RebuildReport {
     /// Whether the table matched the log.
-    fileprivate var wasRight: Bool { differences == 0 && fault == nil }
+    fileprivate var wasCorrect: Bool { differences == 0 && fault == nil }
 }

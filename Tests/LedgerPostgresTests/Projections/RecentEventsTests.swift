@@ -92,7 +92,8 @@ import Testing
             let appended = RecentEvents()
             let sequencer = Sequencer(
                 configuration: SequencerConfiguration(url: database.runtimeURL),
-                policy: { _ in SequencerFixture.roomyPolicy }, keyring: SequencerFixture.keyring,
+                policy: { _ in SequencerFixture.unlimitedPolicy },
+                keyring: SequencerFixture.keyring,
                 onCommit: { new in
                     for events in new { appended.add(events.events, of: events.tenant) }
                 },

@@ -47,7 +47,7 @@ import Testing
                 try await rebuild.rollBack(.userProviders)
             }
             await rebuild.close()
-            guard case .staysBehind(let table, let tenant, _) = error else {
+            guard case .remainsBehind(let table, let tenant, _) = error else {
                 Issue.record("\(String(describing: error))")
                 return
             }

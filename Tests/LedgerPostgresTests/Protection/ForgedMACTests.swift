@@ -203,9 +203,9 @@ import TransparencyLog
             }
             #expect(try await scene.sealing.checkpoints().last?.size == scene.position)
             let store = scene.sealing.store()
-            let standing = try await store.standing(of: .default)
+            let logState = try await store.logState(of: .default)
             #expect(
-                standing.hashCount == StoredHashIndex.count(leaves: scene.position),
+                logState.hashCount == StoredHashIndex.count(leaves: scene.position),
                 "it is not even hashed")
             // Hashed by somebody else, it is found by who reads it once more before signing.
             let reread = try await store.reread(

@@ -71,7 +71,7 @@ import Testing
                     try await projector.status().allSatisfy { $0.lag == 0 }
                 }
                 try await Self.read(
-                    database, advances: advances, onBehind: { projector.hurry() }
+                    database, advances: advances, onBehind: { projector.wakeUrgently() }
                 ) { reads in
                     var story = Story(fixture.sequencer)
                     for name in ["ada", "bob", "eve"] {

@@ -113,7 +113,7 @@ struct EventReadsTests {
             for event in all.elements {
                 let recorded = try #require(event.recorded)
                 #expect(
-                    recorded.id.isOfTime
+                    recorded.id.isUUIDv7
                         && recorded.id.madeAt.microseconds / 1_000
                             == recorded.recordedAt.microseconds / 1_000
                 )

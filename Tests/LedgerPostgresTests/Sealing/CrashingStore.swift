@@ -54,8 +54,8 @@ struct CrashingStore: SealerStore {
         try await crash.pass { try await store.logs(without: left) }
     }
 
-    func standing(of tenant: TenantID) async throws -> SealedStanding {
-        try await crash.pass { try await store.standing(of: tenant) }
+    func logState(of tenant: TenantID) async throws -> SealedState {
+        try await crash.pass { try await store.logState(of: tenant) }
     }
 
     func entries(of tenant: TenantID, from: Int64, limit: Int) async throws -> [[UInt8]] {
@@ -70,7 +70,7 @@ struct CrashingStore: SealerStore {
         try await crash.pass { try await store.append(hashes, from: index, of: tenant) }
     }
 
-    func reread(_ positions: Range<Int64>, of tenant: TenantID) async throws -> RereadStretch {
+    func reread(_ positions: Range<Int64>, of tenant: TenantID) async throws -> RereadRange {
         try await crash.pass { try await store.reread(positions, of: tenant) }
     }
 
@@ -98,10 +98,10 @@ struct CrashingRecord: SealerRecord {
         try ending { try record.tenants() }
     }
 
-    func standing(
+    func logState(
         of tenant: TenantID, mayBegin: Bool
-    ) throws(SealerRecordFault) -> SealerStanding {
-        try ending { try record.standing(of: tenant, mayBegin: mayBegin) }
+    ) throws(SealerRecordFault) -> SealerLogRecord {
+        try ending { try record.logState(of: tenant, mayBegin: mayBegin) }
     }
 
     func write(

@@ -32,7 +32,7 @@ import TransparencyLog
             let store = fixture.store()
             let stored = try await store.hashes(of: .default, at: Array(0..<Int64(hashes.count)))
             #expect(stored == hashes)
-            #expect(try await store.standing(of: .default).hashCount == Int64(hashes.count))
+            #expect(try await store.logState(of: .default).hashCount == Int64(hashes.count))
             await store.close()
 
             let checkpoints = try await fixture.checkpoints()

@@ -44,7 +44,7 @@ import TransparencyLog
 
     @Test func `erasures are listed once, also after an incomplete line`() throws {
         try with { record, path in
-            _ = try record.standing(of: .default, mayBegin: true)
+            _ = try record.logState(of: .default, mayBegin: true)
             let seen = try (0..<4).map { try #require(SeenErasure(entry: entry($0))) }
             try record.add([seen[0], seen[1]], of: .default)
             try record.add([seen[1], seen[2]], of: .default)
@@ -66,14 +66,14 @@ import TransparencyLog
     {
         try with { record, path in
             #expect(throws: SealerRecordFault.self) {
-                try record.standing(of: .default, mayBegin: false)
+                try record.logState(of: .default, mayBegin: false)
             }
-            let standing = try record.standing(of: .default, mayBegin: true)
-            #expect(standing.origin.description == SealingFixture.origin)
-            #expect(standing.signers.map(\.verifier.name) == [standing.origin])
-            #expect(standing.last == nil)
-            let again = try record.standing(of: .default, mayBegin: true)
-            #expect(again.signers.map(\.verifier.vkey) == standing.signers.map(\.verifier.vkey))
+            let logState = try record.logState(of: .default, mayBegin: true)
+            #expect(logState.origin.description == SealingFixture.origin)
+            #expect(logState.signers.map(\.verifier.name) == [logState.origin])
+            #expect(logState.last == nil)
+            let again = try record.logState(of: .default, mayBegin: true)
+            #expect(again.signers.map(\.verifier.vkey) == logState.signers.map(\.verifier.vkey))
             let names = try FileManager.default.contentsOfDirectory(atPath: path + "/default")
             let key = try #require(names.first { $0.hasSuffix(".key") })
             let attributes = try FileManager.default.attributesOfItem(
@@ -84,14 +84,14 @@ import TransparencyLog
 
     /// Signs a checkpoint of some size under the log's present name.
     private func sign(_ size: Int64, _ record: SealerDirectory) throws {
-        let standing = try record.standing(of: .default, mayBegin: true)
+        let logState = try record.logState(of: .default, mayBegin: true)
         let checkpoint = Checkpoint(
-            origin: standing.origin, size: size, root: TreeHash.leaf([UInt8(size)]))
+            origin: logState.origin, size: size, root: TreeHash.leaf([UInt8(size)]))
         try record.write(
             LastSigned(
                 checkpoint: checkpoint,
-                note: checkpoint.signed(by: standing.signers).description),
-            after: standing.last?.checkpoint, of: .default)
+                note: checkpoint.signed(by: logState.signers).description),
+            after: logState.last?.checkpoint, of: .default)
     }
 
     @Test func `a new name interrupted by a crash gets one key`() throws {
@@ -110,15 +110,15 @@ import TransparencyLog
             try files.setAttributes(
                 [.posixPermissions: 0o600], ofItemAtPath: directory + "origin")
             #expect(try record.beginNewOrigin(of: .default) == next)
-            let standing = try record.standing(of: .default, mayBegin: false)
-            #expect(standing.origin == next && standing.signers.count == 1)
+            let logState = try record.logState(of: .default, mayBegin: false)
+            #expect(logState.origin == next && logState.signers.count == 1)
             // Ended before the key.
             try origin.write(to: URL(fileURLWithPath: directory + "origin"))
             try files.setAttributes(
                 [.posixPermissions: 0o600], ofItemAtPath: directory + "origin")
             try files.removeItem(atPath: directory + key)
             #expect(try record.beginNewOrigin(of: .default) == next)
-            #expect(try record.standing(of: .default, mayBegin: false).signers.count == 1)
+            #expect(try record.logState(of: .default, mayBegin: false).signers.count == 1)
             try sign(1, record)
             #expect(try record.beginNewOrigin(of: .default).description.hasSuffix("/3"))
         }
@@ -130,9 +130,9 @@ import TransparencyLog
             let first = try #require(try record.lastSigned(of: .default))
             try sign(5, record)
             let second = try #require(try record.lastSigned(of: .default))
-            let standing = try record.standing(of: .default, mayBegin: false)
-            let later = Checkpoint(origin: standing.origin, size: 9, root: TreeHash.leaf([9]))
-            let note = later.signed(by: standing.signers).description
+            let logState = try record.logState(of: .default, mayBegin: false)
+            let later = Checkpoint(origin: logState.origin, size: 9, root: TreeHash.leaf([9]))
+            let note = later.signed(by: logState.signers).description
             for previous in [nil, first.checkpoint, later] {
                 #expect(throws: SealerRecordFault.outdated) {
                     try record.write(
@@ -156,7 +156,7 @@ import TransparencyLog
 
     @Test func `an erasure is added to a list of any length`() throws {
         try with { record, path in
-            _ = try record.standing(of: .default, mayBegin: true)
+            _ = try record.logState(of: .default, mayBegin: true)
             let seen = try #require(SeenErasure(entry: entry(17)))
             try record.add([seen], of: .default)
             let file = try #require(FileHandle(forUpdatingAtPath: path + "/default/erasures"))
@@ -174,18 +174,18 @@ import TransparencyLog
 
     @Test func `another LEDGER_ORIGIN than the log was sealed under is refused`() throws {
         try with { record, path in
-            _ = try record.standing(of: .default, mayBegin: true)
+            _ = try record.logState(of: .default, mayBegin: true)
             let other = SealerDirectory(
                 path: path, base: try #require(NoteKeyName("other.example/test")))
             #expect(throws: SealerRecordFault.self) {
-                try other.standing(of: .default, mayBegin: true)
+                try other.logState(of: .default, mayBegin: true)
             }
         }
     }
 
     @Test func `damaged files are named and stop the sealer`() throws {
         try with { record, path in
-            _ = try record.standing(of: .default, mayBegin: true)
+            _ = try record.logState(of: .default, mayBegin: true)
             let names = try FileManager.default.contentsOfDirectory(atPath: path + "/default")
             for name in names where name != ".lock" {
                 let file = path + "/default/" + name
@@ -195,14 +195,14 @@ import TransparencyLog
                 try handle.write(contentsOf: Data("nonsense\n".utf8))
                 try handle.close()
                 let fault = #expect(throws: SealerRecordFault.self) {
-                    try record.standing(of: .default, mayBegin: true)
+                    try record.logState(of: .default, mayBegin: true)
                 }
                 #expect(fault?.description.contains(name) == true, "\(name)")
                 let mended = try #require(FileHandle(forUpdatingAtPath: file))
                 try mended.truncate(atOffset: 0)
                 try mended.write(contentsOf: whole)
                 try mended.close()
-                _ = try record.standing(of: .default, mayBegin: true)
+                _ = try record.logState(of: .default, mayBegin: true)
             }
         }
     }

@@ -81,7 +81,7 @@ import TransparencyLog
             await stores[0].release()
             try await story.people(2..<4)
             // The sealer that has lost it writes nothing, whatever it knows.
-            let late = try await stores[0].standing(of: .default).hashCount
+            let late = try await stores[0].logState(of: .default).hashCount
             await #expect(throws: SealerFault.notHeld) {
                 try await stores[0].append([.emptyRoot], from: late, of: .default)
             }
@@ -118,13 +118,13 @@ import TransparencyLog
             try await fixture.sealOnce()
             let store = fixture.store()
             _ = try await store.logs(without: [])
-            let end = try await store.standing(of: .default).hashCount
+            let end = try await store.logState(of: .default).hashCount
             for index in [end - 1, end + 1, 0] {
                 await #expect(throws: SealerFault.notHeld) {
                     try await store.append([.emptyRoot], from: index, of: .default)
                 }
             }
-            #expect(try await store.standing(of: .default).hashCount == end)
+            #expect(try await store.logState(of: .default).hashCount == end)
             await store.close()
         }
     }

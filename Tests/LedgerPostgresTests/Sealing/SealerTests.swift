@@ -24,10 +24,10 @@ import TransparencyLog
 
         func tenants() throws(SealerRecordFault) -> [TenantID] { try record.tenants() }
 
-        func standing(
+        func logState(
             of tenant: TenantID, mayBegin: Bool
-        ) throws(SealerRecordFault) -> SealerStanding {
-            try record.standing(of: tenant, mayBegin: mayBegin)
+        ) throws(SealerRecordFault) -> SealerLogRecord {
+            try record.logState(of: tenant, mayBegin: mayBegin)
         }
 
         func write(
@@ -48,7 +48,7 @@ import TransparencyLog
         configuration.poll = .milliseconds(20)
         configuration.refusalPause = .milliseconds(50)
         configuration.auditPause = .zero
-        configuration.recordLook = .milliseconds(20)
+        configuration.recordInterval = .milliseconds(20)
         configuration.auditRest = .milliseconds(50)
         return Sealer(
             configuration: configuration, record: record ?? fixture.record,
@@ -212,7 +212,7 @@ import TransparencyLog
             let sealer = sealer(fixture, alarms)
             let running = Task { await sealer.run() }
             try await eventually("the missing log is reported") {
-                alarms.refusals == [.logWentBack(size: 0, signed: 7)]
+                alarms.refusals == [.logTruncated(size: 0, signed: 7)]
             }
             running.cancel()
             await running.value

@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func `a clean audit does not end a refusal but lets the log be tried again`() {
-        let found = SealingRefusal.hashesWentBack(signed: 5)
+        let found = SealingRefusal.hashesTruncated(signed: 5)
         #expect(note(refusal: found) == [found])
         clock.advance(100)
         #expect(board.isResting(.default), "an audit comes first")
@@ -136,10 +136,10 @@ import Testing
     }
 
     @Test func `a log that only this process can't seal is left to others for a time`() {
-        note(refusal: .recordUnfit("x"))
+        note(refusal: .recordUnusable("x"))
         #expect(board.left == [.default])
         note(isHeld: false)
-        #expect(board.left == [.default] && refusal == .recordUnfit("x"))
+        #expect(board.left == [.default] && refusal == .recordUnusable("x"))
         clock.advance(6)
         #expect(board.left.isEmpty)
         note(refusal: .hashesDamaged)
@@ -147,14 +147,14 @@ import Testing
     }
 
     @Test func `a log that was not tried keeps its refusal`() {
-        note(refusal: .recordUnfit("x"))
+        note(refusal: .recordUnusable("x"))
         clock.advance(3)
         #expect(board.isResting(.default))
         clock.advance(3)
         #expect(!board.isResting(.default))
         // The pause ended during the pass.
         note()
-        #expect(refusal == .recordUnfit("x"))
+        #expect(refusal == .recordUnusable("x"))
     }
 
     // MARK: - Rests

@@ -72,10 +72,10 @@ struct SealingFixture: Sendable {
     /// Runs the whole audit of `default`.
     func audit(url: String? = nil, pageMax: Int = 3) async throws -> SealingFinding? {
         let store = store(url: url)
-        let standing = try record.standing(of: .default, mayBegin: false)
-        guard let last = standing.last else { throw Unexpected(what: "nothing was signed") }
+        let logState = try record.logState(of: .default, mayBegin: false)
+        guard let last = logState.last else { throw Unexpected(what: "nothing was signed") }
         var audit = LogAudit(
-            of: .default, last: last, verifiers: standing.verifiers, store: store,
+            of: .default, last: last, verifiers: logState.verifiers, store: store,
             pageMax: pageMax)
         while true {
             switch try await audit.step() {
@@ -139,7 +139,7 @@ extension SealingFixture {
     static let backUp = forEachTable("CREATE TABLE kept_%1$s AS TABLE %1$I")
 
     /// Restores every table from its copy.
-    static let goBack =
+    static let restoreBackup =
         forEachTable("DELETE FROM %1$I") + ";"
         + forEachTable("INSERT INTO %1$I TABLE kept_%1$s")
 

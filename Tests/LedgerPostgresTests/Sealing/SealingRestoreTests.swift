@@ -67,15 +67,15 @@ import TransparencyLog
     {
         try await withRestored { database, fixture in
             let round = try await fixture.sealOnce()
-            #expect(round.refusals == [.default: .logWentBack(size: 10, signed: 19)])
+            #expect(round.refusals == [.default: .logTruncated(size: 10, signed: 19)])
             try await SequencerFixture.with(database) { ledger in
                 var story = Story(ledger.sequencer, seed: 3)
                 try await story.people(20..<22)
                 let shorter = try await fixture.sealOnce()
-                #expect(shorter.refusals == [.default: .logWentBack(size: 16, signed: 19)])
+                #expect(shorter.refusals == [.default: .logTruncated(size: 16, signed: 19)])
                 try await story.people(22..<30)
                 let longer = try await fixture.sealOnce()
-                #expect(longer.refusals == [.default: .hashesWentBack(signed: 19)])
+                #expect(longer.refusals == [.default: .hashesTruncated(signed: 19)])
             }
             #expect(try await fixture.checkpoints().map(\.size) == [10])
             #expect(try fixture.record.lastSigned(of: .default)?.checkpoint.size == 19)
@@ -98,7 +98,7 @@ import TransparencyLog
                         """)
                     #expect(
                         try await sealing.round().refusals
-                            == [.default: .logWentBack(size: 7, signed: 10)])
+                            == [.default: .logTruncated(size: 7, signed: 10)])
                     // Longer again, with other events at the positions of signed ones.
                     try await story.people(10..<20)
                     let round = try await sealing.round()

@@ -138,16 +138,16 @@ import TransparencyLog
             // The head, too: at once, without an audit.
             try await fixture.tamper("UPDATE ledger_head SET next_position = 24, mac = NULL")
             let round = try await fixture.sealOnce()
-            #expect(round.refusals == [.default: .logWentBack(size: 24, signed: 28)])
+            #expect(round.refusals == [.default: .logTruncated(size: 24, signed: 28)])
             // And the hashes, and other events in their place.
             try await fixture.tamper("TRUNCATE merkle_nodes")
             try await story.people(30..<40)
             let later = try await fixture.sealOnce()
-            #expect(later.refusals == [.default: .hashesWentBack(signed: 28)])
+            #expect(later.refusals == [.default: .hashesTruncated(signed: 28)])
             #expect(later.publishedCount == 0)
             try await fixture.tamper("DELETE FROM checkpoints")
             #expect(
-                try await fixture.sealOnce().refusals == [.default: .hashesWentBack(signed: 28)])
+                try await fixture.sealOnce().refusals == [.default: .hashesTruncated(signed: 28)])
             #expect(try fixture.record.lastSigned(of: .default)?.checkpoint.size == 28)
         }
     }
@@ -286,7 +286,7 @@ extension TamperingTests {
             try await fixture.database.asRuntime.execute(
                 """
                 INSERT INTO checkpoints SELECT tenant_id, origin, 100 + n, root, '', signed_at
-                FROM checkpoints, generate_series(1, \(NewestCheckpoint.strayMax + 600)) n
+                FROM checkpoints, generate_series(1, \(NewestCheckpoint.unsignedMax + 600)) n
                 WHERE size = 28
                 """)
             let reads = fixture.reads()
@@ -357,8 +357,8 @@ private struct FlippingStore: SealerStore {
         try await store.logs(without: left)
     }
 
-    func standing(of tenant: TenantID) async throws -> SealedStanding {
-        try await store.standing(of: tenant)
+    func logState(of tenant: TenantID) async throws -> SealedState {
+        try await store.logState(of: tenant)
     }
 
     func entries(of tenant: TenantID, from: Int64, limit: Int) async throws -> [[UInt8]] {
@@ -369,7 +369,7 @@ private struct FlippingStore: SealerStore {
         try await store.hashes(of: tenant, at: indexes)
     }
 
-    func reread(_ positions: Range<Int64>, of tenant: TenantID) async throws -> RereadStretch {
+    func reread(_ positions: Range<Int64>, of tenant: TenantID) async throws -> RereadRange {
         try await store.reread(positions, of: tenant)
     }
 

@@ -346,7 +346,7 @@ private final class FaultLines: Sendable {
                 """)
             let found = try await database.search("bob@g.example")
             #expect(found.hasMore && found.accounts.map(\.id) == [fixture.bob.account])
-            try await database.lookForFormerEmails()
+            try await database.completeFormerEmails()
             let looked = try await database.formerEmails()
             #expect(looked.count == 51 && looked.filter { $0.hasSuffix(" 32") } == ["bob-g 32"])
         }

@@ -40,7 +40,7 @@ extension ScratchDatabase {
     }
 
     /// Runs one round for the e-mails of unlinked identities.
-    func lookForFormerEmails(
+    func completeFormerEmails(
         keyring: WrappingKeyring = SequencerFixture.keyring
     ) async throws {
         try await FormerEmailWorker(url: runtimeURL, keyring: keyring, key: Self.searchKey) {

@@ -84,7 +84,7 @@ import Testing
                         "ada live [apple] former_email", "google last ada former_email",
                     ])
                 // A digest of the worker and a missing one give the same result.
-                try await fixture.database.lookForFormerEmails()
+                try await fixture.database.completeFormerEmails()
                 #expect(try await fixture.database.formerEmails() == ["ada-g 32"])
                 #expect(
                     try await fixture.found("ada@g.example") == [
@@ -127,7 +127,7 @@ import Testing
             _ = try await story.link(fixture.bob, "apple", "bob-a").get()
             _ = try await story.unlink(fixture.bob, "apple").get()
             try await fixture.database.fold()
-            try await fixture.database.lookForFormerEmails()
+            try await fixture.database.completeFormerEmails()
             #expect(try await fixture.found("later@g.example").count == 2)
             #expect(try await fixture.found("ada@g.example") == [])
             #expect(try await fixture.database.formerEmails() == ["ada-g 32", "bob-a 0"])
@@ -178,7 +178,7 @@ import Testing
                         == expected.map { $0.hasPrefix("#") ? String($0.drop { $0 != " " }) : $0 },
                     "\(term)")
             }
-            try await fixture.database.lookForFormerEmails()
+            try await fixture.database.completeFormerEmails()
             #expect(try await fixture.database.verifySearch().holds)
             try await fixture.undo(merge)
             #expect(try await fixture.database.formerEmails() == [])
@@ -198,7 +198,7 @@ import Testing
                     "ada live with bob [apple,facebook,google] former_email",
                     "google last ada former_email",
                 ])
-            try await fixture.database.lookForFormerEmails()
+            try await fixture.database.completeFormerEmails()
             try await fixture.undo(merge)
             #expect(
                 try await fixture.found("ada@g.example") == [

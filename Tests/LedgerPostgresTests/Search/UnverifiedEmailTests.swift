@@ -71,7 +71,7 @@ import Testing
                 try await database.fold()
                 let match = SearchMatch.email(isVerified: isVerified, isFormer: true)
                 for isLookedAt in [false, true] {
-                    if isLookedAt { try await database.lookForFormerEmails() }
+                    if isLookedAt { try await database.completeFormerEmails() }
                     let found = try await database.search(Self.wanted)
                     #expect(found.accounts.map(\.matchedBy) == [[match]])
                     #expect(found.identities.map(\.matchedBy) == [[match]])

@@ -11,8 +11,8 @@ import Testing
     }
 
     private func take(max: Int) -> (batch: [Int], late: [Int]) {
-        let sifted = queue.take(max: max)
-        return (batch: sifted.batch.map(\.element), late: sifted.late.map(\.element))
+        let dequeued = queue.take(max: max)
+        return (batch: dequeued.batch.map(\.element), late: dequeued.late.map(\.element))
     }
 
     @Test func `elements are returned in order, up to the requested number`() {
@@ -48,8 +48,8 @@ import Testing
     @Test func `an element that was removed may also become late`() {
         for number in 1...2 { #expect(queue.add(number)) }
         let taken = queue.take(max: 2).batch
-        #expect(queue.sift(taken).batch.map(\.element) == [1, 2])
+        #expect(queue.separatingLate(taken).batch.map(\.element) == [1, 2])
         clock.advance(by: .seconds(6))
-        #expect(queue.sift(taken).late.map(\.element) == [1, 2])
+        #expect(queue.separatingLate(taken).late.map(\.element) == [1, 2])
     }
 }

@@ -32,7 +32,8 @@ import Testing
             let told = Told()
             let sequencer = Sequencer(
                 configuration: SequencerConfiguration(url: database.runtimeURL),
-                policy: { _ in SequencerFixture.roomyPolicy }, keyring: SequencerFixture.keyring,
+                policy: { _ in SequencerFixture.unlimitedPolicy },
+                keyring: SequencerFixture.keyring,
                 onCommit: told.take, onFault: { Issue.record("\($0)") })
             // Three sign-ins wait before the loop starts, so they are one batch of nine events.
             var commands = RandomCommands(seed: 1, subjectsPerProvider: 50)

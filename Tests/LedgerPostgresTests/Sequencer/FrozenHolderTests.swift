@@ -36,7 +36,7 @@ import Testing
                 let thaw = DispatchSemaphore(value: 0)
                 defer { thaw.signal() }
                 let frozen = Postgres.Session(
-                    url: database.runtimeURL, applicationName: HolderName.sequencer.rawValue
+                    url: database.runtimeURL, applicationName: LockHolderName.sequencer.rawValue
                 ) { try $0.execute(PostgresBatchStore.settings) }
                 let batch = Task {
                     try await frozen.run { connection in
@@ -83,7 +83,8 @@ import Testing
                 let projector = database.projector()
                 let projecting = Task { await projector.run() }
                 let reads = AccountReads(
-                    url: database.runtimeURL, onBehind: { projector.hurry() }, onFault: { _ in })
+                    url: database.runtimeURL, onBehind: { projector.wakeUrgently() },
+                    onFault: { _ in })
                 let reading = Task { await reads.run() }
                 try await watched(database) {
                     var seen: Int?
@@ -106,7 +107,7 @@ import Testing
             let thaw = DispatchSemaphore(value: 0)
             defer { thaw.signal() }
             let reader = Postgres.Session(
-                url: database.runtimeURL, applicationName: HolderName.access.rawValue,
+                url: database.runtimeURL, applicationName: LockHolderName.access.rawValue,
                 statementDeadline: .seconds(240))
             let reading = Task {
                 try await reader.run { connection in
@@ -166,7 +167,7 @@ import Testing
         """)
 
     private func expectHeld(
-        _ moment: Moment, by holder: HolderName, in database: ScratchDatabase
+        _ moment: Moment, by holder: LockHolderName, in database: ScratchDatabase
     ) async throws {
         try await eventually("\(holder) is frozen: \(moment)") {
             try await count(of: holder, in: database, where: moment.condition) == 1
@@ -175,7 +176,7 @@ import Testing
 
     /// Returns the number of connections with a name for which a condition holds.
     private func count(
-        of holder: HolderName, in database: ScratchDatabase, where condition: String
+        of holder: LockHolderName, in database: ScratchDatabase, where condition: String
     ) async throws -> Int {
         try await database.asSuperuser.texts(
             """
@@ -188,7 +189,7 @@ import Testing
     /// Watches the database while the body runs.
     private func watched(_ database: ScratchDatabase, _ body: () async throws -> Void) async throws
     {
-        let watch = HolderWatch(url: database.runtimeURL, onFault: { _ in })
+        let watch = LockHolderWatch(url: database.runtimeURL, onFault: { _ in })
         let watching = Task { await watch.run() }
         do {
             try await body()
@@ -207,7 +208,7 @@ private final class SilentClient {
     private let process: ChildProcess
     private let input = Pipe()
 
-    init(named name: HolderName, url: String, _ words: String) throws {
+    init(named name: LockHolderName, url: String, _ words: String) throws {
         process = try ChildProcess(
             executable: "/usr/bin/env", arguments: ["psql", "-X", "-q", url],
             environment: ProcessInfo.processInfo.environment.merging(

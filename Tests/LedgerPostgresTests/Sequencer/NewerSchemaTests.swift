@@ -171,7 +171,7 @@ import Testing
             try await append.step {
                 try $0.execute("BEGIN; LOCK TABLE ledger_head IN ROW SHARE MODE")
             }
-            await #expect(throws: MigrationError.appendsGoOn) {
+            await #expect(throws: MigrationError.headsStayLocked) {
                 try await Self.migrate(database, tableWaitMax: .milliseconds(100))
             }
             #expect(try await database.asOwner.status() == .current)

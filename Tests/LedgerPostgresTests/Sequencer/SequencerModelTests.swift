@@ -10,7 +10,7 @@ import Testing
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 var commands = RandomCommands(seed: seed)
-                var model = ModelLedger(policy: SequencerFixture.roomyPolicy)
+                var model = ModelLedger(policy: SequencerFixture.unlimitedPolicy)
                 _ = try model.carryOut(SequencerFixture.opening(of: .default))
                 for _ in 0..<250 {
                     let command = commands.next()

@@ -17,7 +17,7 @@ import Testing
                 let sequencer = Sequencer(
                     configuration: SequencerConfiguration(url: database.runtimeURL),
                     policy: { tenant in
-                        var policy = SequencerFixture.roomyPolicy
+                        var policy = SequencerFixture.unlimitedPolicy
                         // A window of length 0 never counts a sign-in.
                         policy.signInBudget = Budget(
                             limit: 1, windowSeconds: tenant == narrow ? 0 : 3600)

@@ -101,7 +101,7 @@ extension Tampering {
                 """),
         Tampering(
             "the whole database is set back to a copy", review: 25, at: 20,
-            sql: SealingFixture.goBack),
+            sql: SealingFixture.restoreBackup),
         Tampering("a tenant is gone", review: 26) { ledger in
             try await ledger.copied.lift(
                 """

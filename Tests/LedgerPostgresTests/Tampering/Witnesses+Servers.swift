@@ -91,10 +91,10 @@ extension Witnesses {
             leaseSeconds: 10)
         let endpoint = LeasedWebhook(
             tenant: .default, id: WebhookID(bits: 1), lease: EntityID(bits: 1))
-        let first = try await store.look(
+        let first = try await store.poll(
             at: endpoint, from: LogPosition(0), limit: 100, types: [])
         // Where a page ends at a gap, the next one begins with it.
-        let next = try await store.look(
+        let next = try await store.poll(
             at: endpoint, from: LogPosition(Int64(first.page.count)), limit: 100, types: [])
         await store.close()
         let isDamaged = first.page.contains { event in

@@ -98,7 +98,7 @@ struct Witnesses: CustomStringConvertible {
         for tenant in try sealing.record.signedTenants() {
             trust.records[tenant] = try sealing.record.lastSigned(of: tenant)?.checkpoint
             trust.recordKeys[tenant] =
-                try sealing.record.standing(of: tenant, mayBegin: false).verifiers
+                try sealing.record.logState(of: tenant, mayBegin: false).verifiers
         }
         return trust
     }

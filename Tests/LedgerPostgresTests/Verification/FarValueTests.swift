@@ -87,15 +87,15 @@ import Testing
     /// The log in one range, and in several over several connections.
     @Test(arguments: all, [Int64(2_000), 5])
     func `a value that no ledger has is found, and stops no reader`(
-        value: Value, stretchEvents: Int64
+        value: Value, rangeEvents: Int64
     ) async throws {
         try await HistoryFixture.with { history in
             let database = history.database
-            try await database.lookForFormerEmails()
+            try await database.completeFormerEmails()
             try await database.asRuntime.execute(value.sql)
             let verifier = Verifier(
                 url: database.runtimeURL, keyring: SequencerFixture.keyring,
-                searchKey: ScratchDatabase.searchKey, stretchEvents: stretchEvents)
+                searchKey: ScratchDatabase.searchKey, rangeEvents: rangeEvents)
             let report = try await verifier.run()
             await verifier.close()
             let found = report.findings.contains {
@@ -103,19 +103,19 @@ import Testing
             }
             #expect(!report.holds && found, "\(report.findings)")
             // No other reader of the data fails either.
-            try await database.lookForFormerEmails()
+            try await database.completeFormerEmails()
             _ = try await database.search("g@example.com")
             let replay = Replay(url: database.runtimeURL, keyring: SequencerFixture.keyring)
             let replayed = try await replay.account(history.ada.account, in: .default) { _ in }
             #expect(replayed?.events == 7)
             await replay.close()
             let exporter = Exporter(url: database.runtimeURL, keyring: nil)
-            let isLogFar = value.check == .head || value.check == .positions
+            let isHeadFar = value.check == .head || value.check == .positions
             do {
                 _ = try await exporter.all(in: .default, basis: nil) { _ in }
-                #expect(!isLogFar)
+                #expect(!isHeadFar)
             } catch is ExportFailure {
-                #expect(isLogFar)
+                #expect(isHeadFar)
             }
             await exporter.close()
         }

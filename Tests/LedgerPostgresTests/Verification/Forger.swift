@@ -89,7 +89,7 @@ struct Forger {
                     MergeFixture.intent(absorbed, into: survivor, keeping: [], agreed: agreed))
             ).decide(
                 given: DecisionState(ledger: state), at: state.lastRecordedAt,
-                under: SequencerFixture.roomyPolicy)
+                under: SequencerFixture.unlimitedPolicy)
         }
         guard case .success(.mergePlanned(_, let digest)) = decide(nil).result,
             let draft = decide(digest).drafts.first

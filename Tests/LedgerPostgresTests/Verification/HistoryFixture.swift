@@ -48,10 +48,10 @@ struct HistoryFixture {
     }
 
     func verify(
-        keyring: WrappingKeyring? = SequencerFixture.keyring, stretchEvents: Int64 = 2_000
+        keyring: WrappingKeyring? = SequencerFixture.keyring, rangeEvents: Int64 = 2_000
     ) async throws -> VerificationReport {
         let verifier = Verifier(
-            url: database.runtimeURL, keyring: keyring, stretchEvents: stretchEvents)
+            url: database.runtimeURL, keyring: keyring, rangeEvents: rangeEvents)
         let report = try await verifier.run()
         await verifier.close()
         return report

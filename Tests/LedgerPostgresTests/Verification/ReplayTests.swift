@@ -7,7 +7,7 @@ import Testing
 /// History read back from the log.
 @Suite struct ReplayTests {
     /// Collects the emitted events of a replay.
-    private final class Tape: Sendable {
+    private final class EmittedEvents: Sendable {
         private let events = Mutex<[ReplayedEvent]>([])
 
         var all: [ReplayedEvent] { events.withLock(\.self) }
@@ -20,7 +20,7 @@ import Testing
 
     @Test func `an account's history is every event that touches it`() async throws {
         try await HistoryFixture.with { history in
-            let tape = Tape()
+            let tape = EmittedEvents()
             let summary = try await replay(history.ada, in: history.database, onto: tape)
             #expect(summary?.isWhole == true, "\(summary?.findings ?? [])")
             #expect(tape.positions == [1, 2, 3, 4, 8, 9, 10])
@@ -37,7 +37,7 @@ import Testing
     func `events that account_audit lacks are read from the log`(damage: String) async throws {
         try await HistoryFixture.with { history in
             try await history.damage(damage)
-            let tape = Tape()
+            let tape = EmittedEvents()
             let summary = try await replay(history.ada, in: history.database, onto: tape)
             #expect(summary?.isWhole == true, "\(summary?.findings ?? [])")
             #expect(tape.positions == [1, 2, 3, 4, 8, 9, 10])
@@ -47,7 +47,7 @@ import Testing
     @Test func `a missing event is named`() async throws {
         try await HistoryFixture.with { history in
             try await history.damage("DELETE FROM events WHERE position = 4")
-            let tape = Tape()
+            let tape = EmittedEvents()
             let summary = try await replay(history.ada, in: history.database, onto: tape)
             #expect(tape.positions == [1, 2, 3, 8, 9, 10])
             #expect(summary?.findings.first?.position == LogPosition(8))
@@ -64,7 +64,7 @@ import Testing
 
     @Test func `a range is emitted in order, as text without personal data`() async throws {
         try await HistoryFixture.with { history in
-            let tape = Tape()
+            let tape = EmittedEvents()
             let replay = Replay(url: history.database.runtimeURL, keyring: nil)
             let summary = try await replay.range(
                 from: LogPosition(2), through: LogPosition(8), in: .default
@@ -88,7 +88,7 @@ import Testing
             try await SequencerFixture.with(database) { fixture in
                 var story = Story(fixture.sequencer)
                 _ = try await story.signIn("apple", "ada", email: "a\u{1B}[2J\"@b.c")
-                let tape = Tape()
+                let tape = EmittedEvents()
                 let replay = Replay(
                     url: database.runtimeURL, keyring: SequencerFixture.keyring)
                 let summary = try await replay.range(
@@ -104,7 +104,7 @@ import Testing
     }
 
     private func replay(
-        _ guest: Guest, in database: ScratchDatabase, onto tape: Tape
+        _ guest: Guest, in database: ScratchDatabase, onto tape: EmittedEvents
     ) async throws -> ReplaySummary? {
         let replay = Replay(url: database.runtimeURL, keyring: nil)
         let summary = try await replay.account(guest.account, in: .default) { tape.add($0) }

@@ -26,11 +26,11 @@ import TransparencyLog
     }
 
     private static func verify(
-        _ fixture: SealingFixture, _ trust: SealTrust = SealTrust(), stretchEvents: Int64 = 5
+        _ fixture: SealingFixture, _ trust: SealTrust = SealTrust(), rangeEvents: Int64 = 5
     ) async throws -> VerificationReport {
         let verifier = Verifier(
             url: fixture.database.runtimeURL, keyring: SequencerFixture.keyring, trust: trust,
-            stretchEvents: stretchEvents)
+            rangeEvents: rangeEvents)
         let report = try await verifier.run()
         await verifier.close()
         return report
@@ -38,10 +38,10 @@ import TransparencyLog
 
     @Test(arguments: [Int64(2_000), 5, 1])
     func `a sealed log holds, and every hash and checkpoint was checked`(
-        stretchEvents: Int64
+        rangeEvents: Int64
     ) async throws {
         try await Self.with { fixture in
-            let report = try await Self.verify(fixture, stretchEvents: stretchEvents)
+            let report = try await Self.verify(fixture, rangeEvents: rangeEvents)
             #expect(report.holds && !report.isSearched, "\(report.findings)")
             #expect(report.events == 25)
             #expect(report.counts[.checkpoints] == 4)
@@ -223,7 +223,7 @@ import TransparencyLog
             let before = try await Self.verify(fixture, trust)
             #expect(before.holds && before.counts[.checkpoints] == 3, "\(before.findings)")
 
-            try await fixture.tamper(SealingFixture.goBack)
+            try await fixture.tamper(SealingFixture.restoreBackup)
             #expect(try await Self.verify(fixture).holds, "it agrees with itself")
             let report = try await Self.verify(fixture, trust)
             let finding = try #require(report.findings.first)
@@ -234,9 +234,9 @@ import TransparencyLog
 
     @Test func `only the keys that the auditor brings are accepted`() async throws {
         try await Self.with { fixture in
-            let standing = try fixture.record.standing(of: .default, mayBegin: false)
+            let logState = try fixture.record.logState(of: .default, mayBegin: false)
             var trust = SealTrust()
-            trust.verifiers = standing.verifiers
+            trust.verifiers = logState.verifiers
             let report = try await Self.verify(fixture, trust)
             #expect(report.holds, "\(report.findings)")
             let name = try #require(NoteKeyName(SealingFixture.origin))
@@ -272,7 +272,7 @@ import TransparencyLog
     {
         try await Self.with { fixture in
             var trust = SealTrust()
-            trust.verifiers = try fixture.record.standing(of: .default, mayBegin: false).verifiers
+            trust.verifiers = try fixture.record.logState(of: .default, mayBegin: false).verifiers
             try await fixture.tamper(
                 Self.rewritten + ";"
                     + "DELETE FROM merkle_nodes; DELETE FROM checkpoints; DELETE FROM checkpoint_keys"
@@ -294,7 +294,7 @@ import TransparencyLog
             var trust = SealTrust()
             trust.records[.default] = try fixture.record.lastSigned(of: .default)?.checkpoint
             trust.recordKeys[.default] =
-                try fixture.record.standing(of: .default, mayBegin: false).verifiers
+                try fixture.record.logState(of: .default, mayBegin: false).verifiers
             let before = try await Self.verify(fixture, trust)
             #expect(before.holds && !before.isSearched, "\(before.findings)")
             try await fixture.tamper(

@@ -58,21 +58,21 @@ import TransparencyLog
             try await story.people(9..<10)
             try await fixture.database.fold()
             try await fixture.tamper(SealingFixture.backUp)
-            try await expectWhole(fixture)
+            try await expectComplete(fixture)
 
             for drill in Self.drills {
                 try await fixture.tamper(drill.sql)
                 try await expect(drill.found, fixture, drill.name)
                 try await expectRefused(drill.refused, fixture, drill.name)
-                try await fixture.tamper(SealingFixture.goBack)
-                try await expectWhole(fixture)
+                try await fixture.tamper(SealingFixture.restoreBackup)
+                try await expectComplete(fixture)
             }
 
             try await editDisclosure(fixture)
 
             try await story.people(10..<11)
             try await fixture.sealOnce()
-            try await fixture.tamper(SealingFixture.goBack)
+            try await fixture.tamper(SealingFixture.restoreBackup)
             try await expect(
                 "position 28, checkpoints: events are missing between 28 and 30:"
                     + " a checkpoint of size 31 was signed", fixture, "back to a backup")
@@ -100,13 +100,13 @@ import TransparencyLog
         }
         #expect(try await fixture.sealOnce().signed == [.default: 28])
         try await fixture.tamper(flip)
-        try await expectWhole(fixture)
+        try await expectComplete(fixture)
     }
 
     /// Verifies with what is outside of the database: the keys, and what the sealer signed last.
     private func verify(_ fixture: SealingFixture) async throws -> VerificationReport {
         var trust = SealTrust()
-        trust.verifiers = try fixture.record.standing(of: .default, mayBegin: false).verifiers
+        trust.verifiers = try fixture.record.logState(of: .default, mayBegin: false).verifiers
         trust.records[.default] = try fixture.record.lastSigned(of: .default)?.checkpoint
         let verifier = Verifier(
             url: fixture.database.runtimeURL, keyring: SequencerFixture.keyring, trust: trust)
@@ -115,7 +115,7 @@ import TransparencyLog
         return report
     }
 
-    private func expectWhole(_ fixture: SealingFixture) async throws {
+    private func expectComplete(_ fixture: SealingFixture) async throws {
         let report = try await verify(fixture)
         #expect(report.holds && !report.isSearched, "\(report.findings)")
     }

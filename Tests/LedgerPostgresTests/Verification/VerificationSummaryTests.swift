@@ -7,10 +7,10 @@ import Testing
 @Suite struct VerificationSummaryTests {
     @Test(arguments: [Int64(3), 2_000])
     func `accounts and read models are counted, with their positions`(
-        stretchEvents: Int64
+        rangeEvents: Int64
     ) async throws {
         try await HistoryFixture.with { history in
-            let report = try await history.verify(stretchEvents: stretchEvents)
+            let report = try await history.verify(rangeEvents: rangeEvents)
             #expect(report.holds, "\(report.findings)")
             #expect(report.completeAccounts == 2)
             #expect(report.equalTableCount == 3)

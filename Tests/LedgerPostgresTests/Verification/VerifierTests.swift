@@ -8,9 +8,9 @@ import Testing
 @Suite struct VerifierTests {
     /// In one range over one connection, and in several over several.
     @Test(arguments: [Int64(2_000), 5, 1])
-    func `a log that a sequencer wrote holds`(stretchEvents: Int64) async throws {
+    func `a log that a sequencer wrote holds`(rangeEvents: Int64) async throws {
         try await HistoryFixture.with { history in
-            let report = try await history.verify(stretchEvents: stretchEvents)
+            let report = try await history.verify(rangeEvents: rangeEvents)
             #expect(report.holds, "\(report.findings)")
             #expect(!report.isSearched, "the first pass is enough")
             #expect(report.events == HistoryFixture.count)
@@ -30,7 +30,7 @@ import Testing
     func `damage is found at its position`(damage: Damage) async throws {
         try await HistoryFixture.with { history in
             try await history.damage(damage.sql)
-            let report = try await history.verify(stretchEvents: 5)
+            let report = try await history.verify(rangeEvents: 5)
             #expect(!report.holds)
             let found = report.findings.contains {
                 $0.check == damage.check && $0.position == damage.position.map { LogPosition($0) }
@@ -125,7 +125,7 @@ import Testing
             try await history.database.asSuperuser.execute(
                 "ALTER ROLE \(history.database.runtimeLogin) CONNECTION LIMIT 1")
             await #expect(throws: PostgresError.self) {
-                try await history.verify(stretchEvents: 5)
+                try await history.verify(rangeEvents: 5)
             }
         }
     }

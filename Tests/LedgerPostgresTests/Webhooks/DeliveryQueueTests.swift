@@ -58,7 +58,7 @@ import Testing
         var restore = queue.start(9, at: Self.now)
         #expect(positions(restore) == [3])
         restore[0].next = Self.now.adding(seconds: 5)
-        queue.putBack(restore[0])
+        queue.requeue(restore[0])
         #expect(queue.next(9, at: Self.now) == Self.now.adding(seconds: 5))
         #expect(queue.start(9, at: Self.now) == [], "it was refused, and all wait")
         #expect(positions(queue.start(9, at: Self.now.adding(seconds: 5))) == [3])
@@ -78,7 +78,7 @@ import Testing
         var refused = queue.start(9, at: Self.now)
         #expect(positions(refused) == [0])
         refused[0].next = Self.now.adding(seconds: 5)
-        queue.putBack(refused[0])
+        queue.requeue(refused[0])
         for position in 20_000..<25_000 as Range<Int64> {
             let other = AccountID(bits: UInt128(position))
             queue.add([item(position, [other])])
@@ -100,7 +100,7 @@ import Testing
         queue.add([item(1, [Self.ada]), item(2, [Self.ada]), item(3, [Self.bob])])
         var first = queue.start(1, at: Self.now)[0]
         first.next = Self.now.adding(seconds: 5)
-        queue.putBack(first)
+        queue.requeue(first)
         #expect(positions(queue.start(9, at: Self.now)) == [3])
         #expect(queue.next(9, at: Self.now) == Self.now.adding(seconds: 5))
         #expect(queue.start(9, at: Self.now.adding(seconds: 4)) == [])
@@ -113,11 +113,11 @@ import Testing
         queue.hold(until: Self.now.adding(seconds: 3_601))
         var first = queue.start(1, at: Self.now)[0]
         first.next = Self.now.adding(seconds: 3_601)
-        queue.putBack(first)
+        queue.requeue(first)
         #expect(queue.next(1, at: Self.now) == Self.now)
         #expect(positions(queue.start(1, at: Self.now)) == [1])
         first.next = Self.now.adding(seconds: 3_600)
-        queue.putBack(first)
+        queue.requeue(first)
         #expect(queue.start(1, at: Self.now) == [])
     }
 
@@ -172,7 +172,7 @@ import Testing
             var ended = underWay.remove(at: index)
             if Int.random(in: 0..<3, using: &generator) == 0 {
                 ended.next = now.adding(seconds: Int64.random(in: 0...9, using: &generator))
-                queue.putBack(ended)
+                queue.requeue(ended)
             } else {
                 queue.remove(ended.position)
                 waiting.remove(ended.position)
@@ -187,7 +187,7 @@ import Testing
     }
 
     @Test func `the pauses grow as planned, and a receiver may ask for a longer one`() {
-        let plan = RetryPlan(delays: [5, 30], jitter: { 1 })
+        let plan = RetrySchedule(delays: [5, 30], jitter: { 1 })
         func pause(_ attempts: Int, asked: Int64? = nil) -> Int64? {
             plan.next(after: attempts, at: Self.now, asked: asked).map {
                 $0.seconds - Self.now.seconds
@@ -197,9 +197,9 @@ import Testing
         #expect(pause(1, asked: 2) == 5 && pause(1, asked: 60) == 60)
         #expect(pause(1, asked: .max) == 3_600 && pause(1, asked: -1) == 5)
         #expect(pause(3, asked: 60) == nil)
-        let usual = RetryPlan()
-        for attempts in 1...RetryPlan.usualDelays.count {
-            let delay = Double(RetryPlan.usualDelays[attempts - 1]) * 1_000_000
+        let usual = RetrySchedule()
+        for attempts in 1...RetrySchedule.defaultDelays.count {
+            let delay = Double(RetrySchedule.defaultDelays[attempts - 1]) * 1_000_000
             let next = usual.next(after: attempts, at: Self.now, asked: nil)
             let pause = Double((next?.microseconds ?? 0) - Self.now.microseconds)
             #expect((0.89...1.11).contains(pause / delay))

@@ -166,7 +166,7 @@ struct WebhookFixture: Sendable {
         var configuration = WebhookConfiguration(
             url: database.runtimeURL, now: { [clock] in clock.now },
             send: { await receiver.receive($0) })
-        configuration.retries = RetryPlan(delays: [5, 30], jitter: { 1 })
+        configuration.retries = RetrySchedule(delays: [5, 30], jitter: { 1 })
         configuration.poll = .milliseconds(20)
         configuration.search = .milliseconds(50)
         change(&configuration)

@@ -118,7 +118,7 @@ import Testing
             _ = try await fixture.add()
             fixture.receiver.answer { _ in Bool.random() ? .ok : .status(500) }
             let dispatcher = fixture.dispatcher {
-                $0.retries = RetryPlan(delays: Array(repeating: 0, count: 1_000))
+                $0.retries = RetrySchedule(delays: Array(repeating: 0, count: 1_000))
             }
             try await fixture.running(dispatcher) {
                 for round in 0..<20 {

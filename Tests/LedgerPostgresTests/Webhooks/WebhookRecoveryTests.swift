@@ -48,7 +48,7 @@ import Testing
             fixture.receiver.close()
             let stopping = fixture.dispatcher {
                 $0.inFlightMax = 3
-                $0.farewell = .seconds(120)
+                $0.drainLimit = .seconds(120)
             }
             // The receiver answers only after the dispatcher was stopped.
             try await fixture.running(stopping) {
@@ -70,7 +70,7 @@ import Testing
         try await WebhookFixture.with { fixture in
             _ = try await fixture.add()
             fixture.receiver.close()
-            let dispatcher = fixture.dispatcher { $0.farewell = .milliseconds(1) }
+            let dispatcher = fixture.dispatcher { $0.drainLimit = .milliseconds(1) }
             let running = Task { await dispatcher.run() }
             try await soon("a request") { fixture.receiver.requests.count == 1 }
             running.cancel()

@@ -11,7 +11,7 @@ import Testing
         var model = ModelLedger(policy: Self.policy)
         let caller = try model.signIn(subject("apple", "a"))
         for token in 1...5 { _ = try model.link(caller, .invalid, token: token) }
-        model.turnClock(bySeconds: -Self.hour)
+        model.advanceClock(bySeconds: -Self.hour)
         guard case .failure(.rateLimited(let wait)) = try model.link(caller, .invalid, token: 6)
         else {
             Issue.record("the sixth attempt is not limited")
@@ -25,11 +25,11 @@ import Testing
         let caller = try model.signIn(subject("apple", "a"))
         let first = try #require(model.refreshToken(of: caller))
         #expect(try model.refresh(caller, presenting: first).isRefreshed)
-        model.turnClock(bySeconds: 5)
+        model.advanceClock(bySeconds: 5)
         #expect(try model.refresh(caller, presenting: first).isRefreshed, "a lost answer")
-        model.turnClock(bySeconds: -8)
+        model.advanceClock(bySeconds: -8)
         #expect(try model.refresh(caller, presenting: first).isRefreshed, "a clock put right")
-        model.turnClock(bySeconds: -Self.hour)
+        model.advanceClock(bySeconds: -Self.hour)
         #expect(
             try model.refresh(caller, presenting: first) == .failure(.invalidRefreshToken),
             "a stolen token")

@@ -160,7 +160,7 @@ import Testing
         #expect(
             try refusal(story.intent(keeping: [provider("apple")]))
                 == .nothingToChoose(provider("apple")))
-        story.model.turnClock(bySeconds: 3600)
+        story.model.advanceClock(bySeconds: 3600)
         #expect(try refusal(story.intent()) == .reauthenticationRequired)
     }
 
@@ -219,7 +219,7 @@ import Testing
         }
         #expect(try refusal(tried) == nil, "repeated attempts are answered as before")
         #expect(story.model.events.count == events)
-        story.model.turnClock(bySeconds: 3601)
+        story.model.advanceClock(bySeconds: 3601)
         _ = try story.model.signIn(subject("apple", "ada"))
         let later = try story.model.signIn(subject("apple", "ada"))
         #expect(

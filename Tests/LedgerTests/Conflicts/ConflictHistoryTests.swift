@@ -82,21 +82,21 @@ import Testing
                 attempts: 1,
                 resolution: type.map { Conflict.Resolution(mark: mark, type: $0, actor: "system") })
         }
-        var places = ConflictPlaces()
+        var indexes = ConflictIndex()
         let account = AccountID(bits: 1)
         var conflicts = (Int64(0)..<100).map { conflict($0) }
         for _ in 0..<50 {
-            for place in conflicts.indices { places.add(place, to: account) }
-            let found = places.places(of: [account], [], merge: nil, in: conflicts)
+            for place in conflicts.indices { indexes.add(place, to: account) }
+            let found = indexes.indexes(of: [account], [], merge: nil, in: conflicts)
             #expect(found == Array(0..<100))
-            #expect(places.count == 100)
+            #expect(indexes.count == 100)
         }
         conflicts[7] = conflict(7, endedBy: "AccountsMerged")
         for place in 50..<100 {
             conflicts[place] = conflict(Int64(place), endedBy: "AccountErased")
         }
-        let found = places.places(of: [account], [], merge: nil, in: conflicts)
-        #expect(found == Array(0..<50) && places.count == 50)
+        let found = indexes.indexes(of: [account], [], merge: nil, in: conflicts)
+        #expect(found == Array(0..<50) && indexes.count == 50)
     }
 
     @Test func `random histories resolve conflicts in every way, and reopen them`() throws {

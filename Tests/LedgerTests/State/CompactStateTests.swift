@@ -77,7 +77,7 @@ import Testing
             if let gone = rows.keys.first, Int.random(in: 0..<5, using: &generator) < 2 {
                 rows[gone] = nil
                 table.remove(gone)
-                #expect(table.place(of: gone) == nil)
+                #expect(table.index(of: gone) == nil)
             } else {
                 let id: AccountID = generator.id()
                 rows[id] = number
@@ -86,9 +86,9 @@ import Testing
         }
         #expect(table.count == rows.count)
         for (id, number) in rows {
-            #expect(table.place(of: id).map { table[$0].number } == number)
+            #expect(table.index(of: id).map { table[$0].number } == number)
         }
-        #expect(table.place(of: generator.id()) == nil)
+        #expect(table.index(of: generator.id()) == nil)
     }
 
     private static func history(seed: UInt64) throws -> [Recording] {

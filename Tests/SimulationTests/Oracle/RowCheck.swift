@@ -65,18 +65,18 @@ struct RowCheck {
 
     private var readModelDifferences: [String] {
         MemoryProjections.tables.compactMap { table in
-            let shelf = world.projections.shelf(replay.tenant, table)
+            let partition = world.projections.partition(replay.tenant, table)
             let place = "\(table) of \(replay.tenant)"
-            if let failure = shelf.failure { return "\(place) has stopped: \(failure)" }
-            guard shelf.position == replay.state.ledger.nextPosition else {
-                return "\(place) is at \(shelf.position)"
+            if let failure = partition.failure { return "\(place) has stopped: \(failure)" }
+            guard partition.position == replay.state.ledger.nextPosition else {
+                return "\(place) is at \(partition.position)"
             }
             switch table.projection {
             case .userProviders:
-                return shelf.userProviders == replay.userProviders
+                return partition.userProviders == replay.userProviders
                     ? nil : "\(place) is not the fold of the log"
             case .accountAudit:
-                let lines = shelf.audit.mapValues { rows in
+                let lines = partition.audit.mapValues { rows in
                     rows.map {
                         TenantReplay.AuditLine(
                             position: $0.position, event: $0.event,
@@ -92,7 +92,7 @@ struct RowCheck {
                         return "\(place) can't be folded"
                     }
                 }
-                let rows = shelf.conflicts.sorted { $0.key < $1.key }.map(\.value)
+                let rows = partition.conflicts.sorted { $0.key < $1.key }.map(\.value)
                 return rows == fold.conflicts
                     ? nil : "\(place) is not the fold of the log"
             }

@@ -24,7 +24,7 @@ struct SealCheck {
                 let size = Int($0.checkpoint.size)
                 return size >= roots.count || roots[size] != $0.checkpoint.root
             }.map { "size \($0.checkpoint.size) of \(tenant) was signed with another root" }
-            let published = world.seals.shelf(tenant).checkpoints
+            let published = world.seals.partition(tenant).checkpoints
             let unsigned = published.first { checkpoint in
                 !signatures.contains {
                     $0.checkpoint.size == checkpoint.size

@@ -89,7 +89,7 @@ final class Scheduler: Sendable {
     /// Lets the jobs of killed and paused lanes finish after the simulation.
     ///
     /// The memory of an unfinished task would never be freed.
-    func unearth() {
+    func runRemaining() {
         state.withLock { state in
             for index in state.lanes.indices {
                 state.lanes[index].isDead = false

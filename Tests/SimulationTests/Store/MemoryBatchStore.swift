@@ -23,10 +23,10 @@ final class MemoryBatchStore: BatchStore {
         _ decide: @escaping @Sendable (LoadedBatch) throws(BatchFault) -> BatchOutcome
     ) async throws(BatchFault) -> BatchOutcome {
         let first = process.decidedCount
-        await world.passage("asks for the lock", in: process)
+        await world.faultPoint("asks for the lock", in: process)
         if world.strikes(.connectionLost) { throw .connectionLost }
         let locked = try await database.lock(Array(keys.tenants), for: process.number).get()
-        await world.passage("has read", in: process)
+        await world.faultPoint("has read", in: process)
         let loading = BatchLoading(
             keys: keys, now: locked.now,
             signInWindowSeconds: world.decider.signInWindowSeconds,
@@ -43,7 +43,7 @@ final class MemoryBatchStore: BatchStore {
             process: process.number, arrivals: first..<first + outcome.answers.count,
             now: locked.now, firstPositions: loaded.tenants.mapValues(\.firstPosition))
         let writes = loaded.tenants.values.sorted { $0.tenant < $1.tenant }.map(TenantWrites.init)
-        await world.passage("has decided", in: process)
+        await world.faultPoint("has decided", in: process)
         return try await commit(outcome, writes, locked.transaction, batch)
     }
 
@@ -61,7 +61,7 @@ final class MemoryBatchStore: BatchStore {
         }
         if world.bug == .ackBeforeCommit {
             Task(executorPreference: process.lane) { [self] in
-                await world.passage("commits late", in: process)
+                await world.faultPoint("commits late", in: process)
                 try? database.commit(transaction, writes, as: batch)
             }
             return outcome
@@ -69,7 +69,7 @@ final class MemoryBatchStore: BatchStore {
         let failure = world.commitFailure(writes, in: batch)
         if world.bug == .uncommittedSealed {
             world.seals.show(writes, isShown: true)
-            await world.passage("is about to commit", in: process)
+            await world.faultPoint("is about to commit", in: process)
         }
         defer { if world.bug == .uncommittedSealed { world.seals.show(writes, isShown: false) } }
         do throws(BatchFault) {
@@ -80,7 +80,7 @@ final class MemoryBatchStore: BatchStore {
         }
         world.trace(
             "committed \(batch.arrivals) at \(writes.map(\.firstPosition.value))", in: process)
-        await world.passage("has committed", in: process)
+        await world.faultPoint("has committed", in: process)
         if world.strikes(.ackLost) {
             if world.bug == .commitRepeatedBlindly { throw .refused }
             throw .connectionLost

@@ -23,9 +23,9 @@ final class MemoryProjectionStore: ProjectionStore {
             let head = LogPosition(Int64(world.database.logCount(of: tenant)))
             let wanted = MemoryProjections.tables.filter { projections.contains($0.projection) }
             let behind = wanted.compactMap { table in
-                let shelf = tables.shelf(tenant, table)
-                return shelf.position < head && shelf.failure == nil
-                    ? ProjectionBacklog.Behind(table: table, position: shelf.position) : nil
+                let partition = tables.partition(tenant, table)
+                return partition.position < head && partition.failure == nil
+                    ? ProjectionBacklog.Behind(table: table, position: partition.position) : nil
             }
             .sorted { $0.position < $1.position }
             return behind.isEmpty ? nil : ProjectionBacklog(tenant: tenant, tables: behind)
@@ -69,14 +69,14 @@ final class MemoryProjectionStore: ProjectionStore {
             ignoringLocks: world.bug == .checkpointNotLocked)
         transaction.withLock { $0 = id }
         if held.isEmpty { await abandon() }
-        await world.passage("projector: holds checkpoints", in: process)
+        await world.faultPoint("projector: holds checkpoints", in: process)
         let log = world.database.log(of: tenant)
         let keys = ConflictFold.Keys(events.lazy.map(\.recorded.event))
-        return held.map { table, shelf in
+        return held.map { table, partition in
             HeldCheckpoint(
-                table: table, position: shelf.position, version: table.version,
-                failure: shelf.failure, standings: shelf.standings(in: log),
-                conflicts: shelf.conflicts.values.filter { keys.name($0) })
+                table: table, position: partition.position, version: table.version,
+                failure: partition.failure, historyStates: partition.historyStates(in: log),
+                conflicts: partition.conflicts.values.filter { keys.name($0) })
         }
     }
 
@@ -103,7 +103,7 @@ final class MemoryProjectionStore: ProjectionStore {
     }
 
     private func travel(_ name: String) async throws {
-        await world.passage("projector: \(name)", in: process)
+        await world.faultPoint("projector: \(name)", in: process)
         guard !world.strikes(.projectionFails), !tables.isClosed else {
             await abandon()
             throw BatchFault.connectionLost
@@ -111,11 +111,11 @@ final class MemoryProjectionStore: ProjectionStore {
     }
 }
 
-extension MemoryProjections.Shelf {
+extension MemoryProjections.Partition {
     /// Returns the states of the accounts of `account_audit`.
-    fileprivate func standings(
+    fileprivate func historyStates(
         in log: [Recording]
-    ) -> [AccountID: AccountAuditFold.Standing] {
+    ) -> [AccountID: AccountAuditFold.HistoryState] {
         audit.mapValues { rows in
             var links: [AccountAuditFold.Link] = []
             for row in rows {
@@ -134,12 +134,12 @@ extension MemoryProjections.Shelf {
                     links = []
                 }
             }
-            return AccountAuditFold.Standing(nextSequence: Int64(rows.count), links: links)
+            return AccountAuditFold.HistoryState(nextSequence: Int64(rows.count), links: links)
         }
     }
 }
 
-extension MemoryProjections.Shelf {
+extension MemoryProjections.Partition {
     /// Returns the links that a merge or its reversal leaves an account; nil for any other event.
     private static func links(_ recording: Recording, of account: AccountID) -> [Account.Link]? {
         switch recording.recorded.event {

@@ -12,7 +12,7 @@ final class MemoryProjections: Sendable {
     }
 
     /// One tenant's part of one table.
-    struct Shelf: Sendable {
+    struct Partition: Sendable {
         var position = LogPosition(0)
         var failure: String?
         var holder: Int?
@@ -22,15 +22,15 @@ final class MemoryProjections: Sendable {
         var conflicts: [LogPosition: Conflict] = [:]
     }
 
-    struct Place: Hashable, Sendable {
+    struct TableKey: Hashable, Sendable {
         let tenant: TenantID
         let table: ProjectionTable
     }
 
     private struct State {
-        var shelves: [Place: Shelf] = [:]
+        var partitions: [TableKey: Partition] = [:]
         /// The states before the last commits, latest last: a restart may lose the commits.
-        var before: [[Place: Shelf]] = []
+        var before: [[TableKey: Partition]] = []
         var transactionCount = 0
         /// The process of each open transaction.
         var transactions: [Int: Int] = [:]
@@ -45,7 +45,7 @@ final class MemoryProjections: Sendable {
         var state = State()
         for tenant in tenants {
             for table in Self.tables {
-                state.shelves[Place(tenant: tenant, table: table)] = Shelf()
+                state.partitions[TableKey(tenant: tenant, table: table)] = Partition()
             }
         }
         self.state = Mutex(state)
@@ -53,8 +53,8 @@ final class MemoryProjections: Sendable {
 
     var isClosed: Bool { state.withLock(\.isClosed) }
 
-    func shelf(_ tenant: TenantID, _ table: ProjectionTable) -> Shelf {
-        state.withLock { $0.shelves[Place(tenant: tenant, table: table)] } ?? Shelf()
+    func partition(_ tenant: TenantID, _ table: ProjectionTable) -> Partition {
+        state.withLock { $0.partitions[TableKey(tenant: tenant, table: table)] } ?? Partition()
     }
 
     func close() {
@@ -64,18 +64,19 @@ final class MemoryProjections: Sendable {
     /// Begins a transaction that locks the free checkpoints.
     func hold(
         _ tables: [ProjectionTable], of tenant: TenantID, for process: Int, ignoringLocks: Bool
-    ) -> (transaction: Int, held: [(table: ProjectionTable, shelf: Shelf)]) {
+    ) -> (transaction: Int, held: [(table: ProjectionTable, partition: Partition)]) {
         let result = state.withLock { state in
             state.transactionCount += 1
             let id = state.transactionCount
             state.transactions[id] = process
-            var held: [(table: ProjectionTable, shelf: Shelf)] = []
+            var held: [(table: ProjectionTable, partition: Partition)] = []
             for table in tables {
-                let place = Place(tenant: tenant, table: table)
-                guard let shelf = state.shelves[place], shelf.holder == nil || ignoringLocks
+                let place = TableKey(tenant: tenant, table: table)
+                guard let partition = state.partitions[place],
+                    partition.holder == nil || ignoringLocks
                 else { continue }
-                state.shelves[place]?.holder = id
-                held.append((table: table, shelf: shelf))
+                state.partitions[place]?.holder = id
+                held.append((table: table, partition: partition))
             }
             return (transaction: id, held: held)
         }
@@ -89,8 +90,9 @@ final class MemoryProjections: Sendable {
     func end(_ transaction: Int) {
         state.withLock { state in
             state.transactions[transaction] = nil
-            for place in state.shelves.keys where state.shelves[place]?.holder == transaction {
-                state.shelves[place]?.holder = nil
+            for place in state.partitions.keys where state.partitions[place]?.holder == transaction
+            {
+                state.partitions[place]?.holder = nil
             }
         }
     }
@@ -104,8 +106,8 @@ final class MemoryProjections: Sendable {
             let lost = state.before.suffix(count)
             guard let found = lost.first else { return }
             state.before.removeLast(lost.count)
-            state.shelves = found.mapValues { shelf in
-                var free = shelf
+            state.partitions = found.mapValues { partition in
+                var free = partition
                 free.holder = nil
                 return free
             }
@@ -131,21 +133,21 @@ final class MemoryProjections: Sendable {
             guard state.transactions[transaction] != nil, !state.isClosed else {
                 throw BatchFault.connectionLost
             }
-            var shelves = state.shelves
-            state.before = state.before.suffix(2) + [shelves]
+            var partitions = state.partitions
+            state.before = state.before.suffix(2) + [partitions]
             for step in steps {
-                let place = Place(tenant: tenant, table: step.table)
-                if rows { try shelves[place]?.write(step.rows) }
+                let place = TableKey(tenant: tenant, table: step.table)
+                if rows { try partitions[place]?.write(step.rows) }
                 guard checkpoints else { continue }
-                shelves[place]?.position = step.position
-                shelves[place]?.failure = step.failure
+                partitions[place]?.position = step.position
+                partitions[place]?.failure = step.failure
             }
-            state.shelves = shelves
+            state.partitions = partitions
         }
     }
 }
 
-extension MemoryProjections.Shelf {
+extension MemoryProjections.Partition {
     /// Writes rows, with the constraints of the tables.
     fileprivate mutating func write(_ rows: ProjectionRows) throws(ProjectionRefusal) {
         switch rows {

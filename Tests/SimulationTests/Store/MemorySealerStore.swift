@@ -16,31 +16,32 @@ struct MemorySealerStore: SealerStore {
         return world.tenants.map { tenant in
             let now = now
             let longest = now.adding(microseconds: MemorySeals.leaseMicroseconds)
-            seals.change(tenant) { shelf in
+            seals.change(tenant) { partition in
                 if left.contains(tenant) {
-                    if shelf.holder == process.number { shelf.holder = nil }
+                    if partition.holder == process.number { partition.holder = nil }
                     return
                 }
                 let isFree =
-                    shelf.holder == nil || shelf.holder == process.number
-                    || shelf.expiresAt < now || shelf.expiresAt > longest
+                    partition.holder == nil || partition.holder == process.number
+                    || partition.expiresAt < now || partition.expiresAt > longest
                 guard isFree || world.bug == .sealerLeaseIgnored else { return }
-                shelf.holder = process.number
-                shelf.expiresAt = longest
+                partition.holder = process.number
+                partition.expiresAt = longest
             }
             return SealerLog(
                 tenant: tenant, size: Int64(entries(tenant).count),
-                isHeld: seals.shelf(tenant).holder == process.number)
+                isHeld: seals.partition(tenant).holder == process.number)
         }
     }
 
-    func standing(of tenant: TenantID) async throws -> SealedStanding {
+    func logState(of tenant: TenantID) async throws -> SealedState {
         try await travel("reads what is sealed")
-        let shelf = seals.shelf(tenant)
-        return SealedStanding(
-            size: Int64(entries(tenant).count), hashCount: Int64(shelf.hashes.count),
-            keys: shelf.checkpoints.isEmpty ? [] : shelf.signer.map { [$0.verifier.vkey] } ?? [],
-            checkpoints: shelf.checkpoints.suffix(1))
+        let partition = seals.partition(tenant)
+        return SealedState(
+            size: Int64(entries(tenant).count), hashCount: Int64(partition.hashes.count),
+            keys: partition.checkpoints.isEmpty
+                ? [] : partition.signer.map { [$0.verifier.vkey] } ?? [],
+            checkpoints: partition.checkpoints.suffix(1))
     }
 
     func entries(of tenant: TenantID, from: Int64, limit: Int) async throws -> [[UInt8]] {
@@ -50,27 +51,27 @@ struct MemorySealerStore: SealerStore {
 
     func hashes(of tenant: TenantID, at indexes: [Int64]) async throws -> [TreeHash?] {
         try await travel("reads hashes")
-        let hashes = seals.shelf(tenant).hashes
+        let hashes = seals.partition(tenant).hashes
         return indexes.map { $0 < hashes.count ? hashes[Int($0)] : nil }
     }
 
     func append(_ hashes: [TreeHash], from index: Int64, of tenant: TenantID) async throws {
-        try await write("stores hashes", tenant) { shelf in
-            guard shelf.hashes.count == index || world.bug == .sealerLeaseIgnored else {
+        try await write("stores hashes", tenant) { partition in
+            guard partition.hashes.count == index || world.bug == .sealerLeaseIgnored else {
                 return false
             }
-            shelf.hashes += hashes
+            partition.hashes += hashes
             return true
         }
     }
 
-    func reread(_ positions: Range<Int64>, of tenant: TenantID) async throws -> RereadStretch {
+    func reread(_ positions: Range<Int64>, of tenant: TenantID) async throws -> RereadRange {
         try await travel("reads once more")
-        let stored = seals.shelf(tenant).hashes
+        let stored = seals.partition(tenant).hashes
         let first = Int(StoredHashIndex.count(leaves: positions.lowerBound))
         let end = Int(StoredHashIndex.count(leaves: positions.upperBound))
         let entries = entries(tenant).prefix(Int(positions.upperBound))
-        return RereadStretch(
+        return RereadRange(
             leaves: entries.dropFirst(Int(positions.lowerBound)).map { TreeHash.leaf($0) },
             hashes: Array(stored.prefix(end).dropFirst(first)))
     }
@@ -79,14 +80,14 @@ struct MemorySealerStore: SealerStore {
         of tenant: TenantID, above size: Int64, limit: Int
     ) async throws -> [SignedCheckpoint] {
         try await travel("reads checkpoints")
-        return Array(seals.shelf(tenant).checkpoints.filter { $0.size > size }.prefix(limit))
+        return Array(seals.partition(tenant).checkpoints.filter { $0.size > size }.prefix(limit))
     }
 
     func publish(_ signed: LastSigned, keys: [String], of tenant: TenantID) async throws {
         let now = now
-        try await write("publishes size \(signed.checkpoint.size)", tenant) { shelf in
-            guard shelf.checkpoints.last?.size != signed.checkpoint.size else { return true }
-            shelf.checkpoints.append(
+        try await write("publishes size \(signed.checkpoint.size)", tenant) { partition in
+            guard partition.checkpoints.last?.size != signed.checkpoint.size else { return true }
+            partition.checkpoints.append(
                 SignedCheckpoint(
                     origin: signed.checkpoint.origin.description, size: signed.checkpoint.size,
                     root: Digest(signed.checkpoint.root), note: signed.note, signedAt: now))
@@ -102,22 +103,24 @@ struct MemorySealerStore: SealerStore {
 
     /// Runs a body in a transaction that holds the lease's row.
     private func write(
-        _ name: String, _ tenant: TenantID, _ body: (inout MemorySeals.Shelf) -> Bool
+        _ name: String, _ tenant: TenantID, _ body: (inout MemorySeals.Partition) -> Bool
     ) async throws {
         try await travel(name)
         var isWritten = false
         let end = now.adding(microseconds: MemorySeals.leaseMicroseconds)
-        seals.change(tenant) { shelf in
-            guard shelf.holder == process.number || world.bug == .sealerLeaseIgnored else { return }
-            shelf.expiresAt = end
-            isWritten = body(&shelf)
+        seals.change(tenant) { partition in
+            guard partition.holder == process.number || world.bug == .sealerLeaseIgnored else {
+                return
+            }
+            partition.expiresAt = end
+            isWritten = body(&partition)
         }
         guard isWritten else { throw SealerFault.notHeld }
         try await travel("has written")
     }
 
     private func travel(_ name: String) async throws {
-        await world.passage("sealer: \(name)", in: process)
+        await world.faultPoint("sealer: \(name)", in: process)
         guard !world.strikes(.sealingFails), !seals.isClosed else {
             throw BatchFault.connectionLost
         }

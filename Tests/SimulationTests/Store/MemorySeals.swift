@@ -11,7 +11,7 @@ final class MemorySeals: Sendable {
     static let leaseMicroseconds = Int64(SealerLease.seconds) * 1_000_000
 
     /// The state of one tenant.
-    struct Shelf: Sendable {
+    struct Partition: Sendable {
         var hashes: [TreeHash] = []
         var checkpoints: [SignedCheckpoint] = []
         var holder: Int?
@@ -30,7 +30,7 @@ final class MemorySeals: Sendable {
     }
 
     private struct State {
-        var shelves: [TenantID: Shelf] = [:]
+        var partitions: [TenantID: Partition] = [:]
         var signatures: [Signature] = []
         var refusals: [String] = []
         /// The entries of uncommitted batches, for a planted bug.
@@ -48,12 +48,12 @@ final class MemorySeals: Sendable {
         state.withLock { $0.isClosed = true }
     }
 
-    func shelf(_ tenant: TenantID) -> Shelf {
-        state.withLock { $0.shelves[tenant] } ?? Shelf()
+    func partition(_ tenant: TenantID) -> Partition {
+        state.withLock { $0.partitions[tenant] } ?? Partition()
     }
 
-    func change(_ tenant: TenantID, _ body: (inout Shelf) -> Void) {
-        state.withLock { body(&$0.shelves[tenant, default: Shelf()]) }
+    func change(_ tenant: TenantID, _ body: (inout Partition) -> Void) {
+        state.withLock { body(&$0.partitions[tenant, default: Partition()]) }
     }
 
     func note(_ signature: Signature) {
@@ -82,32 +82,32 @@ struct MemorySealerRecord: SealerRecord {
     let world: World
 
     func tenants() throws(SealerRecordFault) -> [TenantID] {
-        world.tenants.filter { world.seals.shelf($0).signer != nil }.sorted()
+        world.tenants.filter { world.seals.partition($0).signer != nil }.sorted()
     }
 
-    func standing(
+    func logState(
         of tenant: TenantID, mayBegin: Bool
-    ) throws(SealerRecordFault) -> SealerStanding {
+    ) throws(SealerRecordFault) -> SealerLogRecord {
         guard let origin = NoteKeyName("simulated/\(tenant)") else {
             throw .damaged("\(tenant) can't name a log")
         }
-        if world.seals.shelf(tenant).signer == nil, mayBegin,
+        if world.seals.partition(tenant).signer == nil, mayBegin,
             let key = Ed25519PrivateKey(seed: world.dice.bytes(Ed25519PrivateKey.seedByteCount))
         {
             world.seals.change(tenant) {
                 $0.signer = NoteSigner(name: origin, privateKey: key)
             }
         }
-        let shelf = world.seals.shelf(tenant)
-        guard let signer = shelf.signer else { throw .missing("no key of \(origin)") }
-        return SealerStanding(
-            origin: origin, signers: [signer], verifiers: [signer.verifier], last: shelf.last)
+        let partition = world.seals.partition(tenant)
+        guard let signer = partition.signer else { throw .missing("no key of \(origin)") }
+        return SealerLogRecord(
+            origin: origin, signers: [signer], verifiers: [signer.verifier], last: partition.last)
     }
 
     func write(
         _ signed: LastSigned, after previous: Checkpoint?, of tenant: TenantID
     ) throws(SealerRecordFault) {
-        let last = world.seals.shelf(tenant).last?.checkpoint
+        let last = world.seals.partition(tenant).last?.checkpoint
         guard last == previous || last == signed.checkpoint else { throw .outdated }
         world.seals.change(tenant) { $0.last = signed }
         world.seals.note(

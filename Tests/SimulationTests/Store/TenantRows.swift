@@ -102,10 +102,10 @@ struct BatchLoading {
         let named = keys.accounts.tenants.indices
             .filter { keys.accounts.tenants[$0] == tenant }
             .map { AccountID(bits: keys.accounts.ids[$0]) }
-        let holders = keys.holders.tenants.indices
-            .filter { keys.holders.tenants[$0] == tenant }
-            .compactMap { rows.identities[keys.holders.subjects[$0]]?.account }
-        for account in rows.family(of: named + holders) {
+        let holderSubjects = keys.holderSubjects.tenants.indices
+            .filter { keys.holderSubjects.tenants[$0] == tenant }
+            .compactMap { rows.identities[keys.holderSubjects.subjects[$0]]?.account }
+        for account in rows.family(of: named + holderSubjects) {
             if let position = rows.erased[account] {
                 batch.state.ledger.load(
                     Account(
@@ -120,7 +120,7 @@ struct BatchLoading {
                 }
             }
         }
-        if !(named + holders).isEmpty { loadMerges(rows, into: batch) }
+        if !(named + holderSubjects).isEmpty { loadMerges(rows, into: batch) }
         let identities = Set(
             keys.identities.tenants.indices.filter { keys.identities.tenants[$0] == tenant }
                 .map { IdentityID(bits: keys.identities.ids[$0]) })

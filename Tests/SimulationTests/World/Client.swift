@@ -49,16 +49,16 @@ struct Client {
 
     private mutating func ask(_ sent: Sent, untilAnswered: Bool = false) async {
         let repeats = untilAnswered || sent.request.hasKey || dice.chance(0.3)
-        var place = dice.number(0...world.parameters.processes - 1)
+        var slot = dice.number(0...world.parameters.processes - 1)
         while true {
-            switch await world.call(sent.request, tenant: sent.tenant, place: place) {
+            switch await world.call(sent.request, tenant: sent.tenant, slot: slot) {
             case .answered(.success(let result), let command):
                 return learn(result, command)
             case .answered(.failure(.internalFailure), _): return
             case .answered(.failure, _), .lost:
                 guard repeats, !world.isOver else { return }
                 await world.scheduler.sleep(microseconds: dice.microseconds(10_000...500_000))
-                place = dice.number(0...world.parameters.processes - 1)
+                slot = dice.number(0...world.parameters.processes - 1)
             }
         }
     }

@@ -27,12 +27,12 @@ extension World {
     static let patience: Int64 = 12_000_000
 
     /// Sends a request to a process slot and waits for the outcome.
-    func call(_ request: Request, tenant: TenantID, place: Int) async -> Call.Outcome {
+    func call(_ request: Request, tenant: TenantID, slot: Int) async -> Call.Outcome {
         let call = Call()
-        send(request, tenant: tenant, place: place, for: call)
+        send(request, tenant: tenant, slot: slot, for: call)
         if strikes(.duplicate) {
             send(
-                request, tenant: tenant, place: dice.number(0...parameters.processes - 1),
+                request, tenant: tenant, slot: dice.number(0...parameters.processes - 1),
                 for: call)
         }
         scheduler.after(microseconds: Self.patience) { call.conclude(.lost) }
@@ -45,9 +45,9 @@ extension World {
             ? dice.microseconds(10_000...4_000_000) : dice.microseconds(100...2000)
     }
 
-    private func send(_ request: Request, tenant: TenantID, place: Int, for call: Call) {
+    private func send(_ request: Request, tenant: TenantID, slot: Int, for call: Call) {
         scheduler.after(microseconds: transit) { [self] in
-            guard let process = process(at: place), let sequencer = process.sequencer else {
+            guard let process = process(at: slot), let sequencer = process.sequencer else {
                 return call.conclude(.lost)
             }
             process.expect(call)

@@ -16,15 +16,15 @@ final class SimulatedProcess: Sendable {
     /// The number of the process among all that were ever started.
     let number: Int
     /// The slot that it runs in.
-    let place: Int
+    let slot: Int
     let lane: Lane
     /// The last events of its sequencer; few, so that they are often insufficient.
     let recent = RecentEvents(countMax: 8)
     private let state = Mutex(State())
 
-    init(number: Int, place: Int, lane: Lane) {
+    init(number: Int, slot: Int, lane: Lane) {
         self.number = number
-        self.place = place
+        self.slot = slot
         self.lane = lane
     }
 

@@ -61,18 +61,18 @@ final class World: Sendable {
     // MARK: - Processes
 
     /// Returns the process in a slot; nil while there is none.
-    func process(at place: Int) -> SimulatedProcess? {
-        state.withLock { $0.places[place] }
+    func process(at slot: Int) -> SimulatedProcess? {
+        state.withLock { $0.places[slot] }
     }
 
     /// Starts a process in a slot.
-    func start(at place: Int) {
+    func start(at slot: Int) {
         guard !isOver else { return }
         let process = state.withLock { state in
             let process = SimulatedProcess(
-                number: state.processes.count, place: place, lane: scheduler.makeLane())
+                number: state.processes.count, slot: slot, lane: scheduler.makeLane())
             state.processes.append(process)
-            state.places[place] = process
+            state.places[slot] = process
             return process
         }
         process.start(self)
@@ -85,7 +85,7 @@ final class World: Sendable {
         trace("crashes", in: process)
         scheduler.kill(process.lane)
         let pending = process.die()
-        state.withLock { $0.places[process.place] = nil }
+        state.withLock { $0.places[process.slot] = nil }
         // The database notices at once or a little later, and holds the locks until then.
         scheduler.after(microseconds: dice.microseconds(0...200_000)) { [self] in
             database.disconnect(process.number)
@@ -95,7 +95,7 @@ final class World: Sendable {
             for call in pending { call.conclude(.lost) }
         }
         scheduler.after(microseconds: dice.microseconds(100_000...3_000_000)) { [self] in
-            start(at: process.place)
+            start(at: process.slot)
         }
     }
 
@@ -111,7 +111,7 @@ final class World: Sendable {
         database.close()
         projections.close()
         seals.close()
-        scheduler.unearth()
+        scheduler.runRemaining()
         for process in processes {
             process.sequencer?.close()
         }
@@ -141,7 +141,7 @@ final class World: Sendable {
     }
 
     /// A point where a process waits for the store: it may be paused or killed here.
-    func passage(_ name: String, in process: SimulatedProcess) async {
+    func faultPoint(_ name: String, in process: SimulatedProcess) async {
         trace(name, in: process)
         if strikes(.crash) {
             crash(process)
@@ -153,7 +153,7 @@ final class World: Sendable {
     }
 
     /// Sometimes pauses or kills a process at any point, not only where it waits for the store.
-    func awaitLightning() {
+    func injectRandomFault() {
         scheduler.after(microseconds: dice.microseconds(0...100_000)) { [self] in
             guard !isOver else { return }
             if let process = process(at: dice.number(0...parameters.processes - 1)) {
@@ -168,7 +168,7 @@ final class World: Sendable {
                 database.restart()
                 projections.restart(losing: dice.number(0...2))
             }
-            awaitLightning()
+            injectRandomFault()
         }
     }
 

@@ -9,7 +9,7 @@ struct AccessLogRoute: Route {
     static let path = "/v1/access-log"
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let visit = try await call.visit(.listAccesses, by: .overseers)
+        let auditRequest = try await call.auditRequest(.listAccesses, by: .accessLogReaders)
         let parameters = try QueryParameters(
             call.request, ["after", "from", "to", "principal", "limit"])
         var query = AccessQuery(limit: try parameters.limit())
@@ -18,7 +18,7 @@ struct AccessLogRoute: Route {
         query.through = try parameters.moment("to")
         query.principal = try parameters.value(
             "principal", "api_key:<id> or operator", Self.principal)
-        try await visit.record(parameters)
+        try await auditRequest.record(parameters)
         do {
             return .json(
                 AccessLogAnswer(
@@ -64,7 +64,7 @@ struct AccessLogAnswer: JSONWritable {
             writer.object { writer in
                 let details = JSONValue(parsing: Array(access.details.utf8))?.members ?? [:]
                 for (name, value) in details.sorted(by: { $0.key < $1.key })
-                where name.utf8.allSatisfy(Self.isOfAName) {
+                where name.utf8.allSatisfy(Self.isNameCharacter) {
                     writer.member(name, value.string)
                 }
             }
@@ -76,7 +76,7 @@ struct AccessLogAnswer: JSONWritable {
         }
     }
 
-    private static func isOfAName(_ byte: UInt8) -> Bool {
+    private static func isNameCharacter(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
     }
 }

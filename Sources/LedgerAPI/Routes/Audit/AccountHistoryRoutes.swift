@@ -30,7 +30,7 @@ struct AccountHistoryRoute: Route {
         let after = try past.query.position("after")
         let moment = try past.query.moment("as_of")
         let limit = try past.query.limit()
-        let isDisclosing = try await past.visit.isDisclosing(past.query)
+        let isDisclosing = try await past.auditRequest.isDisclosing(past.query)
         try await past.record(isDisclosed: isDisclosing)
         return .json(
             bytes: try await past.read { (histories, account, tenant) throws(HistoryFault) in
@@ -55,7 +55,7 @@ struct AccountDiffRoute: Route {
         }
         let to = try past.query.moment("to")
         let limit = try past.query.limit()
-        let isDisclosing = try await past.visit.isDisclosing(past.query)
+        let isDisclosing = try await past.auditRequest.isDisclosing(past.query)
         try await past.record(isDisclosed: isDisclosing)
         return .json(
             bytes: try await past.read { (histories, account, tenant) throws(HistoryFault) in
@@ -81,7 +81,7 @@ struct AccountTimelineRoute: Route {
             throw QueryParameters.flaw("as_of", "is already part of after: leave it out")
         }
         let limit = try past.query.limit()
-        let isDisclosing = try await past.visit.isDisclosing(past.query)
+        let isDisclosing = try await past.auditRequest.isDisclosing(past.query)
         let page: TimelinePage
         do {
             page = try await past.read { (histories, account, tenant) throws(HistoryFault) in
@@ -100,14 +100,14 @@ struct AccountTimelineRoute: Route {
 }
 
 /// A principal's request about the history of one account.
-struct PastCall: Sendable {
-    let visit: Visit
+struct HistoryCall: Sendable {
+    let auditRequest: AuditRequest
     let query: QueryParameters
     private let call: RouteCall
     private let account: AccountID
 
-    init(visit: Visit, query: QueryParameters, call: RouteCall, account: AccountID) {
-        self.visit = visit
+    init(auditRequest: AuditRequest, query: QueryParameters, call: RouteCall, account: AccountID) {
+        self.auditRequest = auditRequest
         self.query = query
         self.call = call
         self.account = account
@@ -117,7 +117,7 @@ struct PastCall: Sendable {
     func record(
         isDisclosed: Bool = false, more: [String: String] = [:]
     ) async throws(APIError) {
-        try await visit.record(query, account: account, isDisclosed: isDisclosed, more: more)
+        try await auditRequest.record(query, account: account, isDisclosed: isDisclosed, more: more)
     }
 
     /// Reads the answer.
@@ -170,9 +170,10 @@ extension RouteCall {
     /// Authorises a reader of histories, and reads which account the path names.
     func past(
         _ action: AccessAction, _ parameters: [String]
-    ) async throws(APIError) -> PastCall {
-        let visit = try await visit(action, by: .readers, account: namedAccount)
+    ) async throws(APIError) -> HistoryCall {
+        let auditRequest = try await auditRequest(action, by: .readers, account: namedAccount)
         let query = try QueryParameters(request, parameters)
-        return PastCall(visit: visit, query: query, call: self, account: try account())
+        return HistoryCall(
+            auditRequest: auditRequest, query: query, call: self, account: try account())
     }
 }

@@ -8,7 +8,7 @@ struct ConflictsRoute: Route {
     static let path = "/v1/conflicts"
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let visit = try await call.visit(.listConflicts, by: .readers)
+        let auditRequest = try await call.auditRequest(.listConflicts, by: .readers)
         let parameters = try QueryParameters(
             call.request, ["state", "account", "after", "limit"])
         var query = ConflictQuery(limit: try parameters.limit())
@@ -17,7 +17,7 @@ struct ConflictsRoute: Route {
             Conflict.State(rawValue: $0)
         }
         query.account = try parameters.value("account", "an account id") { AccountID($0) }
-        try await visit.record(parameters, account: query.account)
+        try await auditRequest.record(parameters, account: query.account)
         do {
             return .json(
                 bytes: try await call.services.audit.conflicts.conflicts(

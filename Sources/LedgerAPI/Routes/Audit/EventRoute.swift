@@ -10,12 +10,12 @@ struct EventRoute: Route {
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let id = call.captures["event_id"].flatMap { EventID($0) }
-        let visit = try await call.visit(.readEvent, by: .readers, event: id)
+        let auditRequest = try await call.auditRequest(.readEvent, by: .readers, event: id)
         let parameters = try QueryParameters(call.request, [QueryParameters.disclose])
         // A malformed id names no event.
         guard let id else { throw .eventNotFound }
-        let isDisclosing = try await visit.isDisclosing(parameters)
-        try await visit.record(parameters, isDisclosed: isDisclosing)
+        let isDisclosing = try await auditRequest.isDisclosing(parameters)
+        try await auditRequest.record(parameters, isDisclosed: isDisclosing)
         let audit = call.services.audit
         let found: ShownEvent?
         do {

@@ -13,22 +13,23 @@ struct EventStreamRoute: Route {
     static let path = "/v1/events/stream"
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let visit = try await call.visit(.streamEvents, by: .readers)
+        let auditRequest = try await call.auditRequest(.streamEvents, by: .readers)
         let parameters = try QueryParameters(
             call.request, ["after", "type", "account", "provider", "outcome", "from"])
         var query = try EventQuery(parameters, limit: EventStreams.pageEvents)
-        let last = try StreamPlace(call.request.headers)
+        let last = try StreamEventID(call.request.headers)
         if let last { query.after = last.position }
         let streams = call.services.audit.streams
-        guard let place = streams.place(for: call.tenant) else { throw .faulted(.overloaded) }
-        try await visit.record(
+        guard let slot = streams.slot(for: call.tenant) else { throw .faulted(.overloaded) }
+        try await auditRequest.record(
             parameters, account: query.account,
-            more: last.map { [StreamPlace.header: $0.description] } ?? [:])
-        if let seen = last ?? query.after.map({ StreamPlace(position: $0, event: nil) }) {
+            more: last.map { [StreamEventID.header: $0.description] } ?? [:])
+        if let seen = last ?? query.after.map({ StreamEventID(position: $0, event: nil) }) {
             try await Self.expect(seen, in: call.tenant, streams.events)
         }
-        let feed = EventFeed(
-            tenant: call.tenant, streams: streams, place: place, visit: visit, query: query)
+        let feed = EventStreamWriter(
+            tenant: call.tenant, streams: streams, slot: slot, auditRequest: auditRequest,
+            query: query)
         return HTTPResponse(
             status: 200,
             headers: [
@@ -44,7 +45,7 @@ struct EventStreamRoute: Route {
     /// - Throws: 404 when it is not: a client that resumed after it would miss the events that
     ///   replaced it.
     private static func expect(
-        _ seen: StreamPlace, in tenant: TenantID, _ events: any EventReader
+        _ seen: StreamEventID, in tenant: TenantID, _ events: any EventReader
     ) async throws(APIError) {
         var query = EventQuery(limit: 1)
         query.after = seen.position.value > 0 ? LogPosition(seen.position.value - 1) : nil

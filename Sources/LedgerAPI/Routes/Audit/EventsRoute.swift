@@ -8,7 +8,7 @@ struct EventsRoute: Route {
     static let path = "/v1/events"
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let visit = try await call.visit(.listEvents, by: .readers)
+        let auditRequest = try await call.auditRequest(.listEvents, by: .readers)
         let parameters = try QueryParameters(
             call.request,
             [
@@ -16,9 +16,9 @@ struct EventsRoute: Route {
                 QueryParameters.disclose,
             ])
         let query = try EventQuery(parameters, limit: parameters.limit())
-        let isDisclosing = try await visit.isDisclosing(
-            parameters, ofEverybody: query.account == nil)
-        try await visit.record(parameters, account: query.account, isDisclosed: isDisclosing)
+        let isDisclosing = try await auditRequest.isDisclosing(
+            parameters, coversAllAccounts: query.account == nil)
+        try await auditRequest.record(parameters, account: query.account, isDisclosed: isDisclosing)
         do {
             return .json(
                 EventsAnswer(

@@ -8,8 +8,8 @@ struct LogCheckpointRoute: Route {
     static let path = "/v1/log/checkpoint"
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let visit = try await call.visit(.readCheckpoint, by: .readers)
-        try await visit.record(try QueryParameters(call.request, []))
+        let auditRequest = try await call.auditRequest(.readCheckpoint, by: .readers)
+        try await auditRequest.record(try QueryParameters(call.request, []))
         let latest: SignedCheckpoint?
         do {
             latest = try await call.services.audit.proofs.latestCheckpoint(of: call.tenant)
@@ -27,13 +27,13 @@ struct LogCheckpointsRoute: Route {
     static let path = "/v1/log/checkpoints"
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let visit = try await call.visit(.listCheckpoints, by: .readers)
+        let auditRequest = try await call.auditRequest(.listCheckpoints, by: .readers)
         let parameters = try QueryParameters(call.request, ["from", "to", "limit"])
         let from = try parameters.position("from")?.value ?? 0
         let to = try parameters.position("to")?.value ?? .max
         guard from <= to else { throw QueryParameters.flaw("from", "must not be greater than to") }
         let limit = try parameters.limit()
-        try await visit.record(parameters)
+        try await auditRequest.record(parameters)
         do {
             let checkpoints = try await call.services.audit.proofs.checkpoints(
                 of: call.tenant, sizes: from...to, limit: limit)
@@ -71,7 +71,7 @@ struct LogInclusionRoute: Route {
     static let path = "/v1/log/inclusion"
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let visit = try await call.visit(.proveInclusion, by: .readers)
+        let auditRequest = try await call.auditRequest(.proveInclusion, by: .readers)
         let parameters = try QueryParameters(call.request, ["position", "size"])
         guard let position = try parameters.position("position") else {
             throw QueryParameters.flaw("position", "is required")
@@ -80,7 +80,7 @@ struct LogInclusionRoute: Route {
         if let size, position.value >= size {
             throw QueryParameters.flaw("position", "must be less than size")
         }
-        try await visit.record(parameters)
+        try await auditRequest.record(parameters)
         let result: Result<ProvedInclusion, ProofRefusal>
         do {
             result = try await call.services.audit.proofs.inclusion(
@@ -101,13 +101,13 @@ struct LogConsistencyRoute: Route {
     static let path = "/v1/log/consistency"
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let visit = try await call.visit(.proveConsistency, by: .readers)
+        let auditRequest = try await call.auditRequest(.proveConsistency, by: .readers)
         let parameters = try QueryParameters(call.request, ["old", "size"])
         guard let old = try parameters.position("old")?.value else {
             throw QueryParameters.flaw("old", "is required")
         }
         let size = try parameters.position("size")?.value
-        try await visit.record(parameters)
+        try await auditRequest.record(parameters)
         let result: Result<ProvedConsistency, ProofRefusal>
         do {
             result = try await call.services.audit.proofs.consistency(
@@ -125,8 +125,8 @@ struct LogKeysRoute: Route {
     static let path = "/v1/log/keys"
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let visit = try await call.visit(.listLogKeys, by: .readers)
-        try await visit.record(try QueryParameters(call.request, []))
+        let auditRequest = try await call.auditRequest(.listLogKeys, by: .readers)
+        try await auditRequest.record(try QueryParameters(call.request, []))
         do {
             return .json(
                 LogKeysAnswer(

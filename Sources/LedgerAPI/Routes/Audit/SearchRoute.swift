@@ -7,13 +7,13 @@ struct SearchRoute: Route {
     static let path = "/v1/search"
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let visit = try await call.visit(.search, by: .readers)
+        let auditRequest = try await call.auditRequest(.search, by: .readers)
         let parameters = try QueryParameters(call.request, ["q"])
         let term = try parameters.value("q", SearchTerm.form) { text in
             SearchTerm(text, named: RequestName.requestID(named:))
         }
         guard let term else { throw QueryParameters.flaw("q", "is missing") }
-        let comparesPersonalData = try await visit.comparesPersonalData(term)
+        let comparesPersonalData = try await auditRequest.comparesPersonalData(term)
         let found: SearchResult
         do {
             found = try await call.services.audit.searches.found(
@@ -22,7 +22,7 @@ struct SearchRoute: Route {
             throw .faulted(error)
         }
         // Not before: only now is it known which accounts the response shows.
-        try await visit.record(found, by: term)
+        try await auditRequest.record(found, by: term)
         return .json(bytes: found.json)
     }
 }

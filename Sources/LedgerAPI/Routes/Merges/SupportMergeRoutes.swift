@@ -7,10 +7,10 @@ struct SupportMergePreviewRoute: Route {
     static let path = "/v1/accounts/{id}/merge/preview"
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let visit = try await call.visit(
-            .previewMerge, by: .caseWorkers, account: call.namedAccount)
-        let request = try SupportMergeRequest(call, visit, needsCase: false)
-        let reply = try await visit.carryOut(
+        let auditRequest = try await call.auditRequest(
+            .previewMerge, by: .supportRoles, account: call.namedAccount)
+        let request = try SupportMergeRequest(call, auditRequest, needsCase: false)
+        let reply = try await auditRequest.execute(
             .mergeAccounts(request.command(agreed: nil, idempotency: nil)), details: request.details
         )
         guard case .mergePlanned(let plan, let digest) = reply else {
@@ -27,9 +27,9 @@ struct SupportMergeRoute: Route {
     static let path = "/v1/accounts/{id}/merge"
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let visit = try await call.visit(
-            .mergeAccounts, by: .caseWorkers, account: call.namedAccount)
-        let request = try SupportMergeRequest(call, visit, needsCase: true)
+        let auditRequest = try await call.auditRequest(
+            .mergeAccounts, by: .supportRoles, account: call.namedAccount)
+        let request = try SupportMergeRequest(call, auditRequest, needsCase: true)
         let text = try request.body.text("plan_digest", bytesMax: RequestBody.nonceBytesMax)
         let shown = call.services.mergePlans.read(
             text, for: request.survivor, in: call.tenant, at: call.now)
@@ -37,9 +37,10 @@ struct SupportMergeRoute: Route {
         let command = request.command(
             agreed: shown?.plan ?? .zero,
             idempotency: try call.idempotency(
-                of: request.survivor, visit, Self.method,
+                of: request.survivor, auditRequest, Self.method,
                 "/v1/accounts/\(request.survivor)/merge"))
-        let reply = try await visit.carryOut(.mergeAccounts(command), details: request.details)
+        let reply = try await auditRequest.execute(
+            .mergeAccounts(command), details: request.details)
         guard case .merged(let plan, let event?) = reply else { throw .faulted(.internalFailure) }
         return .json(MergedAnswer(plan: plan, event: event))
     }
@@ -55,7 +56,7 @@ struct SupportMergeRequest {
     private let reason: String
     private let actor: Actor
 
-    init(_ call: RouteCall, _ visit: Visit, needsCase: Bool) throws(APIError) {
+    init(_ call: RouteCall, _ auditRequest: AuditRequest, needsCase: Bool) throws(APIError) {
         survivor = try call.account()
         body = try RequestBody(call.request)
         guard let absorbed = AccountID(try body.text("absorb", bytesMax: 36)) else {
@@ -64,9 +65,9 @@ struct SupportMergeRequest {
         }
         self.absorbed = absorbed
         keepsAbsorbed = try MergeChoices.keepsAbsorbed(body)
-        reason = try visit.requiredReason()
+        reason = try auditRequest.requiredReason()
         reference = needsCase ? try CaseReference.read(body) : ""
-        actor = .apiKey(visit.principal)
+        actor = .apiKey(auditRequest.principal)
     }
 
     /// The details for the access log.
@@ -92,11 +93,11 @@ extension RouteCall {
     ///
     /// - Throws: 400 for a malformed key.
     func idempotency(
-        of account: AccountID, _ visit: Visit, _ method: String, _ path: String
+        of account: AccountID, _ auditRequest: AuditRequest, _ method: String, _ path: String
     ) throws(APIError) -> IdempotencyKey? {
         guard let key = try IdempotencyHeader.read(request.headers) else { return nil }
         return IdempotencyHeader.key(
-            key, of: account, by: visit.principal, method: method, path: path,
+            key, of: account, by: auditRequest.principal, method: method, path: path,
             content: request.body)
     }
 }
@@ -116,5 +117,5 @@ enum CaseReference {
 
 extension Set<Role> {
     /// The roles that handle support cases.
-    static let caseWorkers: Set<Role> = [.support, .admin]
+    static let supportRoles: Set<Role> = [.support, .admin]
 }

@@ -8,11 +8,14 @@ struct UnmergePreviewRoute: Route {
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let merge = call.captures["event_id"].flatMap { EventID($0) }
-        let visit = try await call.visit(.previewUnmerge, by: .caseWorkers, event: merge)
+        let auditRequest = try await call.auditRequest(
+            .previewUnmerge, by: .supportRoles, event: merge)
         _ = try RequestBody(call.request, mayBeEmpty: true)
         let command = try await call.unmerge(
-            merge, visit, reason: "", reference: "", isPreview: true)
-        guard case .unmergePlanned(let plan) = try await visit.carryOut(.unmergeAccounts(command))
+            merge, auditRequest, reason: "", reference: "", isPreview: true)
+        guard
+            case .unmergePlanned(let plan) = try await auditRequest.execute(
+                .unmergeAccounts(command))
         else { throw .faulted(.internalFailure) }
         return .json(UnmergeAnswer(plan: plan, event: nil))
     }
@@ -25,12 +28,12 @@ struct UnmergeRoute: Route {
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let merge = call.captures["event_id"].flatMap { EventID($0) }
-        let visit = try await call.visit(.undoMerge, by: .caseWorkers, event: merge)
+        let auditRequest = try await call.auditRequest(.undoMerge, by: .supportRoles, event: merge)
         let reference = try CaseReference.read(try RequestBody(call.request))
-        let reason = try visit.requiredReason()
+        let reason = try auditRequest.requiredReason()
         let command = try await call.unmerge(
-            merge, visit, reason: reason, reference: reference, isPreview: false)
-        let reply = try await visit.carryOut(
+            merge, auditRequest, reason: reason, reference: reference, isPreview: false)
+        let reply = try await auditRequest.execute(
             .unmergeAccounts(command),
             details: [
                 "case": reference, "survivor": command.survivor.description,
@@ -45,7 +48,8 @@ extension RouteCall {
     /// Returns the command that undoes a merge; for an unknown merge it names no account, and is
     /// refused.
     fileprivate func unmerge(
-        _ merge: EventID?, _ visit: Visit, reason: String, reference: String, isPreview: Bool
+        _ merge: EventID?, _ auditRequest: AuditRequest, reason: String, reference: String,
+        isPreview: Bool
     ) async throws(APIError) -> UnmergeAccounts {
         let merge = merge ?? EventID(bits: 0)
         let found: ShownEvent?
@@ -60,12 +64,12 @@ extension RouteCall {
         }
         return UnmergeAccounts(
             merge: merge, survivor: accounts.survivor, absorbed: accounts.absorbed,
-            actor: .apiKey(visit.principal), reason: reason, caseReference: reference,
+            actor: .apiKey(auditRequest.principal), reason: reason, caseReference: reference,
             isPreview: isPreview,
             idempotency: isPreview
                 ? nil
                 : try idempotency(
-                    of: accounts.survivor, visit, UnmergeRoute.method,
+                    of: accounts.survivor, auditRequest, UnmergeRoute.method,
                     "/v1/merges/\(merge)/undo"))
     }
 }

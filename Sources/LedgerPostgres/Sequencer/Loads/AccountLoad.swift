@@ -72,9 +72,9 @@ enum AccountLoad {
     static func parameters(_ keys: BatchKeys) -> [Parameter] {
         [
             .texts(keys.accounts.tenants.map { $0.description }), .uuids(keys.accounts.ids),
-            .texts(keys.holders.tenants.map { $0.description }),
-            .texts(keys.holders.subjects.map { $0.provider.description }),
-            .texts(keys.holders.subjects.map { $0.providerID }),
+            .texts(keys.holderSubjects.tenants.map { $0.description }),
+            .texts(keys.holderSubjects.subjects.map { $0.provider.description }),
+            .texts(keys.holderSubjects.subjects.map { $0.providerID }),
         ]
     }
 

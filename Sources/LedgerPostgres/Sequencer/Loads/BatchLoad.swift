@@ -37,7 +37,7 @@ struct BatchLoad {
     mutating func read(_ results: [QueryResult]) throws(BatchFault) {
         do {
             // First, because rows of another version may look like damage.
-            try fence.check(results[clockPlace], column: 1)
+            try fence.check(results[clockIndex], column: 1)
             for (step, result) in zip(steps, results) {
                 try step.read(&self, result)
             }
@@ -53,7 +53,7 @@ struct BatchLoad {
     }
 
     /// BEGIN, the creation of heads for new tenants, and the lock precede it.
-    private var clockPlace: Int { keys.newTenants.isEmpty ? 2 : 3 }
+    private var clockIndex: Int { keys.newTenants.isEmpty ? 2 : 3 }
 
     private static func steps(
         _ keys: BatchKeys, _ signInWindowSeconds: (TenantID) -> Int64

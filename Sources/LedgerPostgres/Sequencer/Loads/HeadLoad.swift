@@ -89,7 +89,7 @@ enum HeadLoad {
         var codes = LogMACs(tenant: tenant, keys: keys)
         try codes.load(
             head, stored: try result.optionalBytes(row, first + 6),
-            isMarked: try result.bool(row, first + 7))
+            logSaysProtected: try result.bool(row, first + 7))
         return codes
     }
 }

@@ -27,7 +27,7 @@ enum IdempotencyLoad {
             [
                 .texts(keys.tenants.map { $0.description }),
                 .uuids(keys.scopes.map { $0.account.bits }),
-                .byteses(keys.scopes.map { $0.digest.bytes }),
+                .byteArrays(keys.scopes.map { $0.digest.bytes }),
             ])
     }
 

@@ -75,7 +75,7 @@ enum AccountWrites {
         var columns: [Parameter] {
             [
                 .texts(tenants), .uuids(ids), .int8s(origins), .int8s(sequences),
-                .byteses(leaves), .int8s(positions), .optionalByteses(attempts),
+                .byteArrays(leaves), .int8s(positions), .optionalByteArrays(attempts),
             ]
         }
     }

@@ -61,8 +61,9 @@ enum EventWrites {
                 .optionalInt8s(events.map { $0.accounts.first?.sequence }),
                 .uuids(events.map { $0.command.bits }),
                 .optionalUUIDs(events.map { $0.request?.bits }),
-                .texts(events.map { $0.actor.columnText }), .byteses(recordings.map { $0.entry }),
-                .byteses(moved.flatMap(\.codes)),
+                .texts(events.map { $0.actor.columnText }),
+                .byteArrays(recordings.map { $0.entry }),
+                .byteArrays(moved.flatMap(\.codes)),
             ], [.int8(Int64(events.count))])
         return [insert, try move(moved)]
     }
@@ -81,7 +82,7 @@ enum EventWrites {
                 .int8s(heads.map { $0.nextPosition.value }),
                 .timestamps(heads.map { $0.recordedAt.microseconds }),
                 .optionalUUIDs(heads.map { $0.log?.bits }), .int8s(heads.map { $0.number }),
-                .optionalInt8s(heads.map { $0.protectedFrom?.value }), .byteses(codes),
+                .optionalInt8s(heads.map { $0.protectedFrom?.value }), .byteArrays(codes),
             ], [.int8(Int64(moved.count))])
     }
 }

@@ -67,7 +67,7 @@ enum IdentityWrites {
                 .optionalUUIDs(identities.map { $0.account?.bits }),
                 .uuids(identities.map { $0.lastAccount.bits }),
                 .timestamps(identities.map { $0.linkedAt.microseconds }),
-                .int8s(identities.map { $0.linkedPosition.value }), .byteses(codes),
+                .int8s(identities.map { $0.linkedPosition.value }), .byteArrays(codes),
             ]
         }
     }

@@ -4,7 +4,7 @@ import Postgres
 /// The writes of a batch outside the log: the answers of idempotency keys.
 enum OperationalWrites {
     // A key whose answer has expired but is not swept yet accepts the new one.
-    private static let rememberAnswers = RowsStatement(
+    private static let storeAnswers = RowsStatement(
         "remember_answers",
         [
             "tenant_id": "text", "account_id": "uuid", "scope": "bytea", "fingerprint": "bytea",
@@ -39,12 +39,12 @@ enum OperationalWrites {
             }
         }
         guard !records.isEmpty else { return nil }
-        return rememberAnswers.call(
+        return storeAnswers.call(
             rows: records.count,
             [
                 .texts(tenants), .uuids(scopes.map { $0.account.bits }),
-                .byteses(scopes.map { $0.digest.bytes }),
-                .byteses(records.map { $0.fingerprint.bytes }),
+                .byteArrays(scopes.map { $0.digest.bytes }),
+                .byteArrays(records.map { $0.fingerprint.bytes }),
                 .texts(records.map { $0.answer.text ?? "" }),
             ], [.timestamp(now.microseconds)])
     }

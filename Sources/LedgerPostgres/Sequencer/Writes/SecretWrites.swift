@@ -75,14 +75,17 @@ struct SecretWrites {
                     rows: keyAccounts.count,
                     [
                         .texts(keyTenants), .uuids(keyAccounts), .texts(wrappingKeys),
-                        .byteses(wrappedKeys),
+                        .byteArrays(wrappedKeys),
                     ]))
         }
         if !positions.isEmpty {
             calls.append(
                 Self.insertDisclosures.call(
                     rows: positions.count,
-                    [.texts(tenants), .int8s(positions), .uuids(accounts), .byteses(ciphertexts)]))
+                    [
+                        .texts(tenants), .int8s(positions), .uuids(accounts),
+                        .byteArrays(ciphertexts),
+                    ]))
         }
         return calls
     }

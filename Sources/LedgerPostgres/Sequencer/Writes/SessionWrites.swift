@@ -115,9 +115,9 @@ enum SessionWrites {
                 .timestamps(sessions.map { $0.openedAt.microseconds }),
                 .int8s(sessions.map { $0.openedPosition.value }),
                 .optionalInt8s(sessions.map { $0.endedPosition?.value }),
-                .byteses(tokens.map { $0.current.bytes }), .int4s(tokens.map { $0.generation }),
+                .byteArrays(tokens.map { $0.current.bytes }), .int4s(tokens.map { $0.generation }),
                 .timestamps(tokens.map { $0.expiresAt.microseconds }),
-                .texts(sessions.map { $0.methods.description }), .optionalByteses(codes),
+                .texts(sessions.map { $0.methods.description }), .optionalByteArrays(codes),
             ])
     }
 
@@ -141,12 +141,12 @@ enum SessionWrites {
         return refreshSessions.call(
             rows: ids.count,
             [
-                .texts(tenants), .uuids(ids), .byteses(tokens.map { $0.current.bytes }),
-                .optionalByteses(tokens.map { $0.preceding?.digest.bytes }),
-                .optionalByteses(tokens.map { $0.preceding?.sealedSuccessor }),
+                .texts(tenants), .uuids(ids), .byteArrays(tokens.map { $0.current.bytes }),
+                .optionalByteArrays(tokens.map { $0.preceding?.digest.bytes }),
+                .optionalByteArrays(tokens.map { $0.preceding?.sealedSuccessor }),
                 .optionalTimestamps(tokens.map { $0.preceding?.exchangedAt.microseconds }),
                 .int4s(tokens.map { $0.generation }),
-                .timestamps(tokens.map { $0.expiresAt.microseconds }), .optionalByteses(codes),
+                .timestamps(tokens.map { $0.expiresAt.microseconds }), .optionalByteArrays(codes),
             ], [.int8(Int64(ids.count))])
     }
 

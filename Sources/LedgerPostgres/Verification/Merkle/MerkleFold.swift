@@ -22,12 +22,12 @@ struct MerkleFold {
     var agreesWithRoots: Bool { roots.isEmpty }
 
     /// Adds the leaves of a range; returns false when anything sealed contradicts them.
-    mutating func take(_ stretch: LogStretch) -> Bool {
-        let sealed = stretch.seals
+    mutating func take(_ range: LogRange) -> Bool {
+        let sealed = range.seals
         guard sealed.isRegular else { return false }
         var hash = 0
         var checkpoint = 0
-        for event in stretch.events {
+        for event in range.events {
             guard let leaf = TreeHash(event.leaf.bytes) else { return false }
             completed.removeAll(keepingCapacity: true)
             tree.append(leaf, completing: &completed)

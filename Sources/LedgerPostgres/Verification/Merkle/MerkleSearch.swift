@@ -7,10 +7,10 @@ import TransparencyLog
 /// Hashes the stored bytes as they are, and ends at the first missing event or contradicted checkpoint: after
 /// it no root can be right.
 struct MerkleSearch {
-    private static let stretchEvents: Int64 = 2_000
+    private static let rangeEvents: Int64 = 2_000
 
     private let tenant: TenantID
-    private let seals: SealStanding
+    private let seals: SealState
     private(set) var findings: [(check: VerificationCheck, position: LogPosition?, text: String)] =
         []
     private var tree = CompactRange()
@@ -20,13 +20,14 @@ struct MerkleSearch {
     /// The same among the checkpoints kept elsewhere or signed by a key from outside the database.
     private var trusted: Int64 = 0
     /// Checkpoints without a valid signature: reported last, so that they displace no other finding.
-    private var strangers: [(check: VerificationCheck, position: LogPosition?, text: String)] = []
+    private var unsignedFaults: [(check: VerificationCheck, position: LogPosition?, text: String)] =
+        []
     /// The first stored hash that differs from the log, until a checkpoint shows which of the two is right.
     private var suspect: (position: Int64, isEntry: Bool)?
     private(set) var hashCount: Int64 = 0
     private(set) var checkpointCount: Int64 = 0
 
-    init(_ tenant: TenantID, _ seals: SealStanding) {
+    init(_ tenant: TenantID, _ seals: SealState) {
         self.tenant = tenant
         self.seals = seals
     }
@@ -37,7 +38,7 @@ struct MerkleSearch {
     /// Searches the whole log.
     mutating func run(on connection: Connection) throws(PostgresError) {
         findings += seals.faults
-        defer { findings += strangers + seals.strangers }
+        defer { findings += unsignedFaults + seals.unsignedFaults }
         if seals.leaves < seals.required {
             add(
                 .nodes, seals.leaves,
@@ -46,7 +47,7 @@ struct MerkleSearch {
         let end = max(seals.leaves, seals.signed)
         do {
             while tree.size < end {
-                let positions = tree.size..<min(end, tree.size + Self.stretchEvents)
+                let positions = tree.size..<min(end, tree.size + Self.rangeEvents)
                 guard try take(positions, on: connection) else { return }
             }
         } catch let error as PostgresError {
@@ -63,7 +64,7 @@ struct MerkleSearch {
         _ positions: Range<Int64>, on connection: Connection
     ) throws -> Bool {
         let leaves = try Self.leaves(positions, of: tenant, on: connection)
-        let sealed = try SealStretch(positions, of: tenant, seals, on: connection)
+        let sealed = try SealRange(positions, of: tenant, seals, on: connection)
         if !sealed.isRegular {
             add(
                 .nodes, positions.lowerBound,
@@ -98,9 +99,9 @@ struct MerkleSearch {
     }
 
     /// Checks a checkpoint of the reached size; returns false when the log contradicts it.
-    private mutating func take(_ signed: SealStretch.Signed) -> Bool {
+    private mutating func take(_ signed: SealRange.Signed) -> Bool {
         if let fault = signed.fault {
-            strangers.append(
+            unsignedFaults.append(
                 (
                     .checkpoints, LogPosition(signed.size - 1),
                     "the checkpoint of size \(signed.size) \(fault)"
@@ -127,7 +128,7 @@ struct MerkleSearch {
     }
 
     /// Reports the fault before a checkpoint, or before the end of the sealed part.
-    private mutating func conclude(_ signed: SealStretch.Signed?) {
+    private mutating func conclude(_ signed: SealRange.Signed?) {
         guard let signed else {
             guard let suspect else { return }
             add(
@@ -153,7 +154,7 @@ struct MerkleSearch {
 
     /// Whether a checkpoint is independent of the database: kept elsewhere, or signed by a key from outside
     /// it.
-    private func isTrusted(_ signed: SealStretch.Signed) -> Bool {
+    private func isTrusted(_ signed: SealRange.Signed) -> Bool {
         signed.claim.map { $0.fault(seals.trusted) == nil } ?? true
     }
 

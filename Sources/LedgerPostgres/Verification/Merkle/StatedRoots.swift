@@ -18,8 +18,8 @@ struct StatedRoots: Sendable {
     private var rest: ArraySlice<(size: Int64, root: Digest, stated: LogPosition)>
 
     /// Creates the list of roots that the key changes of a log state; empty without them.
-    init(_ marks: LogMarks?) {
-        rest = (marks?.roots.filter { $0.size > 0 } ?? []).sorted { $0.size < $1.size }[...]
+    init(_ protection: LogProtection?) {
+        rest = (protection?.roots.filter { $0.size > 0 } ?? []).sorted { $0.size < $1.size }[...]
     }
 
     /// Whether all of them were reached.

@@ -8,7 +8,7 @@ struct RowSums: Equatable, Sendable {
     /// `account_id`, `opened_position`; also of erased accounts, which have them in `erasures`.
     var accountsOpened = RowMultiset()
     /// `account_id` and all columns that each event of the account changes; also of erased accounts.
-    var accountStandings = RowMultiset()
+    var accountStates = RowMultiset()
     /// `account_id` and `legal_holds` of the accounts that have any.
     var holds = RowMultiset()
     /// `account_id` and `merged_into` of the absorbed accounts.
@@ -54,7 +54,7 @@ struct RowSummer {
         image.int8(account.nextSequence)
         image.bytes(account.lastLeaf.bytes)
         image.int8(account.lastPosition.value)
-        sums.accountStandings.add(image.hash(key))
+        sums.accountStates.add(image.hash(key))
         if let survivor = account.mergedInto {
             image.clear()
             image.uuid(account.id.bits)

@@ -12,11 +12,11 @@ struct StreamedVerification {
     /// The division of the log among connections.
     struct Layout: Sendable {
         /// The number of events read at a time.
-        var stretchEvents: Int64 = 2_000
+        var rangeEvents: Int64 = 2_000
         /// The number of connections that read beside the one that folds.
         var readers = 2
         /// The maximum number of ranges in memory.
-        var stretchesAhead = 4
+        var rangesAhead = 4
     }
 
     let tenant: TenantID
@@ -40,40 +40,41 @@ struct StreamedVerification {
         try first.checkAccessLog(on: connection)
         let codes = try first.checkHeadCode(on: connection)
         guard first.report.findingCount == report.findingCount,
-            try !Self.hasStrays(tenant, head: head.nextPosition, on: connection)
+            try !Self.hasUnsigned(tenant, head: head.nextPosition, on: connection)
         else { return nil }
 
         guard try ErasedAccounts.keyed(of: tenant, on: connection).isEmpty else { return nil }
-        let seals = try SealStanding(of: tenant, trust: trust, on: connection)
-        guard seals.faults.isEmpty, seals.strangers.isEmpty,
+        let seals = try SealState(of: tenant, trust: trust, on: connection)
+        guard seals.faults.isEmpty, seals.unsignedFaults.isEmpty,
             seals.leaves <= head.nextPosition.value, seals.leaves >= seals.required,
             seals.signed <= head.nextPosition.value,
-            !seals.lacksTrusted || head.nextPosition.value == 0
+            !seals.lacksTrustedSignature || head.nextPosition.value == 0
         else { return nil }
         let key = RowHashKey()
-        let marks = try LogMarks.read(
+        let protection = try LogProtection.read(
             of: tenant, checkingWith: disclosures?.macs, on: connection)
-        let reader = PieceReader(
+        let reader = ChunkReader(
             tenant: tenant, disclosures: disclosures,
             erased: try ErasedAccounts(of: tenant, on: connection), key: key, seals: seals,
-            codes: codes, marks: marks)
+            codes: codes, protection: protection)
         let tables = first.tables.filter(\.isKnown)
-        let pieces = VerificationPieces(
-            through: head.nextPosition.value, step: layout.stretchEvents,
+        let chunks = VerificationChunks(
+            through: head.nextPosition.value, step: layout.rangeEvents,
             TableScan.all(projections: tables).map { .table($0) }
                 + (codes == nil ? [] : ProtectedTable.allCases.map { .codes($0) }))
         var fold = VerificationFold(
             tenant, size: head.nextPosition.value, report: first.report,
             checkpoints: tables.map { ($0, first.checkpoints[$0] ?? LogPosition(0)) },
-            summer: RowSummer(key: key, isPersonal: disclosures != nil), roots: StatedRoots(marks),
+            summer: RowSummer(key: key, isPersonal: disclosures != nil),
+            roots: StatedRoots(protection),
             progress: progress)
         let isSound =
-            if head.nextPosition.value <= layout.stretchEvents {
-                try Self.consume(pieces, into: &fold) {
-                    try reader.read(pieces[$0], on: connection)
+            if head.nextPosition.value <= layout.rangeEvents {
+                try Self.consume(chunks, into: &fold) {
+                    try reader.read(chunks[$0], on: connection)
                 }
             } else {
-                try share(pieces, reader, into: &fold, on: connection)
+                try share(chunks, reader, into: &fold, on: connection)
             }
         guard isSound, fold.state.lastRecordedAt == head.lastRecordedAt else { return nil }
         return fold.report
@@ -81,13 +82,13 @@ struct StreamedVerification {
 
     /// Folds chunks as they arrive; returns false at the first unsound one.
     private static func consume(
-        _ pieces: VerificationPieces, into fold: inout VerificationFold,
-        _ take: (Int) throws -> VerifiedPiece
+        _ chunks: VerificationChunks, into fold: inout VerificationFold,
+        _ take: (Int) throws -> VerifiedChunk
     ) throws -> Bool {
-        for index in 0..<pieces.count {
+        for index in 0..<chunks.count {
             switch try take(index) {
-            case .stretch(let stretch):
-                guard fold.take(stretch) else { return false }
+            case .range(let range):
+                guard fold.take(range) else { return false }
             case .table(let sums):
                 fold.stored.merge(sums)
             case .unsound:
@@ -99,13 +100,13 @@ struct StreamedVerification {
 
     /// Reads the chunks over connections that see the snapshot of this one.
     private func share(
-        _ pieces: VerificationPieces, _ reader: PieceReader, into fold: inout VerificationFold,
+        _ chunks: VerificationChunks, _ reader: ChunkReader, into fold: inout VerificationFold,
         on connection: Connection
     ) throws -> Bool {
         let snapshot = try connection.query(
             Statement("verify_snapshot", "SELECT pg_export_snapshot()")
         ).text(0, 0)
-        let work = VerificationWork(pieces, ahead: layout.stretchesAhead)
+        let work = VerificationWork(chunks, ahead: layout.rangesAhead)
         let readers = DispatchGroup()
         defer {
             work.close()
@@ -115,14 +116,14 @@ struct StreamedVerification {
             let queue = DispatchQueue(label: "account-ledger verify \(number)")
             queue.async(group: readers) { [connect] in
                 var opened: Result<Connection, any Error>?
-                work.run { piece in
+                work.run { chunk in
                     let result = opened ?? Result { try Self.open(connect, snapshot: snapshot) }
                     opened = result
-                    return try reader.read(piece, on: result.get())
+                    return try reader.read(chunk, on: result.get())
                 }
             }
         }
-        return try Self.consume(pieces, into: &fold) { try work.take($0) }
+        return try Self.consume(chunks, into: &fold) { try work.take($0) }
     }
 
     private static func open(
@@ -147,7 +148,7 @@ struct StreamedVerification {
         """)
 
     /// Whether there are events or disclosures outside the log.
-    private static func hasStrays(
+    private static func hasUnsigned(
         _ tenant: TenantID, head: LogPosition, on connection: Connection
     ) throws(PostgresError) -> Bool {
         try connection.query(strays, [.text(tenant.description), .int8(head.value)]).bool(0, 0)

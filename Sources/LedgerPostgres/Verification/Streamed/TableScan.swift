@@ -60,14 +60,14 @@ enum TableScan: Sendable {
             }
         case .accounts:
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
-                sums.accountStandings.add(summer.hash($0, 0..<4))
+                sums.accountStates.add(summer.hash($0, 0..<4))
                 sums.accountsOpened.add(summer.hash($0, 0, 4))
                 if !$0.isNull(5) { sums.holds.add(summer.hash($0, 0, 5)) }
                 if !$0.isNull(6) { sums.absorbed.add(summer.hash($0, 0, 6)) }
             }
         case .erasures:
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
-                sums.accountStandings.add(summer.hash($0, 0..<4))
+                sums.accountStates.add(summer.hash($0, 0..<4))
                 sums.accountsOpened.add(summer.hash($0, 0, 4))
                 sums.erasures.add(summer.hash($0, 5..<8))
             }

@@ -60,16 +60,16 @@ struct VerificationFold {
     }
 
     /// Folds a range; returns false when it does not continue the log.
-    mutating func take(_ stretch: LogStretch) -> Bool {
-        disclosureCount += stretch.disclosureCount
-        erasedCount += stretch.erasedCount
-        macCount += stretch.macCount
-        for event in stretch.events {
+    mutating func take(_ range: LogRange) -> Bool {
+        disclosureCount += range.disclosureCount
+        erasedCount += range.erasedCount
+        macCount += range.macCount
+        for event in range.events {
             addLinksAtCheckpoint()
             addConflictsAtCheckpoint()
             guard take(event) else { return false }
         }
-        return merkle.take(stretch)
+        return merkle.take(range)
     }
 
     /// Compares the sums; returns false when they differ.
@@ -87,7 +87,7 @@ struct VerificationFold {
         return true
     }
 
-    private mutating func take(_ event: LogStretch.Event) -> Bool {
+    private mutating func take(_ event: LogRange.Event) -> Bool {
         let recorded = event.recorded
         if command != recorded.command {
             guard endCommand() else { return false }
@@ -116,7 +116,7 @@ struct VerificationFold {
     }
 
     /// Adds the columns that an event gives and no later event changes.
-    private mutating func note(_ event: LogStretch.Event) {
+    private mutating func note(_ event: LogRange.Event) {
         switch event.recorded.event {
         case .accountOpened(let fact):
             openedByCommand.append(fact.account)
@@ -159,7 +159,7 @@ struct VerificationFold {
         recorded.accounts.map { state.linkedProviders(of: $0.id).map(\.description) }
     }
 
-    private mutating func addAudit(_ event: LogStretch.Event, before: [[String]]) {
+    private mutating func addAudit(_ event: LogRange.Event, before: [[String]]) {
         for (index, reference) in event.recorded.accounts.enumerated() {
             let after =
                 switch event.recorded.event {
@@ -249,7 +249,7 @@ struct VerificationFold {
         report.count(.checkpoints, merkle.checkpointCount)
         report.signedEvents += merkle.signedSize
         report.erasedDisclosures += erasedCount
-        report.count(.accounts, stored.accountStandings.count - stored.erasures.count)
+        report.count(.accounts, stored.accountStates.count - stored.erasures.count)
         report.count(.erasures, stored.erasures.count)
         report.count(.merges, stored.merges.count)
         report.count(.identities, stored.identities.count)
@@ -274,7 +274,7 @@ extension RowSums {
     /// Adds the sums of another table.
     mutating func merge(_ other: RowSums) {
         accountsOpened.merge(other.accountsOpened)
-        accountStandings.merge(other.accountStandings)
+        accountStates.merge(other.accountStates)
         holds.merge(other.holds)
         absorbed.merge(other.absorbed)
         merges.merge(other.merges)

@@ -1,0 +1,220 @@
+internal import HTTP
+internal import Ledger
+internal import LedgerWire
+
+/// An authorised request of a principal; nothing has been disclosed yet.
+struct AuditRequest: Sendable {
+    let principal: Principal
+    /// The reason from the `Ledger-Reason` field; nil when the request has none.
+    let reason: String?
+
+    private let call: RouteCall
+    private let access: AccessRecord
+
+    init(_ call: RouteCall, by principal: Principal, reason: String?, _ access: AccessRecord) {
+        self.call = call
+        self.principal = principal
+        self.reason = reason
+        self.access = access
+    }
+
+    /// Checks whether personal data is requested with `?disclose=true` and may be shown.
+    ///
+    /// - Parameters:
+    ///   - query: the parameters of the request.
+    ///   - coversAllAccounts: whether the request covers all accounts, and not one account or event.
+    /// - Returns: false when none is requested.
+    /// - Throws: 403, which is recorded, for a role that may see none, or not of all accounts; 400
+    ///   without a reason.
+    func isDisclosing(
+        _ query: QueryParameters, coversAllAccounts: Bool = false
+    ) async throws(APIError) -> Bool {
+        guard try query.flag(QueryParameters.disclose) else { return false }
+        guard principal.role.maySeePersonalData else {
+            throw try await refusal([QueryParameters.disclose: "true"])
+        }
+        guard !coversAllAccounts || principal.role.mayDiscloseAllAccounts else {
+            throw try await refusal([QueryParameters.disclose: "true"], as: .accountNotNamed)
+        }
+        _ = try requiredReason()
+        return true
+    }
+
+    /// Checks whether a term may be compared with personal data.
+    ///
+    /// That requires a role that may see it, and a reason. Ids are looked up for every role.
+    ///
+    /// - Throws: 403, which is recorded, for a role that may see none; 400 without a reason.
+    func comparesPersonalData(_ term: SearchTerm) async throws(APIError) -> Bool {
+        if term.id != nil { return principal.role.maySeePersonalData && reason != nil }
+        guard principal.role.maySeePersonalData else {
+            throw try await refusal(["kind": term.kind.rawValue])
+        }
+        _ = try requiredReason()
+        return true
+    }
+
+    /// Returns the reason of a request that requires one.
+    ///
+    /// - Throws: 400 without one.
+    func requiredReason() throws(APIError) -> String {
+        guard let reason else {
+            throw .invalidRequest(
+                RequestFlaw(
+                    "\(ReasonHeader.name) is required: state the reason",
+                    at: .header(ReasonHeader.name))
+            )
+        }
+        return reason
+    }
+
+    /// Records an access; to be called before anything is shown.
+    ///
+    /// - Throws: 503 when it cannot be recorded.
+    func record(
+        _ query: QueryParameters, account: AccountID? = nil, isDisclosed: Bool = false,
+        more: [String: String] = [:]
+    ) async throws(APIError) {
+        var access = access
+        access.account = account ?? access.account
+        access.details = query.details.merging(more) { old, _ in old }
+        access.isDisclosed = isDisclosed
+        try await call.write(access)
+    }
+
+    /// Records a search and its results before they are shown; never the term itself.
+    ///
+    /// - Throws: 503 when it cannot be recorded.
+    func record(_ found: SearchResult, by term: SearchTerm) async throws(APIError) {
+        var access = access
+        access.details = found.details(of: term)
+        try await call.write(access)
+    }
+
+    /// Records a command and then executes it.
+    ///
+    /// If the ledger refuses it, a second record of the same request says so.
+    /// - Throws: the command's refusal or fault; 503 when either record cannot be written.
+    func execute(
+        _ intent: Command.Intent, details: [String: String] = [:]
+    ) async throws(APIError) -> Reply {
+        _ = try requiredReason()
+        var access = access
+        access.details = details
+        try await call.write(access)
+        do {
+            return try await call.submit(intent)
+        } catch {
+            if case .refused = error {
+                access.details["refusal"] = ErrorAnswer(error).code.rawValue
+                access.outcome = .refused
+                try await call.write(access)
+            }
+            throw error
+        }
+    }
+
+    /// Checks whether the principal's key is still valid, as it was when the request began.
+    ///
+    /// - Throws: 503 when that cannot be determined.
+    func isAuthorized() async throws(APIError) -> Bool {
+        do {
+            return try await call.principal() == principal
+        } catch {
+            guard case .faulted = error else { return false }
+            throw error
+        }
+    }
+
+    /// Records a denied access and returns the error for the principal.
+    private func refusal(
+        _ details: [String: String], as refusal: APIError = .forbidden
+    ) async throws(APIError) -> APIError {
+        var access = access
+        access.details = details
+        access.outcome = .refused
+        try await call.write(access)
+        return refusal
+    }
+}
+
+extension RouteCall {
+    /// Authenticates and authorises a principal by its API key.
+    ///
+    /// Keys are not cached: a revoked key is refused from the next request on.
+    ///
+    /// - Parameters:
+    ///   - action: the name of the action in the access log.
+    ///   - roles: the roles that are permitted.
+    ///   - account: the account that the path names.
+    ///   - event: the event that the path names.
+    /// - Returns: the authorised request, of which only refusals have been recorded yet.
+    /// - Throws: 401 without a valid key of this tenant; 403, which is recorded, for another role;
+    ///   400 for a malformed reason; 503 when too many requests of principals are in progress, or a
+    ///   refusal cannot be recorded.
+    func auditRequest(
+        _ action: AccessAction, by roles: Set<Role>, account: AccountID? = nil,
+        event: EventID? = nil
+    ) async throws(APIError) -> AuditRequest {
+        let principal = try await principal()
+        // Last, so that a request without a valid key takes no permit.
+        try acquirePermit()
+        var access = AccessRecord(by: principal, action)
+        access.account = account
+        access.event = event
+        access.request = name.id
+        guard roles.contains(principal.role) else {
+            access.outcome = .refused
+            try await write(access)
+            throw .forbidden
+        }
+        access.reason = try ReasonHeader.read(request.headers)
+        return AuditRequest(self, by: principal, reason: access.reason, access)
+    }
+
+    fileprivate func principal() async throws(APIError) -> Principal {
+        let token: String
+        do {
+            token = try BearerToken.read(request.headers)
+        } catch {
+            throw error.ofAPIKey
+        }
+        guard let key = APIKey(token) else { throw .apiKeyInvalid }
+        let stored: StoredAPIKey?
+        do {
+            stored = try await services.audit.keys.key(key.id, in: tenant)
+        } catch {
+            throw .faulted(error)
+        }
+        guard let stored, key.matches(stored), stored.isGood(at: services.now()) else {
+            throw .apiKeyInvalid
+        }
+        return Principal(key: stored.id, role: stored.role)
+    }
+
+    fileprivate func write(_ access: AccessRecord) async throws(APIError) {
+        do {
+            try await services.audit.accesses.record(access, in: tenant)
+        } catch {
+            throw .faulted(error == .overloaded ? .overloaded : .unavailable)
+        }
+    }
+}
+
+extension APIError {
+    /// The API-key counterpart of a bearer token's error.
+    fileprivate var ofAPIKey: APIError {
+        switch self {
+        case .accessTokenMissing: .apiKeyMissing
+        case .accessTokenInvalid: .apiKeyInvalid
+        default: self
+        }
+    }
+}
+
+extension Set<Role> {
+    /// The roles that may read the ledger.
+    static let readers: Set<Role> = Set(Role.allCases)
+    /// The roles that may read the access log.
+    static let accessLogReaders: Set<Role> = [.auditor, .admin]
+}

@@ -1,0 +1,90 @@
+import Ledger
+import Synchronization
+
+/// The states of accounts in tables of `account_audit`, as this process last wrote them.
+///
+/// The states of a table are valid only while its checkpoint is the one that this process wrote, which
+/// reading it under the lock shows. Bounded: entries that were not used recently are evicted.
+final class AccountStateCache: Sendable {
+    /// The maximum number of accounts in each of the two generations.
+    private static let generationMax = 16_384
+
+    /// A checkpoint as it was written: another write, even to the same position, has another time.
+    struct Marker: Hashable, Sendable {
+        let position: LogPosition
+        let writtenAt: Int64
+    }
+
+    private struct Place: Hashable {
+        let tenant: TenantID
+        let table: ProjectionTable
+    }
+
+    /// A table's key in the cache, renumbered whenever its cached states become invalid.
+    private struct Key: Hashable {
+        let number: Int
+        let account: AccountID
+    }
+
+    private struct State {
+        var places: [Place: (number: Int, marker: Marker)] = [:]
+        var numberCount = 0
+        var recent: [Key: AccountAuditFold.HistoryState] = [:]
+        var older: [Key: AccountAuditFold.HistoryState] = [:]
+
+        mutating func keep(_ historyState: AccountAuditFold.HistoryState, for key: Key) {
+            if recent.count >= AccountStateCache.generationMax {
+                older = recent
+                recent = [:]
+            }
+            recent[key] = historyState
+        }
+    }
+
+    private let state = Mutex(State())
+
+    /// Returns the cached states of accounts, with the checkpoint for which they are valid.
+    func known(
+        _ accounts: some Collection<AccountID>, of tenant: TenantID, in table: ProjectionTable
+    ) -> (marker: Marker?, historyStates: [AccountID: AccountAuditFold.HistoryState]) {
+        state.withLock { state in
+            guard let place = state.places[Place(tenant: tenant, table: table)] else {
+                return (marker: nil, historyStates: [:])
+            }
+            var historyStates: [AccountID: AccountAuditFold.HistoryState] = [:]
+            for account in accounts {
+                let key = Key(number: place.number, account: account)
+                if let historyState = state.recent[key] ?? state.older[key] {
+                    historyStates[account] = historyState
+                }
+            }
+            return (marker: place.marker, historyStates: historyStates)
+        }
+    }
+
+    /// Caches the last rows of a commit that moved a checkpoint from one marker to another.
+    func take(
+        _ rows: [AuditRow], of tenant: TenantID, in table: ProjectionTable, from: Marker?,
+        to: Marker
+    ) {
+        state.withLock { state in
+            let place = Place(tenant: tenant, table: table)
+            let number: Int
+            if let known = state.places[place], known.marker == from {
+                number = known.number
+            } else {
+                state.numberCount += 1
+                number = state.numberCount
+            }
+            state.places[place] = (number: number, marker: to)
+            for row in rows {
+                let links = row.providersAfter.map {
+                    AccountAuditFold.Link(identity: nil, provider: $0)
+                }
+                state.keep(
+                    AccountAuditFold.HistoryState(nextSequence: row.sequence + 1, links: links),
+                    for: Key(number: number, account: row.account))
+            }
+        }
+    }
+}

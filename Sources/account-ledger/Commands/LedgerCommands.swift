@@ -1,0 +1,49 @@
+import CommandLine
+import Ledger
+import LedgerPostgres
+
+/// Shared parts of the commands that read a whole ledger.
+enum LedgerCommands {
+    static let tenantOption = Syntax.Option(
+        name: "tenant", placeholder: "NAME", meaning: "only this tenant; default: every tenant")
+
+    /// Returns the tenant that `--tenant` names.
+    ///
+    /// - Throws: `UsageError` for a malformed name, `Fault` for a tenant that does not exist.
+    static func tenant(_ arguments: Arguments, url: String) throws -> TenantID? {
+        let tenant = try arguments.value(of: "tenant", as: "a tenant name", TenantID.init)
+        let opened = try TenantOpenings.read(url: url)
+        if let tenant, opened.facts[tenant] == nil {
+            throw Fault("tenant \(tenant) does not exist")
+        }
+        return tenant
+    }
+
+    /// Returns the keys that decrypt disclosures; nil when no key directory is configured.
+    static func keyring(_ environment: Environment) throws(Fault) -> WrappingKeyring? {
+        try keys(environment)?.wrapping
+    }
+
+    /// Returns the keys that authenticate events; nil when no key directory is configured.
+    ///
+    /// - Throws: `Fault` for a directory without MAC keys: `serve` creates the first one.
+    static func macKeys(_ environment: Environment) throws(Fault) -> MACKeys? {
+        guard let path = environment.given(.keys) else { return nil }
+        let directory = KeyDirectory(path: path)
+        guard let keys = try directory.loadMACKeys() else {
+            throw directory.fault(
+                "\(path) holds no MAC key: \(Syntax.program) serve creates the first one")
+        }
+        return keys
+    }
+
+    /// Returns all keys; nil when no key directory is configured.
+    static func keys(_ environment: Environment) throws(Fault) -> Keys? {
+        guard let path = environment.given(.keys) else { return nil }
+        let directory = KeyDirectory(path: path)
+        guard let keys = try directory.load() else {
+            throw directory.fault("\(path) holds no keys")
+        }
+        return keys
+    }
+}
