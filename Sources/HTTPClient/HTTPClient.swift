@@ -23,6 +23,7 @@ package final class HTTPClient: Sendable {
     ///   - request: The request.
     ///   - limit: Longest time from now to the last byte of the answer.
     ///   - trustedFile: Certificates to trust, as a PEM file; nil for those that the system trusts.
+    /// - Returns: The answer, whose body may be incomplete.
     /// - Throws: `TransferFault` when the head of the answer is incomplete.
     package func send(
         _ request: ClientRequest, within limit: Duration, trustedFile: String? = nil

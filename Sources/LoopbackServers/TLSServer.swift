@@ -22,6 +22,7 @@ package final class TLSServer {
     /// - Parameters:
     ///   - answer: The content of `/keys`.
     ///   - mode: The option of `openssl s_server` that says how it answers.
+    /// - Throws: `CannotStart`, or the error of a file or of the program.
     package init(answer: [UInt8], mode: String = "-HTTP") throws {
         let directory = FileManager.default.temporaryDirectory
             .appending(path: "tls-server-\(UUID().uuidString)")
