@@ -132,14 +132,18 @@ package actor KeySetCache {
         return await awaited.task.value
     }
 
-    /// Refills the allowance of lookups and returns whether any is left.
-    private func mayLookUp() -> Bool {
+    /// Adds the lookups that the time since the last call allows.
+    private func refillLookups() {
         let time = now()
         let earned = (time - refilledAt) / Self.lookupPauseSeconds
         lookupsLeft = min(Self.lookupBurst, lookupsLeft + earned)
         refilledAt =
             lookupsLeft == Self.lookupBurst
             ? time : refilledAt + earned * Self.lookupPauseSeconds
+    }
+
+    private func mayLookUp() -> Bool {
+        refillLookups()
         return lookupsLeft > 0
     }
 
@@ -170,7 +174,8 @@ package actor KeySetCache {
         failures = 0
         lastFailure = nil
         if isLookup {
-            // A renewal that a caller waited for counts, too, and needs no allowance.
+            // A renewal that a caller waited for counts, too, whatever is left.
+            refillLookups()
             lookupsLeft = max(0, lookupsLeft - 1)
         }
         current = loaded.keys
