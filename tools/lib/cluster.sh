@@ -76,7 +76,8 @@ start_server_of_cluster() {
     fail "Postgres does not start: $(tail -n 3 "$cluster/postgres.log")"
 }
 
-# Writes the settings that make the cluster private; everything else is Postgres's default.
+# Writes the settings that make the cluster private, and those in `cluster_settings`; everything else is
+# Postgres's default.
 write_cluster_settings() {
     local cluster=$1 try=$2 port sockets=''
     port=$(cat "$cluster/port" 2>/dev/null) || port=''
@@ -95,6 +96,7 @@ port = $port
 unix_socket_directories = '$sockets'
 # Tests run as many servers side by side as would use up the usual 100.
 max_connections = 300
+${cluster_settings-}
 SETTINGS
 }
 
