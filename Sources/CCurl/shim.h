@@ -73,7 +73,7 @@ static inline long long ccurl_retry_after(CURL *handle) {
     return curl_easy_getinfo(handle, CURLINFO_RETRY_AFTER, &seconds) == CURLE_OK ? seconds : 0;
 }
 
-/// Returns the next ended transfer with its result; null when there is none.
+/// Returns the next ended transfer with its result, or null.
 static inline CURL *ccurl_take_ended(CURLM *transfers, CURLcode *code) {
     int left = 0;
     CURLMsg *message = curl_multi_info_read(transfers, &left);

@@ -39,13 +39,13 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
     /// The number of fields, including duplicates.
     package var count: Int { fields.count }
 
-    /// The value of the first field with this name; nil when there is none.
+    /// The value of the first field with this name, or nil.
     package subscript(_ name: String) -> String? {
         let name = name.utf8
         return fields.first { matches($0, name) }.map(value)
     }
 
-    /// Returns the bytes of the first value with this name; nil when there is none.
+    /// Returns the bytes of the first value with this name, or nil.
     package func bytes(_ name: String) -> ArraySlice<UInt8>? {
         let name = name.utf8
         return fields.first { matches($0, name) }.map(bytes)

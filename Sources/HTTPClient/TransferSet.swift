@@ -40,7 +40,7 @@ internal import CCurl
         unsafe curl_multi_perform(handle, &count)
     }
 
-    /// Returns the next ended transfer; nil when there is none.
+    /// Returns the next ended transfer, or nil.
     func nextEnded() -> (key: Int, code: CURLcode)? {
         var code = CURLE_OK
         guard let ended = unsafe ccurl_take_ended(handle, &code) else { return nil }

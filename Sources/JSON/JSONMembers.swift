@@ -24,7 +24,7 @@ package struct JSONMembers: Sendable, Equatable {
         members.map(\.key)
     }
 
-    /// The member with exactly this name; nil when there is none.
+    /// The member with exactly this name, or nil.
     package subscript(name: String) -> JSONValue? {
         place(of: name).map { members[$0].value }
     }

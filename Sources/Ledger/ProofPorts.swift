@@ -82,7 +82,7 @@ package enum ProofRefusal: Error, Hashable, Sendable {
 
 /// Reads the Merkle log: always at signed sizes, never the live tree.
 package protocol ProofReader: Sendable {
-    /// Returns the latest signed checkpoint; nil when there is none.
+    /// Returns the latest signed checkpoint, or nil.
     func latestCheckpoint(
         of tenant: TenantID
     ) async throws(LedgerFault) -> SignedCheckpoint?

@@ -54,7 +54,7 @@ package struct DisclosureTally: Sendable {
         missing.reduce(0) { sum, entry in sum + (isErased(entry.key) ? entry.value.count : 0) }
     }
 
-    /// The withheld disclosures; nil when there are none.
+    /// The withheld disclosures; nil if every disclosure is shown.
     package var withheld: Withheld? {
         let unexplained = missing.filter { !isErased($0.key) }.values
         guard let first = unexplained.map(\.first).min() else { return nil }

@@ -70,7 +70,7 @@ extension ModelLedger {
         }
     }
 
-    /// Signs in, opening an account when there is none.
+    /// Signs in, and opens an account for an unknown identity.
     ///
     /// - Throws: `Unexpected` when it is refused.
     package mutating func signIn(_ identity: ProviderIdentity) throws -> Caller {

@@ -95,7 +95,7 @@ package struct SequencerFixture: Sendable {
             intent: .openLedger(OpenLedger(fact)))
     }
 
-    /// Signs in, opening an account when there is none.
+    /// Signs in, and opens an account for an unknown identity.
     ///
     /// - Throws: `LedgerFault`, or `ModelLedger.Unexpected` when it is refused.
     package func signIn(_ identity: ProviderIdentity) async throws -> Caller {

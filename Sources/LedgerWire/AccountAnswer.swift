@@ -6,7 +6,7 @@ public struct AccountAnswer: Codable, Hashable, Sendable {
         public let identityID: String
         /// The configured name of its provider.
         public let provider: String
-        /// The e-mail address that the provider last reported; absent when there is none.
+        /// The e-mail address that the provider last reported; absent if it reported none.
         public let email: String?
         /// Whether the provider called the address verified; null when unknown.
         public let emailVerified: Bool?

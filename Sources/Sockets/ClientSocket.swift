@@ -51,7 +51,7 @@ package final class ClientSocket {
         }
     }
 
-    /// Receives bytes into the beginning of a buffer; nil when there are none.
+    /// Receives bytes into the beginning of a buffer; nil if no bytes are available.
     ///
     /// - Returns: the number of bytes; 0 when the server has closed the connection.
     /// - Throws: `SocketError`.

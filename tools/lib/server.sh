@@ -58,7 +58,7 @@ launch_server() {
     at_exit stop_child "$server_process" "$stop_seconds_max"
 }
 
-# Prints a member of the log line that says that the server is ready; fails while there is none.
+# Prints a member of the log line that says that the server is ready; fails before the server is ready.
 ready_member() {
     local line
     line=$(grep -m 1 '"msg":"ready"' "$1") || return 1

@@ -40,7 +40,7 @@ package struct ShownEvent: Hashable, Sendable {
     package let entry: [UInt8]
     /// The decoded entry; nil when the bytes are not an entry, or belong to another position.
     package let recorded: RecordedEvent?
-    /// The damage of the row or of its disclosures; nil when there is none.
+    /// The damage of the row or of its disclosures, or nil.
     package let damage: String?
     /// The personal data that has not been destroyed; nil when none was requested.
     package let disclosures: [Disclosure]?

@@ -15,7 +15,7 @@ package struct LogMark: Hashable, Sendable {
 package struct LogExtent: Hashable, Sendable {
     /// The number of its events.
     package let size: Int64
-    /// The number of events that the latest signed checkpoint covers; nil while there is none.
+    /// The size of the latest signed checkpoint in events; nil before the first checkpoint.
     package let signedSize: Int64?
 
     /// Pairs both sizes.

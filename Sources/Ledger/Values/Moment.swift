@@ -74,7 +74,7 @@ private struct TimeScanner {
         return value
     }
 
-    /// Reads the fraction of a second in microseconds; 0 when there is none.
+    /// Reads an optional fraction of a second, in microseconds; 0 without one.
     mutating func fraction() -> Int64? {
         guard take(".") else { return 0 }
         var value: Int64 = 0

@@ -56,7 +56,7 @@ struct TimeSearch {
         return start..<max(start, end)
     }
 
-    /// Returns the first position whose time is not before this one; the head if there is none.
+    /// Returns the first position at or after this time; the head if every event is earlier.
     func first(
         notBefore microseconds: Int64, in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> Int64 {

@@ -4,7 +4,7 @@ import Postgres
 extension AccountTraversal {
     /// Scans the log for an event of the account between the last visited one and the log's end.
     ///
-    /// According to `accounts` and `account_audit` there is none, but the serving login may change both; to
+    /// `accounts` and `account_audit` show no later event, but the serving login may change both; to
     /// the log it may only append.
     /// - Throws: `LogDamage` when there is one or the log has a gap, or `PostgresError`.
     func checkTail(before end: Int64) throws {

@@ -11,7 +11,7 @@ package struct ProjectionStatus: Hashable, Sendable {
     package let head: LogPosition
     /// The next position that the table folds.
     package let position: LogPosition
-    /// The age of the oldest event that is not folded; 0 when there is none.
+    /// The age of the oldest event that is not folded; 0 if the projection is up to date.
     package let secondsBehind: Double
     /// Why the projection has stopped: the position and the fault there, without personal data.
     package let failure: String?

@@ -5,7 +5,7 @@ package enum MACKeyUse {
     /// Searches for a head or a live row whose code has this key.
     ///
     /// - Returns: The first use found with its tenant, such as `rows of sessions of tenant
-    ///   default`; nil if there is none.
+    ///   default`, or nil.
     package static func first(
         of key: MACKey.ID, on connection: Connection
     ) throws(PostgresError) -> String? {

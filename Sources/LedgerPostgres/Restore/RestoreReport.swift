@@ -36,7 +36,7 @@ package struct RestoreReport: Sendable {
     package let tenant: TenantID
     /// The number of events in the database.
     package let size: Int64
-    /// The last signed checkpoint; nil if there is none.
+    /// The last signed checkpoint, or nil.
     ///
     /// It is under the log's current name; under the previous one if the log does not record that
     /// it was truncated there, or if the current name is lost.

@@ -38,7 +38,7 @@ extension SealerDirectory {
         }
     }
 
-    /// Returns the last signed checkpoint of a tenant's log under its present name; nil when there is none.
+    /// Returns the last signed checkpoint of a tenant's log under its present name, or nil.
     package func lastSigned(of tenant: TenantID) throws(SealerRecordFault) -> LastSigned? {
         try mappingErrors {
             let directory = root.directory(tenant.description)

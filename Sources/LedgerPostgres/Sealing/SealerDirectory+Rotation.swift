@@ -23,7 +23,7 @@ extension SealerDirectory {
         package let signs: Bool
     }
 
-    /// Returns the rotation in progress, in which both keys sign; nil when there is none.
+    /// Returns the rotation in progress, in which both keys sign, or nil.
     package func rotation(of tenant: TenantID) throws(SealerRecordFault) -> Rotation? {
         try mappingErrors {
             let directory = root.directory(tenant.description)

@@ -165,7 +165,7 @@ package struct SealerDirectory: SealerRecord {
             origin: origin, signers: own, verifiers: verifiers, last: last)
     }
 
-    /// Returns the last signed checkpoint under any name; nil when there is none.
+    /// Returns the last signed checkpoint under any name, or nil.
     func last(
         in directory: DurableDirectory, _ name: String = Self.lastName
     ) throws -> LastSigned? {

@@ -35,7 +35,7 @@ package struct SealerLogRecord: Sendable {
     package let signers: [NoteSigner]
     /// The signing keys and the retired ones.
     package let verifiers: [NoteVerifier]
-    /// The last signed checkpoint under this origin; nil when there is none.
+    /// The last signed checkpoint under this origin, or nil.
     package let last: LastSigned?
 
     /// Creates the record of a log.

@@ -18,7 +18,7 @@ package protocol SealerStore: Sendable {
     /// Throws `SealingRefusal.unauthentic` for an event that no server has appended.
     func entries(of tenant: TenantID, from: Int64, limit: Int) async throws -> [[UInt8]]
 
-    /// Returns the stored hashes at some indexes; nil where there is none.
+    /// Returns the stored hashes at some indexes, each nil if absent.
     func hashes(of tenant: TenantID, at indexes: [Int64]) async throws -> [TreeHash?]
 
     /// Appends hashes to the stored ones, at an index.

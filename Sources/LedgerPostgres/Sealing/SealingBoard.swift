@@ -16,7 +16,7 @@ final class SealingBoard: Sendable {
         var isFromAudit = false
         /// The end of the log's rest; nil when it may be processed.
         var retry: Instant?
-        /// The time since which there are events to sign and none is signed; nil when there are none.
+        /// The time since which unsigned events wait; nil if every event is signed.
         var behindSince: Instant?
 
         func isResting(at now: Instant) -> Bool {

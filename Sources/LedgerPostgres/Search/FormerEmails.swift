@@ -264,7 +264,7 @@ struct FormerEmails: Sendable {
             linkedAt: try rows.timestamp(row, 3))
     }
 
-    /// Computes the digest of each e-mail: empty when there is none, nil when the keys can't decrypt it.
+    /// Computes the digest of each e-mail: empty without an e-mail, nil when the keys can't decrypt it.
     private func digests(
         of unlinked: [UnlinkedIdentity], in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> [[UInt8]?] {

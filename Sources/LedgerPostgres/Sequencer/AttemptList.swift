@@ -9,7 +9,7 @@ enum AttemptList {
     private static let version: UInt8 = 1
     private static let fixedByteCount = 1 + 8 + Digest.byteCount
 
-    /// Encodes attempts for the column; nil if there are none.
+    /// Encodes attempts for the column; nil for an empty list.
     static func encode(_ attempts: [DecisionState.Attempt: Timestamp]) -> [UInt8]? {
         guard !attempts.isEmpty else { return nil }
         var bytes = [version]

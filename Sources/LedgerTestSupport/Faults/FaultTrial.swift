@@ -93,7 +93,7 @@ package final class FaultTrial: Sendable {
 
     /// The proxy between servers and Postgres.
     ///
-    /// - Throws: `TestTimeout` when there is none.
+    /// - Throws: `TestTimeout` if none appears in time.
     package var proxy: FaultyProxy {
         get throws {
             guard let proxy = currentProxy.withLock(\.self) else {

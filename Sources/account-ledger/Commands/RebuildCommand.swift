@@ -95,7 +95,7 @@ enum RebuildCommand {
         return .success
     }
 
-    /// Returns the requested change of tables; nil when there is none.
+    /// Returns the requested change of tables, or nil.
     ///
     /// - Throws: `UsageError` for more than one.
     private static func change(_ arguments: Arguments) throws -> OnlineRebuildCommand.Change? {

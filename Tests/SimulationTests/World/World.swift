@@ -60,7 +60,7 @@ final class World: Sendable {
 
     // MARK: - Processes
 
-    /// Returns the process in a slot; nil while there is none.
+    /// Returns the process in a slot, or nil.
     func process(at slot: Int) -> SimulatedProcess? {
         state.withLock { $0.places[slot] }
     }

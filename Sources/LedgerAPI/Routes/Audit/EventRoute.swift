@@ -29,7 +29,7 @@ struct EventRoute: Route {
         return .json(EventAnswer(event: found, proof: proof))
     }
 
-    /// Returns the proof against the latest signed checkpoint, or why there is none; a failed proof
+    /// Returns the proof against the latest signed checkpoint, or the reason for its absence; a failed proof
     /// does not hide the event.
     private static func proof(
         of event: ShownEvent, from proofs: any ProofReader, in tenant: TenantID

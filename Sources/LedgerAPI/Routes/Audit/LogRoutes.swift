@@ -159,7 +159,7 @@ struct LogKeysAnswer: JSONWritable {
 extension Result where Failure == ProofRefusal {
     /// Returns the proof.
     ///
-    /// - Throws: the error for the caller when there is none.
+    /// - Throws: the error for the caller if no checkpoint exists.
     fileprivate func proof() throws(APIError) -> Success {
         switch self {
         case .success(let proof): return proof
