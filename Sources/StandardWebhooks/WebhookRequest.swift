@@ -1,15 +1,9 @@
-internal import HTTPClient
+package import HTTPClient
 
 /// One request to a webhook endpoint.
 package struct WebhookRequest: Hashable, Sendable {
-    /// A header field.
-    package struct Field: Hashable, Sendable {
-        package let name: String
-        package let value: String
-    }
-
     package let url: String
-    package let fields: [Field]
+    package let fields: [ClientRequest.Field]
     package let body: [UInt8]
 
     /// Describes a request with the headers of standard-webhooks.
@@ -27,10 +21,11 @@ package struct WebhookRequest: Hashable, Sendable {
         self.body = body
         let signatures = secrets.map { $0.signature(id: id, seconds: seconds, body: body) }
         fields = [
-            Field(name: "Content-Type", value: "application/json"),
-            Field(name: "webhook-id", value: id),
-            Field(name: "webhook-timestamp", value: String(seconds)),
-            Field(name: "webhook-signature", value: signatures.joined(separator: " ")),
+            ClientRequest.Field(name: "Content-Type", value: "application/json"),
+            ClientRequest.Field(name: "webhook-id", value: id),
+            ClientRequest.Field(name: "webhook-timestamp", value: String(seconds)),
+            ClientRequest.Field(
+                name: "webhook-signature", value: signatures.joined(separator: " ")),
         ]
     }
 

@@ -28,9 +28,8 @@ package final class WebhookSender: Sendable {
     /// Sends a request and waits for its outcome.
     package func send(_ request: WebhookRequest) async -> WebhookOutcome {
         let request = ClientRequest(
-            url: request.url,
-            fields: request.fields.map { ClientRequest.Field(name: $0.name, value: $0.value) },
-            body: request.body, answerBody: .dropped(bytesMax: Self.bodyBytesMax))
+            url: request.url, fields: request.fields, body: request.body,
+            answerBody: .dropped(bytesMax: Self.bodyBytesMax))
         do throws(TransferFault) {
             let answer = try await client.send(
                 request, within: timeLimit, trustedFile: trustedFile)

@@ -1,4 +1,6 @@
+import LedgerTestSupport
 import Synchronization
+import Testing
 
 /// A flag that stops the clients running beside a test.
 ///
@@ -11,5 +13,27 @@ final class EndOfTraffic: Sendable {
 
     func tell() {
         value.store(true, ordering: .sequentiallyConsistent)
+    }
+
+    /// Signs in one new account after another, each over the next of the servers, until told to end.
+    ///
+    /// - Parameters:
+    ///   - turnsMin: The number of accounts that must be exceeded.
+    ///   - requests: The further requests of an account; returns their statuses.
+    /// - Returns: the statuses other than 200.
+    func traffic(
+        over servers: [ServerProcess], of deployment: Deployment, turnsMin: Int = 1,
+        _ requests: (inout Device, _ turn: Int) async throws -> [Int]
+    ) async throws -> [Int] {
+        var refused: [Int] = []
+        var turn = 0
+        while !isHere {
+            turn += 1
+            var device = Device(servers[turn % servers.count].client)
+            let opened = try await device.signIn(deployment.google, as: "g\(turn)").status
+            refused += ([opened] + (try await requests(&device, turn))).filter { $0 != 200 }
+        }
+        #expect(turn > turnsMin, "there was traffic")
+        return refused
     }
 }

@@ -16,7 +16,11 @@ import Testing
             try await early.signIn(deployment.google, as: "early")
             let end = EndOfTraffic()
             let traffic = Task {
-                try await Self.traffic(over: servers, of: deployment, until: end)
+                try await end.traffic(over: servers, of: deployment, turnsMin: 10) { device, turn in
+                    let read = try await servers[(turn + 1) % 2].client.call(
+                        "GET", "/v1/account", token: device.accessToken)
+                    return [read.status]
+                }
             }
             let rotated = try await deployment.tool.run(["keys", "rotate", "token", "--after", "5"])
             #expect(rotated.status == 0, "\(rotated.errors)")
@@ -164,27 +168,6 @@ import Testing
             let server = try await deployment.serve()
             try await server.stop()
         }
-    }
-
-    /// Signs in, reads and refreshes, each time over the other server, until told to end.
-    ///
-    /// - Returns: the statuses other than 200.
-    private static func traffic(
-        over servers: [ServerProcess], of deployment: Deployment, until end: EndOfTraffic
-    ) async throws -> [Int] {
-        var refused: [Int] = []
-        var turn = 0
-        while !end.isHere {
-            turn += 1
-            var device = Device(servers[turn % 2].client)
-            let opened = try await device.signIn(deployment.google, as: "g\(turn)").status
-            let read = try await servers[(turn + 1) % 2].client.call(
-                "GET", "/v1/account", token: device.accessToken
-            ).status
-            refused += [opened, read].filter { $0 != 200 }
-        }
-        #expect(turn > 10, "there was traffic")
-        return refused
     }
 
     private static func keyID(of token: String) throws -> String? {

@@ -12,7 +12,11 @@ import Testing
             let old = try #require(try await Self.keys(deployment)["in use"])
             let end = EndOfTraffic()
             let traffic = Task {
-                try await Self.traffic(over: servers, of: deployment, until: end)
+                try await end.traffic(over: servers, of: deployment) { device, turn in
+                    let linked = try await device.link(
+                        deployment.apple, as: "a\(turn)", email: "a\(turn)@example.org")
+                    return [linked.status]
+                }
             }
             for round in 1...2 {
                 let before = try await Self.log(deployment).count
@@ -118,25 +122,5 @@ import Testing
             if columns.count == 3, columns[0] == "mac" { found[columns[2]] = columns[1] }
         }
         return found
-    }
-
-    /// Signs in and links, each time over the other server, until told to end.
-    ///
-    /// - Returns: the statuses other than 200.
-    private static func traffic(
-        over servers: [ServerProcess], of deployment: Deployment, until end: EndOfTraffic
-    ) async throws -> [Int] {
-        var refused: [Int] = []
-        var turn = 0
-        while !end.isHere {
-            turn += 1
-            var device = Device(servers[turn % 2].client)
-            let opened = try await device.signIn(deployment.google, as: "g\(turn)").status
-            let linked = try await device.link(
-                deployment.apple, as: "a\(turn)", email: "a\(turn)@example.org"
-            ).status
-            refused += [opened, linked].filter { $0 != 200 }
-        }
-        return refused
     }
 }

@@ -17,7 +17,13 @@ import Testing
             try await Self.forgetCodes(database)
             try await expectVerified(deployment)
             let end = EndOfTraffic()
-            let traffic = Task { try await Self.traffic(over: servers, deployment, until: end) }
+            let traffic = Task {
+                try await end.traffic(over: servers, of: deployment) { device, turn in
+                    let refreshed = try await device.refresh()
+                    let linked = try await device.link(deployment.apple, as: "a\(turn)")
+                    return [refreshed.status, linked.status]
+                }
+            }
             let marker = deployment.path("keys/unprotected-logs")
             let one = try await deployment.tool.run(["protect", "--tenant", "default"])
             #expect(one.status == 0, "\(one.output)\(one.errors)")
@@ -369,22 +375,5 @@ import Testing
             let rows = try connection.query(Statement(sql, sql))
             return try (0..<rows.rowCount).map { try rows.text($0, 0) }
         }
-    }
-
-    /// Signs in and refreshes over both servers until told to end; says what was refused.
-    private static func traffic(
-        over servers: [ServerProcess], _ deployment: Deployment, until end: EndOfTraffic
-    ) async throws -> [Int] {
-        var refused: [Int] = []
-        var turn = 0
-        while !end.isHere {
-            turn += 1
-            var device = Device(servers[turn % 2].client)
-            refused.append(try await device.signIn(deployment.google, as: "g\(turn)").status)
-            refused.append(try await device.refresh().status)
-            refused.append(try await device.link(deployment.apple, as: "a\(turn)").status)
-        }
-        #expect(turn > 1, "there was traffic")
-        return refused.filter { $0 != 200 }
     }
 }

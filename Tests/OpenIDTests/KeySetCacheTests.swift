@@ -4,17 +4,17 @@ import Testing
 
 /// When a provider is asked for its keys, and who waits for the answer.
 @Suite(.timeLimit(.minutes(10))) struct KeySetCacheTests {
-    private let first = TokenSigningKey.generate()
-    private let second = TokenSigningKey.generate()
-    private let provider: KeySetProvider
-    private let cache: KeySetCache
+    let first = TokenSigningKey.generate()
+    let second = TokenSigningKey.generate()
+    let provider: KeySetProvider
+    let cache: KeySetCache
 
     init() {
         provider = KeySetProvider(first)
         cache = provider.cache()
     }
 
-    private func finds(_ keyID: String) async throws -> Bool {
+    func finds(_ keyID: String) async throws -> Bool {
         try await cache.keys(forKeyID: keyID).contains(id: keyID)
     }
 

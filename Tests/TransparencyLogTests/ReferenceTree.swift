@@ -1,4 +1,3 @@
-import Cryptography
 import TransparencyLog
 
 /// The tree as defined by RFC 6962 section 2.1, unoptimised: the reference for all other code.

@@ -1,4 +1,3 @@
-internal import Cryptography
 internal import JSON
 
 /// A configuration object whose members must all be known, with its location in the file.

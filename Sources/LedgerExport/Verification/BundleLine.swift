@@ -1,4 +1,3 @@
-internal import Cryptography
 internal import Encodings
 internal import JSON
 internal import Ledger

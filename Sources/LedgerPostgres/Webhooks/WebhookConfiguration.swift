@@ -1,4 +1,3 @@
-internal import Cryptography
 package import Ledger
 package import StandardWebhooks
 

@@ -1,4 +1,3 @@
-import Cryptography
 import HTTP
 import LedgerAPI
 import Testing

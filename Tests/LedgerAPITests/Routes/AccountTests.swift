@@ -1,4 +1,3 @@
-import Cryptography
 import JSON
 import Ledger
 import Testing

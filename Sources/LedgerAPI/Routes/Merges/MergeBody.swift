@@ -1,4 +1,3 @@
-internal import Cryptography
 internal import HTTP
 internal import Ledger
 

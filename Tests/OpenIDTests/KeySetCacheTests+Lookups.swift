@@ -4,21 +4,7 @@ import Testing
 @testable import OpenID
 
 /// Lookups of unknown keys at a provider that fails or falls silent.
-@Suite(.timeLimit(.minutes(10))) struct KeySetLookupTests {
-    private let first = TokenSigningKey.generate()
-    private let second = TokenSigningKey.generate()
-    private let provider: KeySetProvider
-    private let cache: KeySetCache
-
-    init() {
-        provider = KeySetProvider(first)
-        cache = provider.cache()
-    }
-
-    private func finds(_ keyID: String) async throws -> Bool {
-        try await cache.keys(forKeyID: keyID).contains(id: keyID)
-    }
-
+extension KeySetCacheTests {
     private func expectUnavailable(
         _ keyID: String, sourceLocation: SourceLocation = #_sourceLocation
     ) async {
