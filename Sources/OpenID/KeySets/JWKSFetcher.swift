@@ -37,8 +37,9 @@ package struct JWKSFetcher: Sendable {
         } catch {
             throw JWKSFetchFault(error)
         }
-        guard answer.status == 200 else { throw JWKSFetchFault.refusedStatus }
+        // An answer with another status ends with its head, so nothing of it was interrupted.
         if let fault = answer.interruption { throw JWKSFetchFault(fault) }
+        guard answer.status == 200 else { throw JWKSFetchFault.refusedStatus }
         return FetchedKeySet(
             body: answer.body, maxAgeSeconds: CacheControl.maxAgeSeconds(answer.cacheControl))
     }
