@@ -18,9 +18,12 @@ final class EndOfTraffic: Sendable {
     /// Signs in one new account after another, each over the next of the servers, until told to end.
     ///
     /// - Parameters:
+    ///   - servers: The servers, used in turn.
+    ///   - deployment: The deployment with the identity providers.
     ///   - turnsMin: The number of accounts that must be exceeded.
     ///   - requests: The further requests of an account; returns their statuses.
-    /// - Returns: the statuses other than 200.
+    /// - Returns: The statuses other than 200.
+    /// - Throws: The error of a request that got no answer.
     func traffic(
         over servers: [ServerProcess], of deployment: Deployment, turnsMin: Int = 1,
         _ requests: (inout Device, _ turn: Int) async throws -> [Int]
