@@ -9,6 +9,7 @@ internal import Postgres
 ///         let session = Session(url: database.runtimeURL, applicationName: "a test")
 ///     }
 ///
+/// A migrated database of the superuser is a copy of ``ScratchTemplate`` with roles and guards of its own.
 /// Blocking calls run on a separate thread. At most 8 databases exist at a time; a test that requests a
 /// second one while it holds the first may deadlock.
 package struct ScratchDatabase: Sendable {
@@ -64,8 +65,12 @@ package struct ScratchDatabase: Sendable {
         let database = try ScratchDatabase(owner: owner, passwords: passwords)
         let value: Value
         do {
+            let template =
+                isMigrated && owner == .superuser
+                ? try await ScratchTemplate.shared.name : "template0"
             try await session.run { connection in
-                try database.create(connection, owner: owner, passwords: passwords)
+                try database.create(
+                    connection, owner: owner, passwords: passwords, template: template)
                 guard isMigrated else { return }
                 _ = try database.migrator.migrate()
             }
@@ -109,17 +114,19 @@ package struct ScratchDatabase: Sendable {
     }
 
     private func create(
-        _ connection: Connection, owner: Owner, passwords: (owner: String, runtime: String)
+        _ connection: Connection, owner: Owner, passwords: (owner: String, runtime: String),
+        template: String
     ) throws {
         let ownership = ownerLogin.map { " OWNER \($0)" } ?? ""
         if let ownerLogin {
             let right = owner == .roleCreator ? "CREATEROLE" : "NOCREATEROLE"
+            let password = Self.verifier(of: passwords.owner)
             try connection.execute(
-                "CREATE ROLE \(ownerLogin) LOGIN \(right) PASSWORD '\(passwords.owner)'")
+                "CREATE ROLE \(ownerLogin) LOGIN \(right) PASSWORD '\(password)'")
         }
-        try connection.execute(
-            "CREATE ROLE \(runtimeLogin) LOGIN PASSWORD '\(passwords.runtime)'")
-        try connection.execute("CREATE DATABASE \(name)\(ownership) TEMPLATE template0")
+        let password = Self.verifier(of: passwords.runtime)
+        try connection.execute("CREATE ROLE \(runtimeLogin) LOGIN PASSWORD '\(password)'")
+        try connection.execute("CREATE DATABASE \(name)\(ownership) TEMPLATE \(template)")
     }
 
     private func drop(_ connection: Connection) throws {
@@ -129,6 +136,18 @@ package struct ScratchDatabase: Sendable {
         for role in roles {
             try connection.execute("DROP ROLE IF EXISTS \(role)")
         }
+    }
+
+    /// Returns a password as the server keeps it, with one iteration of SCRAM.
+    ///
+    /// The usual thousands take milliseconds of each connection, and protect passwords that can be guessed.
+    private static func verifier(of password: String) -> String {
+        let salt = SecureRandom.bytes(16)
+        let salted = HMACSHA256.code(key: password, salt + [0, 0, 0, 1])
+        let client = SHA256.hash(HMACSHA256.code(key: salted, Array("Client Key".utf8)))
+        let server = HMACSHA256.code(key: salted, Array("Server Key".utf8))
+        return "SCRAM-SHA-256$1:\(Base64.encode(salt))"
+            + "$\(Base64.encode(client)):\(Base64.encode(server))"
     }
 
     private static func randomName() -> String { Hex.encode(SecureRandom.bytes(8)) }

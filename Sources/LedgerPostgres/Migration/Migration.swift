@@ -8,7 +8,8 @@ package struct Migration: Sendable, Hashable {
     /// The name of its file.
     package let name: String
     let sql: String
-    let digest: [UInt8]
+    /// The SHA-256 of its text.
+    package let digest: [UInt8]
 
     /// Creates a step whose text runs inside a transaction with `public` first in the search path.
     package init(version: Int, name: String, sql: [UInt8]) {

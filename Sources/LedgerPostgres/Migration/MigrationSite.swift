@@ -115,10 +115,10 @@ struct MigrationSite {
     ///
     /// Triggers are only touched if they have drifted, because that blocks appends.
     ///
-    /// - Returns: The deviations from level 1.
-    func assertGuards() throws -> [String] {
-        let drift = try unguarded()
-        try connection.transaction {
+    /// - Returns: The deviations from level 1 that were found, and the guards as they are now.
+    func assertGuards() throws -> (repaired: [String], guards: AppendOnlyGuards) {
+        let drift = try inspect().deviations
+        let guards = try connection.transaction {
             if isSuperuser {
                 for name in try eventTriggers() {
                     try connection.execute("DROP EVENT TRIGGER \(quoteIdentifier(name))")
@@ -129,10 +129,13 @@ struct MigrationSite {
             try connection.execute(RoleGrants.publicScript)
             try assertRoles()
             if isSuperuser { try connection.execute(MigrationScripts.guardEventTriggers) }
-            let remaining = try unguarded()
-            guard remaining.isEmpty else { throw MigrationError.unguarded(remaining) }
+            let guards = try inspect()
+            guard guards.deviations.isEmpty else {
+                throw MigrationError.unguarded(guards.deviations)
+            }
+            return guards
         }
-        return drift
+        return (drift, guards)
     }
 
     /// Repairs the functions that destroy data as the owner of the tables, whose privileges they
@@ -147,13 +150,19 @@ struct MigrationSite {
         if isAnother { try connection.execute("SET LOCAL ROLE \(quoteIdentifier(login))") }
     }
 
-    private func unguarded() throws -> [String] {
+    private func inspect() throws -> AppendOnlyGuards {
         try AppendOnlyGuards.inspect(connection, logins: [servingLogin])
-            .findings.filter { $0.level == .triggers }.map(\.text)
     }
 
     private func eventTriggers() throws -> [String] {
         let rows = try connection.query(Self.guardEventTriggers)
         return try (0..<rows.rowCount).map { try rows.text($0, 0) }
+    }
+}
+
+extension AppendOnlyGuards {
+    /// The deviations from level 1.
+    fileprivate var deviations: [String] {
+        findings.filter { $0.level == .triggers }.map(\.text)
     }
 }

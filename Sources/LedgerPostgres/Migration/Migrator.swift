@@ -42,6 +42,30 @@ package struct Migrator: Sendable {
     /// - Throws: `MigrationError`, or `PostgresError` with the refusal of a statement. Committed
     ///   migrations remain.
     package func migrate() throws -> MigrationReport {
+        try withSite { site, pending in
+            for migration in pending { try site.apply(migration) }
+            let (repaired, guards) = try site.assertGuards()
+            return MigrationReport(
+                applied: pending.map(\.version), version: migrations.count, repaired: repaired,
+                dropped: try site.dropUnfinishedTables(), guards: guards)
+        }
+    }
+
+    /// Applies the pending migrations only, and leaves roles, grants and guards to ``migrate()``.
+    ///
+    /// Those belong to one database, whose name the roles have; the schema alone can be copied to others.
+    ///
+    /// - Throws: As ``migrate()``.
+    package func applySchema() throws {
+        try withSite { site, pending in
+            for migration in pending { try site.apply(migration) }
+        }
+    }
+
+    /// Connects as the owner, waits for other migrators, and passes the pending migrations to the body.
+    private func withSite<Value>(
+        _ body: (MigrationSite, _ pending: [Migration]) throws -> Value
+    ) throws -> Value {
         let owner = try Connection(
             url: ownerURL, applicationName: Self.applicationName,
             statementDeadline: Self.statementMax)
@@ -50,15 +74,7 @@ package struct Migrator: Sendable {
         try lock(owner)
         let login = try servingLogin(beside: owner)
         let pending = try pendingMigrations(in: owner)
-        let site = try MigrationSite(connection: owner, servingLogin: login)
-        for migration in pending {
-            try site.apply(migration)
-        }
-        let repaired = try site.assertGuards()
-        return MigrationReport(
-            applied: pending.map(\.version), version: migrations.count, repaired: repaired,
-            dropped: try site.dropUnfinishedTables(),
-            guards: try AppendOnlyGuards.inspect(owner, logins: [login]))
+        return try body(MigrationSite(connection: owner, servingLogin: login), pending)
     }
 
     private func pendingMigrations(in connection: Connection) throws -> [Migration] {

@@ -25,6 +25,25 @@ import Testing
         }
     }
 
+    @Test func `the schema alone has no roles, and migrating adds what a database has of its own`()
+        async throws
+    {
+        try await ScratchDatabase.with(isMigrated: false) { database in
+            let migrator = database.migrator
+            try await database.asSuperuser.with { _ in try migrator.applySchema() }
+            #expect(try await database.asSuperuser.status() == .current)
+            let groups =
+                "SELECT rolname::text FROM pg_roles WHERE rolname ~ '^\(database.name)_ledger_'"
+            #expect(try await database.asSuperuser.texts(groups) == [])
+            let report = try await database.migrate()
+            #expect(report.applied == [])
+            #expect(report.guards.level == .eventTriggers)
+            #expect(
+                try await database.asSuperuser.texts(groups).sorted()
+                    == LedgerRoles(database: database.name).all.sorted())
+        }
+    }
+
     @Test func `four migrators at once apply each migration once`() async throws {
         try await ScratchDatabase.with(owner: .roleCreator, isMigrated: false) { database in
             let reports = try await withThrowingTaskGroup(of: MigrationReport.self) { group in

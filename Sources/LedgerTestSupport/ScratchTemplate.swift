@@ -1,0 +1,52 @@
+internal import Cryptography
+internal import Encodings
+internal import LedgerPostgres
+internal import Postgres
+
+/// The database with this binary's schema that scratch databases are copied from, since migrating each
+/// would take several times as long.
+///
+/// It has neither roles nor guards, which are those of one database: `migrate` adds them to each copy. Its
+/// name has the migrations' digest, and it stays in the cluster for the next run.
+actor ScratchTemplate {
+    static let shared = ScratchTemplate()
+
+    /// The key of the `pg_advisory_lock` of processes that make it: "scratch" and a number, in ASCII.
+    private static let lockKey: Int64 = 0x7363_7261_7463_6801
+
+    private var making: Task<String, any Error>?
+
+    /// The database's name; the first request makes it, unless an earlier run did.
+    var name: String {
+        get async throws {
+            let task = making ?? Task { try await Self.make() }
+            making = task
+            return try await task.value
+        }
+    }
+
+    private static func make() async throws -> String {
+        let digests = Migration.embedded.flatMap(\.digest)
+        let name = "ledger_test_template_" + Hex.encode(Array(SHA256.hash(digests).prefix(8)))
+        let url = try TestCluster.url(replacing: ["dbname": name])
+        let session = Session(
+            url: try TestCluster.url, applicationName: "scratch template",
+            statementDeadline: .seconds(60))
+        try await session.run { connection in
+            try connection.execute("SELECT pg_advisory_lock(\(lockKey))")
+            let complete = try connection.query(
+                Statement(
+                    "scratch_template",
+                    "SELECT FROM pg_database WHERE datname = $1 AND datistemplate"),
+                [.text(name)])
+            guard complete.rowCount == 0 else { return }
+            // What a killed run left.
+            try connection.execute("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
+            try connection.execute("CREATE DATABASE \(name) TEMPLATE template0")
+            try Migrator(ownerURL: url, runtimeURL: url).applySchema()
+            try connection.execute("ALTER DATABASE \(name) IS_TEMPLATE true")
+        }
+        await session.close()
+        return name
+    }
+}
