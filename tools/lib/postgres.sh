@@ -13,6 +13,8 @@ readonly cluster_owner=ledger_owner
 # A socket's address holds 107 bytes, and its name in the directory takes some of them.
 readonly socket_directory_bytes_max=90
 readonly cluster_seconds_max=60
+# The free memory without which no cluster is put there; tests need a tenth of it.
+readonly memory_mebibytes_min=4096
 
 # Prints the directory of the newest installed server's programs.
 postgres_programs() {
@@ -32,9 +34,23 @@ as_cluster_login() {
     fi
 }
 
+# Prints a directory in memory, for clusters that need not outlive anything; fails without enough memory.
+#
+# Creating and dropping a database makes and deletes hundreds of files, which takes a disk's file system half of
+# the time of most tests.
+directory_in_memory() {
+    local directory available
+    available=$(df --output=avail --block-size=1M /dev/shm 2>/dev/null | tail -n 1) || return 1
+    ((available >= memory_mebibytes_min)) || return 1
+    directory="/dev/shm/account-ledger-$(sha256sum <<<"$repository" | head -c 12)"
+    # Everybody may write to /dev/shm, so the directory may be somebody else's.
+    mkdir -m 711 "$directory" 2>/dev/null || [[ -d $directory && ! -L $directory && -O $directory ]] || return 1
+    printf '%s\n' "$directory"
+}
+
 # Prints the directory of the named cluster, after making it.
 #
-# It lies in the checkout. As root the server runs as another login, which may not be able to reach
+# It lies in the checkout, or in the directory that `cluster_parent` names, with a link to it in the checkout. As root the server runs as another login, which may not be able to reach
 # the checkout; then it lies under /var/lib and the checkout holds a link to it.
 make_cluster_directory() {
     local link="$local_directory/$1" directory
@@ -44,6 +60,9 @@ make_cluster_directory() {
     directory=$link
     if [[ -L $link ]]; then
         directory=$(readlink "$link")
+    elif [[ -n ${cluster_parent-} ]]; then
+        directory=$cluster_parent/$1
+        ln -s "$directory" "$link"
     elif [[ ! -d $link && $EUID -eq 0 ]] &&
         ! as_cluster_login test -x "$local_directory"; then
         directory="/var/lib/account-ledger/$(sha256sum <<<"$repository" | head -c 12)"

@@ -43,7 +43,10 @@ package final class PrivateCluster: Sendable {
             attributes: [.posixPermissions: 0o700])
         if getuid() == 0 { try await Self.run("/bin/chown", ["postgres", directory]) }
         try await server(
-            "initdb", ["-D", directory + "/data", "-U", "owner", "--auth=trust", "-E", "UTF8"])
+            "initdb",
+            [
+                "-D", directory + "/data", "-U", "owner", "--auth=trust", "-E", "UTF8", "--no-sync",
+            ])
         try await start()
     }
 
