@@ -2,7 +2,7 @@ import LedgerTestSupport
 import Testing
 
 /// The races that lock users out elsewhere, over HTTP against two processes on one database.
-@Suite(.serialized) struct RaceTests {
+@Suite struct RaceTests {
     private static let trials = 200
     /// Trials that run side by side; each is two requests at the same instant.
     private static let width = 10

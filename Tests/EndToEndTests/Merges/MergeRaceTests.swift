@@ -4,7 +4,7 @@ import Testing
 
 /// Merges that meet each other, and whatever else moves the same identities, over HTTP against two
 /// processes on one database.
-@Suite(.serialized) struct MergeRaceTests {
+@Suite struct MergeRaceTests {
     private static let trials = 60
     /// Trials that run side by side; each is two requests at the same instant.
     private static let width = 6

@@ -4,15 +4,27 @@ import Testing
 
 /// Performs each tampering of the table in `docs/append-only.md`, and holds the table against who noticed.
 @Suite struct TamperTableTests {
-    @Test func `the table of tamperings says who notices what, and where`() async throws {
+    /// The number of ledgers, which are prepared and tampered with side by side.
+    private static let parts = 4
+
+    @Test func `the table has a row for each tampering`() throws {
         let table = try TamperTable()
         #expect(table.names == Tampering.all.map(\.name), "the rows are other ones")
+        #expect(Set(table.unnoticed).isSubset(of: table.names))
+    }
+
+    @Test(arguments: 0..<parts)
+    func `the table of tamperings says who notices what, and where`(part: Int) async throws {
+        let table = try TamperTable()
+        let tamperings = stride(from: part, to: Tampering.all.count, by: Self.parts).map {
+            Tampering.all[$0]
+        }
         try await PreparedLedger.with { ledger in
             try await ledger.copy()
             let untouched = try await Witnesses(of: ledger)
             #expect(untouched.areSilent, "\(untouched)")
             var unnoticed: [String] = []
-            for tampering in Tampering.all {
+            for tampering in tamperings {
                 try await ledger.copy()
                 do {
                     try await tampering.act(ledger)
@@ -28,7 +40,10 @@ import Testing
                     Issue.record("\(tampering.name): \(error)")
                 }
             }
-            #expect(table.unnoticed == unnoticed, "the rows of what nobody notices are other ones")
+            let names = Set(tamperings.map(\.name))
+            #expect(
+                table.unnoticed.filter(names.contains) == unnoticed,
+                "the rows of what nobody notices are other ones")
         }
     }
 
