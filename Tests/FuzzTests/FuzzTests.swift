@@ -30,11 +30,6 @@ import Testing
         #expect(status == 0, "\(text)")
     }
 
-    @Test func `hostile input of a fresh round does no harm`() async throws {
-        let (status, text) = try await run(["--executions", "\(Self.executions)"])
-        #expect(status == 0, "\(text)")
-    }
-
     @Test(arguments: [
         ("planted-finding", "a planted finding"), ("planted-crash", "crashed by signal"),
     ])
