@@ -104,8 +104,14 @@ let package = Package(
         .target(
             name: "LedgerPostgres",
             dependencies: [
-                "Cryptography", "DurableFiles", "Encodings", "JSON", "Ledger", "LedgerExport",
-                "Migrations", "Postgres", "StandardWebhooks", "TransparencyLog",
+                "Cryptography", "DurableFiles", "Encodings", "JSON", "Ledger", "Migrations",
+                "Postgres", "StandardWebhooks", "TransparencyLog",
+            ]),
+        .target(
+            name: "LedgerAudit",
+            dependencies: [
+                "Cryptography", "DurableFiles", "JSON", "Ledger", "LedgerExport", "LedgerPostgres",
+                "Postgres", "TransparencyLog",
             ]),
         .target(
             name: "LedgerAPI",
@@ -117,7 +123,7 @@ let package = Package(
             name: "account-ledger",
             dependencies: [
                 "CAllocator", "CommandLine", "Cryptography", "DevelopmentIdentityProvider",
-                "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI", "LedgerExport",
+                "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI", "LedgerAudit", "LedgerExport",
                 "LedgerPostgres", "LedgerWire", "OpenID", "Postgres", "StandardWebhooks",
                 "TransparencyLog",
             ],
@@ -189,8 +195,9 @@ let package = Package(
         .testTarget(
             name: "LedgerPostgresTests",
             dependencies: [
-                "ChildProcesses", "Cryptography", "Encodings", "Ledger", "LedgerPostgres",
-                "LedgerTestSupport", "Postgres", "StandardWebhooks", "TransparencyLog",
+                "ChildProcesses", "Cryptography", "Encodings", "Ledger", "LedgerAudit",
+                "LedgerPostgres", "LedgerTestSupport", "Postgres", "StandardWebhooks",
+                "TransparencyLog",
             ]),
         .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"]),
         .testTarget(
@@ -207,8 +214,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "ChildProcesses", "Cryptography", "Ledger", "LedgerPostgres", "LedgerTestSupport",
-                "LedgerWire", "Postgres", "RawSockets", "TransparencyLog",
+                "ChildProcesses", "Cryptography", "Ledger", "LedgerAudit", "LedgerPostgres",
+                "LedgerTestSupport", "LedgerWire", "Postgres", "RawSockets", "TransparencyLog",
             ], exclude: ["Verifiers"]),
         .testTarget(name: "FuzzTests", dependencies: ["LedgerTestSupport", "ledger-fuzz"]),
     ],

@@ -1,6 +1,6 @@
 import Foundation
 import Ledger
-import LedgerPostgres
+import LedgerAudit
 import LedgerTestSupport
 import Postgres
 import Testing

@@ -1,8 +1,6 @@
 import Ledger
 import Synchronization
 
-@testable import LedgerPostgres
-
 /// The seeds that have not been run yet.
 private final class WaitingSeeds: Sendable {
     private let seeds: Mutex<[UInt64]>

@@ -24,8 +24,12 @@ import Testing
             "Archive", "Cryptography", "Encodings", "JSON", "Ledger", "TransparencyLog",
         ],
         "LedgerPostgres": [
-            "Cryptography", "DurableFiles", "Encodings", "JSON", "Ledger", "LedgerExport",
-            "Migrations", "Postgres", "StandardWebhooks", "TransparencyLog",
+            "Cryptography", "DurableFiles", "Encodings", "JSON", "Ledger", "Migrations", "Postgres",
+            "StandardWebhooks", "TransparencyLog",
+        ],
+        "LedgerAudit": [
+            "Cryptography", "DurableFiles", "JSON", "Ledger", "LedgerExport", "LedgerPostgres",
+            "Postgres", "TransparencyLog",
         ],
         "LedgerAPI": [
             "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerWire", "OpenID",

@@ -1,8 +1,8 @@
-import Ledger
-import Postgres
+package import Ledger
+package import Postgres
 
 /// The statements of API keys and of the access log.
-enum AccessStatements {
+package enum AccessStatements {
     // The head shows whether the tenant is protected; it is read only for keys without a code.
     private static let keys = Statement(
         "api_keys_of",
@@ -18,7 +18,7 @@ enum AccessStatements {
         """)
 
     /// Returns the columns of an API key with this alias, for ``key(_:_:from:)``.
-    static func columns(_ a: String) -> String {
+    package static func columns(_ a: String) -> String {
         """
         \(a).key_id, \(a).role, \(a).secret_digest, \(a).label, \(a).created_at, \(a).expires_at,
         \(a).revoked_at
@@ -73,7 +73,7 @@ enum AccessStatements {
     }
 
     /// Reads ``columns(_:)``.
-    static func key(
+    package static func key(
         _ result: QueryResult, _ row: Int, from first: Int
     ) throws(PostgresError) -> StoredAPIKey {
         guard let role = Role(rawValue: try result.text(row, first + 1)),

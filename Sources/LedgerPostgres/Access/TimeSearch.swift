@@ -1,12 +1,12 @@
-import Ledger
-import Postgres
+package import Ledger
+package import Postgres
 
 /// A binary search, in one statement, for positions by time where times never decrease.
-struct TimeSearch {
+package struct TimeSearch {
     private let firstNotBefore: Statement
 
     /// Searches `events`.
-    static let events = TimeSearch(
+    package static let events = TimeSearch(
         "events", time: "recorded_at", head: "ledger_head")
     /// Searches `access_log`.
     static let accesses = TimeSearch(
@@ -33,7 +33,7 @@ struct TimeSearch {
     }
 
     /// Returns the positions from one time through another, both included, below a head.
-    func range(
+    package func range(
         from: Moment?, through: Moment?, head: Int64, in tenant: TenantID,
         on connection: Connection
     ) throws(PostgresError) -> Range<Int64> {
@@ -57,7 +57,7 @@ struct TimeSearch {
     }
 
     /// Returns the first position at or after this time; the head if every event is earlier.
-    func first(
+    package func first(
         notBefore microseconds: Int64, in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> Int64 {
         let result = try connection.query(

@@ -1,5 +1,5 @@
 /// The SQL of rows that are given as arrays, one per column.
-enum ArrayRows {
+package enum ArrayRows {
     /// Returns a subquery for a FROM clause, where it needs an alias.
     ///
     /// Functions in a FROM clause write each column to a temporary table before they return the
@@ -10,7 +10,7 @@ enum ArrayRows {
     ///   - first: The number of the first column's parameter; the others follow.
     ///   - ordinal: The name of a last column that numbers the rows from 1; nil for none.
     /// - Returns: The subquery; a column with fewer values than others has nulls for the rest.
-    static func sql(
+    package static func sql(
         _ columns: KeyValuePairs<String, String>, from first: Int = 1, ordinal: String? = nil
     ) -> String {
         let arrays = columns.enumerated().map {

@@ -1,10 +1,10 @@
 /// Statements that prepare a connection, to be concatenated.
-enum ConnectionSettings {
+package enum ConnectionSettings {
     /// Settings for statements that look up few keys or read a range in order.
     ///
     /// A plan made while a table is young is kept when the table has grown, so the planner is left
     /// no choice: no scans, no joins of whole tables.
-    static let lookups = """
+    package static let lookups = """
         SET plan_cache_mode = force_generic_plan;
         SET enable_seqscan = off;
         SET enable_bitmapscan = off;

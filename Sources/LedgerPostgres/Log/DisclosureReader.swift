@@ -1,5 +1,5 @@
-import Ledger
-import Postgres
+package import Ledger
+package import Postgres
 
 /// Reads and decrypts the disclosures of a page of events.
 ///
@@ -28,8 +28,8 @@ package struct DisclosureReader: Sendable {
         """)
 
     /// One stored row with its account key, which is nil once destroyed.
-    struct Row {
-        let position: LogPosition
+    package struct Row {
+        package let position: LogPosition
         let account: AccountID
         let ciphertext: [UInt8]
         let key: (wrappingKey: String, wrapped: [UInt8])?
@@ -38,7 +38,7 @@ package struct DisclosureReader: Sendable {
     private let keyring: WrappingKeyring
 
     /// The keys that authenticate the events themselves.
-    var macs: MACKeys { keyring.macs }
+    package var macs: MACKeys { keyring.macs }
 
     /// Creates a reader with the keys that unwrap account keys.
     package init(keyring: WrappingKeyring) {
@@ -49,7 +49,7 @@ package struct DisclosureReader: Sendable {
         "wrapping_keys", "SELECT DISTINCT wrapping_key FROM account_keys ORDER BY 1")
 
     /// Returns a wrapping key in use that is not available; nil if all are.
-    func missingKey(on connection: Connection) throws(PostgresError) -> String? {
+    package func missingKey(on connection: Connection) throws(PostgresError) -> String? {
         let result = try connection.query(Self.wrappingKeys)
         for row in 0..<result.rowCount {
             let id = try result.text(row, 0)
@@ -59,7 +59,7 @@ package struct DisclosureReader: Sendable {
     }
 
     /// Requests the rows of a range of positions.
-    static func call(
+    package static func call(
         from first: LogPosition, count: Int, in tenant: TenantID
     ) -> Call {
         let end = first.value.addingReportingOverflow(Int64(count))
@@ -72,12 +72,12 @@ package struct DisclosureReader: Sendable {
     }
 
     /// Requests the rows at some positions.
-    static func call(at positions: [Int64], in tenant: TenantID) -> Call {
+    package static func call(at positions: [Int64], in tenant: TenantID) -> Call {
         Call(at, [.text(tenant.description), .int8s(positions)])
     }
 
     /// Copies the rows of a range of positions.
-    static func rows(
+    package static func rows(
         at positions: Range<Int64>, in tenant: TenantID, on connection: Connection
     ) throws -> [Row] {
         let name = quoteLiteral(tenant.description)
@@ -103,7 +103,8 @@ package struct DisclosureReader: Sendable {
         return rows
     }
 
-    static func rows(_ result: QueryResult) throws(PostgresError) -> [Row] {
+    /// Reads the rows of a request.
+    package static func rows(_ result: QueryResult) throws(PostgresError) -> [Row] {
         var rows: [Row] = []
         rows.reserveCapacity(result.rowCount)
         for row in 0..<result.rowCount {
@@ -124,7 +125,7 @@ package struct DisclosureReader: Sendable {
     ///
     /// - Throws: `LogDamage` for a row that is about another account than the event's first, does
     ///   not decrypt, or whose digests are not in the entry.
-    func open(
+    package func open(
         _ rows: ArraySlice<Row>, of recorded: RecordedEvent, keys: inout KeyCache
     ) throws(LogDamage) -> DisclosedValues {
         var values = DisclosedValues()
@@ -140,7 +141,7 @@ package struct DisclosureReader: Sendable {
     /// Decrypts the disclosures of one event, each with the encoding that its digest covers.
     ///
     /// - Throws: as ``open(_:of:keys:)``.
-    func openEncoded(
+    package func openEncoded(
         _ rows: ArraySlice<Row>, of recorded: RecordedEvent, keys: inout KeyCache
     ) throws(LogDamage) -> [(encoded: [UInt8], disclosure: Disclosure)] {
         var disclosures: [(encoded: [UInt8], disclosure: Disclosure)] = []
@@ -160,7 +161,7 @@ package struct DisclosureReader: Sendable {
                 throw LogDamage(position: row.position, fault: "a disclosure does not decrypt")
             }
             for (encoded, disclosure) in opened {
-                guard recorded.disclosureDigests.contains(sha256(encoded)) else {
+                guard recorded.disclosureDigests.contains(LogDigest.sha256(encoded)) else {
                     throw LogDamage(
                         position: row.position, fault: "a disclosure's digest is not in the entry")
                 }
@@ -171,8 +172,11 @@ package struct DisclosureReader: Sendable {
     }
 
     /// The account keys unwrapped for one page.
-    struct KeyCache {
+    package struct KeyCache {
         fileprivate var keys: [AccountID: AccountKey] = [:]
+
+        /// Creates an empty cache.
+        package init() {}
     }
 
     private func accountKey(

@@ -71,7 +71,7 @@ package struct StoredEvent: Hashable, Sendable {
     /// Decodes an entry and checks its code, if marks show which key applies.
     ///
     /// - Throws: Also `LogDamage` if no server has appended it at this position.
-    init(
+    package init(
         entry: [UInt8], mac: [UInt8]?, at position: LogPosition, in tenant: TenantID,
         _ protection: LogProtection?
     ) throws(LogDamage) {
@@ -80,5 +80,5 @@ package struct StoredEvent: Hashable, Sendable {
     }
 
     /// The entry's leaf hash (RFC 6962, section 2.1); computed at each call.
-    package var leaf: Digest { leafHash(entry) }
+    package var leaf: Digest { LogDigest.leaf(entry) }
 }

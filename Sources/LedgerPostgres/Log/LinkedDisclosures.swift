@@ -1,26 +1,26 @@
-import Ledger
-import Postgres
+package import Ledger
+package import Postgres
 
 /// The disclosures of links that return to an account, as of their creation.
 ///
 /// A link that an undone merge returns is shown with the disclosures of its own `ProviderLinked`
 /// and of the sign-in that opened the account with it. Both belong to the account itself; values
 /// learned while the accounts were merged are excluded.
-struct LinkedDisclosures: Sendable {
+package struct LinkedDisclosures: Sendable {
     private static let entries = Statement(
         "linked_entries",
         "SELECT position, entry FROM events WHERE tenant_id = $1 AND position = ANY ($2::bigint[])")
 
     private var values: [LogPosition: Result<DisclosedValues, LogDamage>] = [:]
     /// The first account of each event that was read, with or without its disclosures.
-    private(set) var accounts: [LogPosition: AccountID] = [:]
+    package private(set) var accounts: [LogPosition: AccountID] = [:]
 
     /// Detects an undone merge without decoding the entry: nearly no page contains one.
     private static let unmergeMarker = Array(
         "\"type\":\"\(Event.Name.accountsUnmerged.rawValue)\"".utf8)
 
     /// Reads the disclosures of the links that undone merges among some entries return.
-    static func read(
+    package static func read(
         for entries: [[UInt8]], from first: LogPosition, in tenant: TenantID,
         with disclosures: DisclosureReader, on connection: Connection
     ) throws(PostgresError) -> LinkedDisclosures {
@@ -34,7 +34,7 @@ struct LinkedDisclosures: Sendable {
     }
 
     /// Reads the disclosures of the links at some positions.
-    static func read(
+    package static func read(
         at positions: Set<LogPosition>, in tenant: TenantID, with disclosures: DisclosureReader,
         on connection: Connection
     ) throws(PostgresError) -> LinkedDisclosures {
@@ -88,7 +88,9 @@ struct LinkedDisclosures: Sendable {
     /// Returns the disclosures of the links that an event returns; empty for any other event.
     ///
     /// - Throws: `LogDamage` if one of them is unreadable.
-    func values(of recorded: RecordedEvent) throws(LogDamage) -> [LogPosition: DisclosedValues] {
+    package func values(
+        of recorded: RecordedEvent
+    ) throws(LogDamage) -> [LogPosition: DisclosedValues] {
         var found: [LogPosition: DisclosedValues] = [:]
         for position in Self.linkPositions(of: recorded) {
             switch values[position] {
@@ -103,12 +105,12 @@ struct LinkedDisclosures: Sendable {
     /// Returns the disclosures of the link at a position; nil if none were read.
     ///
     /// - Throws: `LogDamage` if it is unreadable.
-    func values(at position: LogPosition) throws(LogDamage) -> DisclosedValues? {
+    package func values(at position: LogPosition) throws(LogDamage) -> DisclosedValues? {
         try values[position]?.get()
     }
 
     /// Returns the positions of the `ProviderLinked` of the links that an event returns.
-    static func linkPositions(of recorded: RecordedEvent) -> [LogPosition] {
+    package static func linkPositions(of recorded: RecordedEvent) -> [LogPosition] {
         guard case .accountsUnmerged(let fact) = recorded.event else { return [] }
         return (fact.returned + fact.restored).map(\.position)
     }

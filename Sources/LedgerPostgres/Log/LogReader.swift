@@ -48,7 +48,7 @@ package enum LogReader {
     }
 
     /// Requests positions and entries only, which is enough for a fold.
-    static func entriesCall(
+    package static func entriesCall(
         from position: LogPosition, in tenant: TenantID, limit: Int
     ) -> Call {
         Call(
@@ -57,14 +57,14 @@ package enum LogReader {
     }
 
     /// Requests the next rows after a position.
-    static func rowsCall(after position: Int64, in tenant: TenantID, limit: Int) -> Call {
+    package static func rowsCall(after position: Int64, in tenant: TenantID, limit: Int) -> Call {
         Call(
             rowsAfter,
             [.text(tenant.description), .int8(position), .int8(Int64(min(limit, pageMax)))])
     }
 
     /// Requests the rows at some positions, in order; positions without a row are omitted.
-    static func rowsCall(at positions: [Int64], in tenant: TenantID) -> Call {
+    package static func rowsCall(at positions: [Int64], in tenant: TenantID) -> Call {
         Call(rowsAt, [.text(tenant.description), .int8s(positions)])
     }
 
@@ -80,7 +80,7 @@ package enum LogReader {
 
 extension EventRow {
     /// Reads a row of the log's columns.
-    init(_ result: QueryResult, _ row: Int) throws(PostgresError) {
+    package init(_ result: QueryResult, _ row: Int) throws(PostgresError) {
         self.init(
             position: LogPosition(try result.int8(row, 0)), event: try result.uuid(row, 1),
             type: try result.text(row, 2), schemaVersion: try result.int8(row, 3),

@@ -2,10 +2,10 @@
 ///
 /// One unreadable row must not prevent reading the others; where the time proves nothing, another
 /// one does no harm.
-enum PlausibleTime {
+package enum PlausibleTime {
     /// Returns the column, replaced by the start of 1970 if it is before that or after the year
     /// 9998.
-    static func sql(_ column: String) -> String {
+    package static func sql(_ column: String) -> String {
         "CASE WHEN \(column) BETWEEN 'epoch' AND '9999-01-01' THEN \(column) ELSE 'epoch' END"
     }
 }

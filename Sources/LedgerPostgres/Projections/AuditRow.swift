@@ -20,6 +20,31 @@ package struct AuditRow: Hashable, Sendable {
     package internal(set) var clientIP: String?
     package let providersBefore: [String]
     package let providersAfter: [String]
+
+    /// Creates a row from its columns.
+    package init(
+        account: AccountID, sequence: Int64, position: LogPosition, event: EventID,
+        recordedAt: Timestamp, type: String, outcome: String, reason: String?, actor: String,
+        provider: String?, identity: IdentityID?, session: SessionID?, request: RequestID?,
+        clientIP: String?, providersBefore: [String], providersAfter: [String]
+    ) {
+        self.account = account
+        self.sequence = sequence
+        self.position = position
+        self.event = event
+        self.recordedAt = recordedAt
+        self.type = type
+        self.outcome = outcome
+        self.reason = reason
+        self.actor = actor
+        self.provider = provider
+        self.identity = identity
+        self.session = session
+        self.request = request
+        self.clientIP = clientIP
+        self.providersBefore = providersBefore
+        self.providersAfter = providersAfter
+    }
 }
 
 extension AuditRow {
@@ -50,7 +75,7 @@ extension AuditRow {
     }
 
     /// Returns the first column in which a stored row differs from this one, or nil when they are equal.
-    func differingColumn(from stored: AuditRow, comparingClientIP: Bool) -> String? {
+    package func differingColumn(from stored: AuditRow, comparingClientIP: Bool) -> String? {
         if sequence != stored.sequence { return "account_seq" }
         if position != stored.position { return "position" }
         if event != stored.event { return "event_id" }

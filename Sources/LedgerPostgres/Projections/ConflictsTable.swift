@@ -1,24 +1,24 @@
-import Ledger
-import Postgres
+package import Ledger
+package import Postgres
 
 /// Reads what a fold onto a table of `conflicts` needs, and writes its changes.
-struct ConflictsTable {
+package struct ConflictsTable {
     /// The columns of a row after the tenant, in the order of ``read(_:_:)`` and ``add(_:of:to:)``.
-    static let columns = """
+    package static let columns = """
         first_position, first_event, first_at, last_position, last_event, last_at, attempts, reason,
         provider, identity_id, caller_id, caller_now, callers, holder_id, holder_now,
         resolved_position, resolved_event, resolved_at, resolved_type, resolved_actor
         """
 
     /// The number of ``columns``.
-    static let columnCount = 20
+    package static let columnCount = 20
 
     private static let open = "resolved_position IS NULL"
     private static let merged = "resolved_type = 'AccountsMerged'"
     private static let followed = "(\(open) OR \(merged))"
 
     /// The indexes of a table beside its primary key: name suffix, columns in order, and condition on rows.
-    static let indexes: [(name: String, columns: String, rows: String?)] = [
+    package static let indexes: [(name: String, columns: String, rows: String?)] = [
         ("last", "tenant_id, last_position", nil), ("caller", "caller_id, tenant_id", followed),
         ("caller_now", "caller_now, tenant_id", followed),
         ("identity", "identity_id, tenant_id", open), ("holder", "holder_now, tenant_id", open),
@@ -170,7 +170,7 @@ struct ConflictsTable {
     /// Reads a row of ``columns``.
     ///
     /// - Throws: `.unexpectedResult` for a row that no fold writes.
-    static func read(_ result: QueryResult, _ row: Int) throws(PostgresError) -> Conflict {
+    package static func read(_ result: QueryResult, _ row: Int) throws(PostgresError) -> Conflict {
         let callers = try result.textArray(row, 12).map { text throws(PostgresError) in
             guard let account = AccountID(canonical: text) else {
                 throw .unexpectedResult("a conflict has a caller that is not an account")

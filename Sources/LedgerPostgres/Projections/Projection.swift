@@ -1,4 +1,4 @@
-import Ledger
+package import Ledger
 
 /// The read models that the projector maintains; the raw values are the names of their views.
 package enum ProjectionName: String, Sendable, CaseIterable, CustomStringConvertible {
@@ -33,7 +33,7 @@ package enum ProjectionName: String, Sendable, CaseIterable, CustomStringConvert
 
     /// The indexes of a table beside its primary key: name suffix, columns in order, and the condition on
     /// rows, nil for all.
-    var indexes: [(name: String, columns: String, rows: String?)] {
+    package var indexes: [(name: String, columns: String, rows: String?)] {
         switch self {
         case .userProviders, .accountAudit: []
         case .conflicts: ConflictsTable.indexes
@@ -71,7 +71,7 @@ package struct ProjectionTable: Hashable, Sendable, CustomStringConvertible {
     package var description: String { "\(projection.rawValue)_\(generation)" }
 
     /// Whether this program has the fold that fills the table.
-    var isKnown: Bool { projection.knownVersions.contains(version) }
+    package var isKnown: Bool { projection.knownVersions.contains(version) }
 
     /// Folds events onto the table's state: the accounts they touch, or the conflicts they can change.
     func fold(
@@ -125,7 +125,7 @@ extension ConflictFold {
     /// Folds one event.
     ///
     /// - Throws: `LogDamage` when the conflicts before it do not match the log.
-    mutating func take(_ event: DisclosedEvent) throws(LogDamage) {
+    package mutating func take(_ event: DisclosedEvent) throws(LogDamage) {
         do throws(FoldFault) {
             try apply(event.recorded)
         } catch {

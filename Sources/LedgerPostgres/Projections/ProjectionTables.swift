@@ -1,5 +1,5 @@
 import Ledger
-import Postgres
+package import Postgres
 
 /// The rows of `projection_tables`: the tables that each projection is folded into.
 package enum ProjectionTables {
@@ -37,7 +37,7 @@ package enum ProjectionTables {
     }
 
     /// Returns the tables that projectors fold into, which are those that `verify` checks.
-    static func live(
+    package static func live(
         on connection: Connection
     ) throws(PostgresError) -> [(table: ProjectionTable, state: State)] {
         try all(on: connection).filter { $0.state != .building }

@@ -68,7 +68,7 @@ package struct UserProvidersFold {
     ///
     /// - Throws: `LogDamage` when the event contradicts earlier events of the page; rows of earlier pages are
     ///   checked when the steps are written.
-    mutating func apply(_ event: DisclosedEvent) throws(LogDamage) {
+    package mutating func apply(_ event: DisclosedEvent) throws(LogDamage) {
         switch event.recorded.event {
         case .providerLinked(let fact): try link(fact, event)
         case .providerUnlinked(let fact): try unlink(fact, event)

@@ -1,10 +1,10 @@
-import Ledger
+package import Ledger
 
 /// Computes the codes of one tenant's events and of its head, in the order of the log.
 ///
 /// The head records the key in use, under the lock, so that every process changes to another key at
 /// the same position.
-struct LogMACs {
+package struct LogMACs {
     let tenant: TenantID
     private let keys: MACKeys
     /// The id of the log's first event; nil before there is one.
@@ -12,7 +12,7 @@ struct LogMACs {
     /// The number of the log's current origin.
     private var number: Int64 = 1
     /// The position from which every event has a code; nil while nothing in the log says so.
-    private(set) var protectedFrom: LogPosition?
+    package private(set) var protectedFrom: LogPosition?
     /// The key in use; nil until it is first needed.
     private var key: MACKey?
 

@@ -1,12 +1,12 @@
-import Ledger
-import Postgres
+package import Ledger
+package import Postgres
 
 /// The keys and origin numbers of a tenant's log by position, as recorded by its own events.
 ///
 /// A log is protected from its first event on if `LedgerOpened` names a MAC key, and otherwise from
 /// the size in the first `KeyRotated` of kind `mac` on. Each later one changes the key at its own
 /// position.
-struct LogProtection: Sendable {
+package struct LogProtection: Sendable {
     private struct Range {
         let from: LogPosition
         /// The position of the event that records it; the first one may cover earlier events.
@@ -22,7 +22,7 @@ struct LogProtection: Sendable {
     /// The first of these events whose own code is wrong: from there on the key is unknown.
     private var firstForged: LogPosition?
     /// The Merkle roots that the log records of its own prefixes, by size.
-    private(set) var roots: [(size: Int64, root: Digest, stated: LogPosition)] = []
+    package private(set) var roots: [(size: Int64, root: Digest, stated: LogPosition)] = []
 
     private static let statement = Statement(
         "log_marks",
@@ -36,19 +36,19 @@ struct LogProtection: Sendable {
         """)
 
     /// Requests the events that record keys.
-    static func call(of tenant: TenantID) -> Call {
+    package static func call(of tenant: TenantID) -> Call {
         Call(statement, [.text(tenant.description)])
     }
 
     /// As ``call(of:)``, but empty if there is no key for the check.
     ///
     /// To be requested after the rows to check, so that none of them is newer than the marks.
-    static func calls(of tenant: TenantID, keys: MACKeys?) -> [Call] {
+    package static func calls(of tenant: TenantID, keys: MACKeys?) -> [Call] {
         keys.map { $0.isEmpty ? [] : [call(of: tenant)] } ?? []
     }
 
     /// Reads the results of ``calls(of:keys:)``, the first of these; nil if nothing was requested.
-    static func found(
+    package static func found(
         in results: ArraySlice<QueryResult>, of tenant: TenantID, keys: MACKeys?
     ) throws(PostgresError) -> LogProtection? {
         guard let keys, let result = results.first else { return nil }
@@ -66,12 +66,12 @@ struct LogProtection: Sendable {
             guard let recorded = try? EntryEncoding.decode(entry), recorded.tenant == tenant,
                 recorded.position.value == (try result.int8(row, 0))
             else { continue }
-            take(recorded, leaf: leafHash(entry), stored: try result.optionalBytes(row, 2))
+            take(recorded, leaf: LogDigest.leaf(entry), stored: try result.optionalBytes(row, 2))
         }
     }
 
     /// Reads the marks of a log.
-    static func read(
+    package static func read(
         of tenant: TenantID, keys: MACKeys, on connection: Connection
     ) throws(PostgresError) -> LogProtection {
         let results = try connection.pipeline([call(of: tenant)])
@@ -80,7 +80,7 @@ struct LogProtection: Sendable {
     }
 
     /// Reads the marks of a log; nil if there is no key for the check.
-    static func read(
+    package static func read(
         of tenant: TenantID, checkingWith keys: MACKeys?, on connection: Connection
     ) throws(PostgresError) -> LogProtection? {
         guard let keys, !keys.isEmpty else { return nil }
@@ -88,7 +88,7 @@ struct LogProtection: Sendable {
     }
 
     /// The position from which every event must have a code; nil while the log is not protected.
-    var protectedFrom: LogPosition? { ranges.first?.from }
+    package var protectedFrom: LogPosition? { ranges.first?.from }
 
     /// Checks the code of an event.
     ///
@@ -99,7 +99,7 @@ struct LogProtection: Sendable {
     /// - Throws: `LogDamage` for an event that no holder of the key has appended at this position,
     ///   and for every event of a log that must be protected and does not say so.
     @discardableResult
-    func check(
+    package func check(
         _ stored: [UInt8]?, at position: LogPosition, leaf: Digest
     ) throws(LogDamage) -> Bool {
         if ranges.isEmpty, firstForged == nil, !keys.allowsUnprotected, !keys.isEmpty {

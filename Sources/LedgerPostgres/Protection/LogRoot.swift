@@ -41,7 +41,7 @@ package enum LogRoot {
                 guard try rows.int8(row, 0) == tree.size else { break }
                 let entry = try rows.bytes(row, 1)
                 try protection.check(
-                    try rows.optionalBytes(row, 2), at: position, leaf: leafHash(entry))
+                    try rows.optionalBytes(row, 2), at: position, leaf: LogDigest.leaf(entry))
                 _ = tree.append(TreeHash.leaf(entry))
             }
             guard Int64(rows.rowCount) == limit, tree.size <= size else {

@@ -41,7 +41,7 @@ package struct MACKey: Sendable {
     }
 
     /// Returns the HMAC-SHA-256 of a message, truncated to 16 bytes (RFC 2104, section 5).
-    func code(of message: MACMessage) -> MAC {
+    package func code(of message: MACMessage) -> MAC {
         MAC(
             key: id,
             HMACSHA256.code(key: secret, message.bytes).prefix(16).reduce(0) {
@@ -51,11 +51,11 @@ package struct MACKey: Sendable {
 }
 
 /// A message authentication code as stored in a column `mac`: the key's id and 16 bytes.
-struct MAC: Sendable {
+package struct MAC: Sendable {
     /// The number of bytes of the stored form.
     static let byteCount = 20
 
-    let key: MACKey.ID
+    package let key: MACKey.ID
     private let code: UInt128
 
     init(key: MACKey.ID, _ code: UInt128) {
@@ -64,14 +64,14 @@ struct MAC: Sendable {
     }
 
     /// Parses the stored form; nil for any other number of bytes.
-    init?(_ bytes: some Collection<UInt8>) {
+    package init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
         key = MACKey.ID(bits: bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) })
         code = bytes.dropFirst(4).reduce(0) { $0 << 8 | UInt128($1) }
     }
 
     /// The stored form.
-    var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.byteCount)
         for shift in stride(from: 24, through: 0, by: -8) {
@@ -93,7 +93,7 @@ struct MAC: Sendable {
 ///
 /// Two messages of one purpose have the same bytes only if their fields are equal, and messages of
 /// different purposes always differ.
-struct MACMessage {
+package struct MACMessage {
     /// The kind of data; part of the stored format, so a case is never renamed.
     enum Purpose: String {
         case entry
@@ -104,7 +104,7 @@ struct MACMessage {
         case apiKey = "api_key"
     }
 
-    private(set) var bytes: [UInt8] = []
+    package private(set) var bytes: [UInt8] = []
 
     init(_ purpose: Purpose, tenant: String) {
         bytes.reserveCapacity(192)

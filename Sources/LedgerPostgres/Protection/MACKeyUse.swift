@@ -27,3 +27,14 @@ package enum MACKeyUse {
         return nil
     }
 }
+
+extension ProtectedTable {
+    /// The condition that a row `t` is live.
+    package var live: String {
+        switch self {
+        case .identities, .merges: "true"
+        case .sessions: "t.ended_position IS NULL"
+        case .apiKeys: "t.revoked_at IS NULL"
+        }
+    }
+}

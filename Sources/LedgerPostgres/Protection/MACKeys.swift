@@ -62,7 +62,7 @@ package final class MACKeys: Sendable {
     }
 
     /// Returns the key with an id; nil if the directory does not have it.
-    func key(_ id: MACKey.ID) -> MACKey? {
+    package func key(_ id: MACKey.ID) -> MACKey? {
         if let key = content.withLock({ $0.keys[id] }) { return key }
         guard let onUnknown = onUnknown.withLock(\.self), mayRequest(for: id) else { return nil }
         onUnknown()
@@ -81,7 +81,7 @@ package final class MACKeys: Sendable {
     }
 
     /// Checks a message's stored code with the key that it names.
-    func accept(_ stored: [UInt8], of message: MACMessage) -> Bool {
+    package func accept(_ stored: [UInt8], of message: MACMessage) -> Bool {
         guard let mac = MAC(stored), let key = key(mac.key) else { return false }
         return key.code(of: message).matches(mac)
     }

@@ -1,8 +1,8 @@
-import Ledger
+package import Ledger
 
 extension MACMessage {
     /// A row of `identities`, without `former_email`, which no decision uses.
-    static func identity(
+    package static func identity(
         _ identity: Identity, named subject: ProviderIdentity, of tenant: TenantID
     ) -> MACMessage {
         var message = MACMessage(.identity, tenant: tenant.description)
@@ -18,7 +18,7 @@ extension MACMessage {
 
     /// A row of `sessions`, without `ended_position`, because the end of a session removes its
     /// code.
-    static func session(
+    package static func session(
         _ session: Session, _ token: RefreshTokenState, of tenant: TenantID
     ) -> MACMessage {
         var message = MACMessage(.session, tenant: tenant.description)
@@ -41,7 +41,7 @@ extension MACMessage {
     }
 
     /// A row of `merges`.
-    static func merge(_ merge: Merge, of tenant: TenantID) -> MACMessage {
+    package static func merge(_ merge: Merge, of tenant: TenantID) -> MACMessage {
         var message = MACMessage(.merge, tenant: tenant.description)
         message.uuid(merge.id.bits)
         message.int8(merge.position.value)
@@ -54,7 +54,7 @@ extension MACMessage {
     }
 
     /// A row of `api_keys`, without `revoked_at`, because the revocation of a key removes its code.
-    static func apiKey(_ key: StoredAPIKey, of tenant: TenantID) -> MACMessage {
+    package static func apiKey(_ key: StoredAPIKey, of tenant: TenantID) -> MACMessage {
         var message = MACMessage(.apiKey, tenant: tenant.description)
         message.uuid(key.id.bits)
         message.text(key.label)

@@ -1,5 +1,5 @@
 package import Ledger
-import Postgres
+package import Postgres
 
 /// Reads of `events` for auditors on their own connection.
 package struct EventReads: EventReader {
@@ -162,7 +162,7 @@ package struct EventReads: EventReader {
     }
 
     /// Returns the rows with an id among the events of the millisecond in the id.
-    static func rowsOfTime(
+    package static func rowsOfTime(
         of id: EventID, in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> QueryResult {
         let time = id.madeAt.microseconds
@@ -223,7 +223,7 @@ package struct EventReads: EventReader {
             let (position, entry) = (try rows.int8(row, 0), try rows.bytes(row, 1))
             let mac = try rows.optionalBytes(row, 2)
             do throws(LogDamage) {
-                try protection?.check(mac, at: LogPosition(position), leaf: leafHash(entry))
+                try protection?.check(mac, at: LogPosition(position), leaf: LogDigest.leaf(entry))
                 found.append(FoundRow(position: position, entry: entry))
             } catch {
                 forgery = forgery ?? error

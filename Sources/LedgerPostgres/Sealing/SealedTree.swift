@@ -53,7 +53,7 @@ struct SealedTree {
 
 extension StoredHashIndex {
     /// Returns the number of leaves of the tree with this number of stored hashes, or nil.
-    static func leaves(count: Int64) -> Int64? {
+    package static func leaves(count: Int64) -> Int64? {
         guard count >= 0, count <= StoredHashIndex.count(leaves: leavesMax) else { return nil }
         // A tree of n leaves has stored 2n hashes, less at most one for each bit of n.
         for leaves in (count / 2)...(count / 2 + 32)

@@ -227,7 +227,7 @@ enum SealerRows {
             guard try result.int8(row, 0) == position + Int64(row) else { break }
             let entry = try result.bytes(row, 1)
             if let protection,
-                let forgery = try forgery(result, row, leaf: leafHash(entry), protection)
+                let forgery = try forgery(result, row, leaf: LogDigest.leaf(entry), protection)
             {
                 throw SealingRefusal.unauthentic(forgery)
             }

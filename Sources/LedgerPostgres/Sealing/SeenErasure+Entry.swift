@@ -8,7 +8,7 @@ extension SeenErasure {
     }
 
     /// Reads the erasure that an entry records; returns nil for any other entry.
-    init?(entry: [UInt8]) {
+    package init?(entry: [UInt8]) {
         guard Self.endings.contains(where: { entry.suffix($0.count).elementsEqual($0) }),
             let members = JSONValue(parsing: entry)?.members,
             let position = members["position"]?.string.flatMap({ Int64($0) }),

@@ -1,4 +1,3 @@
-import Cryptography
 import Ledger
 
 /// Decides the commands of a batch in order of arrival, each on the state left by those before it.
@@ -18,7 +17,7 @@ struct BatchDecider: Sendable {
     func decide(
         _ commands: [Command], in loaded: LoadedBatch
     ) throws(BatchFault) -> BatchOutcome {
-        let recorder = Recorder(leafHash: leafHash, digest: sha256, random: random)
+        let recorder = Recorder(leafHash: LogDigest.leaf, digest: LogDigest.sha256, random: random)
         var answers: [Sequencer.Answer] = []
         answers.reserveCapacity(commands.count)
         for command in commands {
@@ -63,13 +62,4 @@ struct BatchDecider: Sendable {
                 of: account, upTo: now.adding(seconds: -rules.linkBudget.windowSeconds))
         }
     }
-}
-
-/// An entry's RFC 6962 leaf hash.
-let leafHash: HashFunction = { digest(SHA256.leafWords(of: $0)) }
-/// Plain SHA-256.
-let sha256: HashFunction = { digest(SHA256.words(of: $0)) }
-
-private func digest(_ words: SHA256.Words) -> Digest {
-    Digest(words.0, words.1, words.2, words.3)
 }

@@ -5,7 +5,7 @@ import Postgres
 ///
 /// The first locks and loads, the second writes and commits. After the lock come separate
 /// statements, so that under READ COMMITTED each sees every earlier commit.
-final class PostgresBatchStore: BatchStore {
+package final class PostgresBatchStore: BatchStore {
     private let session: Postgres.Session
     private let delivery = BlockingExecutor(label: "account-ledger answers")
     private let keyring: WrappingKeyring
@@ -39,7 +39,7 @@ final class PostgresBatchStore: BatchStore {
     /// A plan made while a table is young is kept when the table has grown, so the statements leave
     /// the planner no choice: no scans, no joins of whole tables, and a separate lookup of each key
     /// (`LATERAL ... OFFSET 0` is not flattened into a join that could be reversed).
-    static let settings =
+    package static let settings =
         ConnectionSettings.primary + ConnectionSettings.limits(idle: 2, lock: 5, statement: 5)
         + ConnectionSettings.lookups
         + "SET enable_memoize = off;\n"

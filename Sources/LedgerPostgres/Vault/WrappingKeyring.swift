@@ -49,7 +49,7 @@ package final class WrappingKeyring: Sendable {
     }
 
     /// Checks whether the keyring has a key of this name.
-    func contains(_ id: String) -> Bool { key(id) != nil }
+    package func contains(_ id: String) -> Bool { key(id) != nil }
 
     /// Encrypts an account's key for the `account_keys` table, bound to tenant and account.
     package func wrap(
@@ -78,7 +78,7 @@ package final class WrappingKeyring: Sendable {
 
     /// Decrypts the result of ``seal(_:additional:)``; nil if the key is unknown or anything was
     /// changed.
-    func open(_ wrapped: [UInt8], wrappingKey: String, additional: [UInt8]) -> [UInt8]? {
+    package func open(_ wrapped: [UInt8], wrappingKey: String, additional: [UInt8]) -> [UInt8]? {
         key(wrappingKey).flatMap { AESGCM.open(wrapped, key: $0, additional: additional) }
     }
 

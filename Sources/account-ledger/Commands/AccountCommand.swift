@@ -1,7 +1,7 @@
 import CommandLine
 import Ledger
 import LedgerAPI
-import LedgerPostgres
+import LedgerAudit
 
 /// `account`: prints the state of an account at a moment, or the changes between two moments.
 enum AccountCommand {

@@ -1,7 +1,7 @@
 import CommandLine
 import Ledger
+import LedgerAudit
 import LedgerExport
-import LedgerPostgres
 import TransparencyLog
 
 /// `export`: writes the events of an account, or all events, to a file.

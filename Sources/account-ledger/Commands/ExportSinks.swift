@@ -1,8 +1,8 @@
 import CommandLine
 import Foundation
 import Ledger
+import LedgerAudit
 import LedgerExport
-import LedgerPostgres
 import Synchronization
 
 /// A destination of an export, written part by part.

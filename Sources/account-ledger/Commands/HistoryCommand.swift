@@ -1,6 +1,6 @@
 import CommandLine
 import Ledger
-import LedgerPostgres
+import LedgerAudit
 
 /// `history`: prints every event that touches an account, and a statement of completeness.
 enum HistoryCommand {

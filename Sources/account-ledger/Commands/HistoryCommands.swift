@@ -1,5 +1,6 @@
 import CommandLine
 import Ledger
+import LedgerAudit
 import LedgerPostgres
 
 /// Shared parts of the commands that read the history of an account.

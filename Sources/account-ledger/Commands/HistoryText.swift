@@ -1,5 +1,5 @@
 import Ledger
-import LedgerPostgres
+import LedgerAudit
 
 extension AccountAsOf {
     /// The text format.

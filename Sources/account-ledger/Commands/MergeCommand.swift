@@ -2,6 +2,7 @@ import CommandLine
 import DevelopmentIdentityProvider
 import Ledger
 import LedgerAPI
+import LedgerAudit
 import LedgerPostgres
 
 /// `merge`: merges one account into another.

@@ -1,6 +1,6 @@
 import CommandLine
 import Ledger
-import LedgerPostgres
+import LedgerAudit
 import Postgres
 
 /// `owner`: prints which accounts held an identity, and when.

@@ -1,6 +1,7 @@
 import CommandLine
 import Foundation
 import Ledger
+import LedgerAudit
 import LedgerPostgres
 
 /// `protect`: adds MACs to a log that a former release began, and records its protection in the log.

@@ -1,5 +1,6 @@
 import CommandLine
 import Ledger
+import LedgerAudit
 import LedgerPostgres
 
 /// `rebuild`: folds a read model again and repairs the differences.

@@ -1,6 +1,6 @@
 import CommandLine
 import Ledger
-import LedgerPostgres
+import LedgerAudit
 
 /// `replay`: prints the history of an account, or a range of the log.
 enum ReplayCommand {

@@ -1,7 +1,7 @@
 import CommandLine
 import Ledger
 import LedgerAPI
-import LedgerPostgres
+import LedgerAudit
 
 /// `search`: finds accounts by an id, an e-mail address or a provider id.
 enum SearchCommand {

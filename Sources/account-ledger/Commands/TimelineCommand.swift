@@ -1,7 +1,7 @@
 import CommandLine
 import Ledger
 import LedgerAPI
-import LedgerPostgres
+import LedgerAudit
 
 /// `timeline`: prints the interleaved histories of an account and of all accounts merged with it.
 enum TimelineCommand {

@@ -1,6 +1,6 @@
 import Ledger
 import LedgerAPI
-import LedgerPostgres
+import LedgerAudit
 
 /// The text format of a timeline: letters stand for the ids of its accounts.
 struct TimelineText {

@@ -1,5 +1,6 @@
 import CommandLine
 import Ledger
+import LedgerAudit
 import LedgerPostgres
 
 /// `verify`: folds the whole log and compares it with all stored data.

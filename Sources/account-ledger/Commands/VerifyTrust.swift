@@ -1,6 +1,7 @@
 import CommandLine
 import Foundation
 import Ledger
+import LedgerAudit
 import LedgerPostgres
 import TransparencyLog
 

@@ -1,5 +1,6 @@
 import CommandLine
 import Ledger
+import LedgerAudit
 import LedgerPostgres
 import TransparencyLog
 

@@ -1,4 +1,5 @@
 import Cryptography
+import LedgerAudit
 import LedgerPostgres
 
 /// The secrets of a ledger: the current key of each kind, and former ones that are still valid.

@@ -4,6 +4,7 @@ import DevelopmentIdentityProvider
 import HTTP
 import Ledger
 import LedgerAPI
+import LedgerAudit
 import LedgerPostgres
 
 /// A serving process: the listeners, the API and the background workers.

@@ -4,6 +4,7 @@ import Postgres
 import Synchronization
 import Testing
 
+@testable import LedgerAudit
 @testable import LedgerPostgres
 
 /// The MACs of API keys: a key that no holder of a MAC key has made grants nothing.

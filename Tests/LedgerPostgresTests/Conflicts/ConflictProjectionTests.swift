@@ -3,6 +3,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
+@testable import LedgerAudit
 @testable import LedgerPostgres
 
 /// `conflicts` as projectors fold it, compared with the fold of the whole log.

@@ -2,6 +2,7 @@ import Ledger
 import LedgerTestSupport
 import Postgres
 
+@testable import LedgerAudit
 @testable import LedgerPostgres
 
 /// A ledger with the data of Ada and Bob, completely folded.

@@ -3,6 +3,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
+@testable import LedgerAudit
 @testable import LedgerPostgres
 
 /// Nothing is destroyed without an `AccountErased`, and a loss without one is noticed.

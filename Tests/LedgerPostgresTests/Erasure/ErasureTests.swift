@@ -1,4 +1,5 @@
 import Ledger
+import LedgerAudit
 import LedgerTestSupport
 import Postgres
 import Testing

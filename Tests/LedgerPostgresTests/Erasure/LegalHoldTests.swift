@@ -1,8 +1,7 @@
 import Ledger
+import LedgerAudit
 import LedgerTestSupport
 import Testing
-
-@testable import LedgerPostgres
 
 /// Holds prevent erasure, also against concurrent commands.
 @Suite struct LegalHoldTests {

@@ -3,8 +3,6 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-@testable import LedgerPostgres
-
 /// Accounts of which somebody with the serving login has changed which one stands for them: no command goes by
 /// what no merge says.
 @Suite struct ForgedMergeTests {

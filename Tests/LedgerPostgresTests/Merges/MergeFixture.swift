@@ -2,6 +2,7 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
+@testable import LedgerAudit
 @testable import LedgerPostgres
 
 /// Ada with Apple and Google, and Bob, possibly the same person, with Facebook and another Google identity.
@@ -52,7 +53,7 @@ struct MergeFixture {
                     survivor: survivor, absorbed: absorbed, reason: "one person",
                     reference: "case 7")),
             keepsAbsorbed: Set(keeping.map(provider)), agreed: agreed,
-            digest: LedgerTestSupport.sha256)
+            digest: sha256)
     }
 
     /// Merges Bob's account into Ada's, or one given account into another.

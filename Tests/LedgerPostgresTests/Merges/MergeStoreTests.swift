@@ -1,4 +1,5 @@
 import Ledger
+import LedgerAudit
 import LedgerTestSupport
 import Postgres
 import Testing
@@ -167,7 +168,7 @@ import Testing
                             tokenDigest: digest(Array(repeating: UInt8(token), count: 32)))
                         let intent = MergeAccounts(
                             authority: .accountHolder(fixture.ada.caller, proof), keepsAbsorbed: [],
-                            agreed: agreed, digest: LedgerTestSupport.sha256, idempotency: key)
+                            agreed: agreed, digest: sha256, idempotency: key)
                         return try await sequencer.sequencer.submit(
                             Command(
                                 id: CommandID(bits: .random(in: 1...(.max))), tenant: .default,

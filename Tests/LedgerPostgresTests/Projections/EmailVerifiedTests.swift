@@ -2,6 +2,7 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
+@testable import LedgerAudit
 @testable import LedgerPostgres
 
 /// The provider's flag of an e-mail, in the read model.

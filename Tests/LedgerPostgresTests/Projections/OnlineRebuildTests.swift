@@ -1,5 +1,6 @@
 import Cryptography
 import Ledger
+import LedgerAudit
 import LedgerPostgres
 import LedgerTestSupport
 import Postgres

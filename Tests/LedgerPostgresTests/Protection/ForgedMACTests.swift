@@ -4,6 +4,7 @@ import Postgres
 import Testing
 import TransparencyLog
 
+@testable import LedgerAudit
 @testable import LedgerPostgres
 
 /// An event written with a server's login to the database and without a key: no reader passes it on.

@@ -4,13 +4,14 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
+@testable import LedgerAudit
 @testable import LedgerPostgres
 
 /// The MACs that are valid at each position of a log.
 @Suite struct LogProtectionTests {
     private typealias Fixture = SequencerFixture
 
-    private static let otherLeaf = LedgerTestSupport.sha256([1])
+    private static let otherLeaf = sha256([1])
 
     private static func protection(
         _ database: ScratchDatabase, of tenant: TenantID = .default,

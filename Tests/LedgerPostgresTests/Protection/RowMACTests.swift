@@ -6,6 +6,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
+@testable import LedgerAudit
 @testable import LedgerPostgres
 
 /// The MACs of decision state: no command relies on a row that no server has written.

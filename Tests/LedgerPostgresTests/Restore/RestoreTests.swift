@@ -4,6 +4,7 @@ import LedgerTestSupport
 import Testing
 import TransparencyLog
 
+@testable import LedgerAudit
 @testable import LedgerPostgres
 
 /// The events lost and data brought back by a restore, and how the ledger continues.

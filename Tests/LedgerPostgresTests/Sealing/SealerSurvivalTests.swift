@@ -1,5 +1,6 @@
 import Foundation
 import Ledger
+import LedgerAudit
 import LedgerTestSupport
 import Testing
 import TransparencyLog

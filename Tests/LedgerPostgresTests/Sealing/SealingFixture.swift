@@ -4,6 +4,7 @@ import LedgerTestSupport
 import Postgres
 import TransparencyLog
 
+@testable import LedgerAudit
 @testable import LedgerPostgres
 
 /// A test's own record directory, and sealers on a database.

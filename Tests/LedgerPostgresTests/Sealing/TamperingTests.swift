@@ -3,6 +3,7 @@ import LedgerTestSupport
 import Testing
 import TransparencyLog
 
+@testable import LedgerAudit
 @testable import LedgerPostgres
 
 /// What a sealer finds out about a database that somebody with all rights has changed.

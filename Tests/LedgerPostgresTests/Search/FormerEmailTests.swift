@@ -5,6 +5,7 @@ import Postgres
 import Synchronization
 import Testing
 
+@testable import LedgerAudit
 @testable import LedgerPostgres
 
 /// Collects the reported faults.

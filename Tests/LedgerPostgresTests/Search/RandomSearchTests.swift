@@ -2,6 +2,7 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
+@testable import LedgerAudit
 @testable import LedgerPostgres
 
 /// Searches after random histories, compared with a full read of the log.

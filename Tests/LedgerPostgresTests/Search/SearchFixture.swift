@@ -4,6 +4,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
+@testable import LedgerAudit
 @testable import LedgerPostgres
 
 extension ScratchDatabase {

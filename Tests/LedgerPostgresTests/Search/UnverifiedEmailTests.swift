@@ -4,7 +4,7 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
-@testable import LedgerPostgres
+@testable import LedgerAudit
 
 /// Searches for an e-mail of several identities, not all of which have verified it.
 @Suite struct UnverifiedEmailTests {

@@ -1,7 +1,5 @@
 import Testing
 
-@testable import LedgerPostgres
-
 /// Performs each tampering of the table in `docs/append-only.md`, and holds the table against who noticed.
 @Suite struct TamperTableTests {
     /// The number of ledgers, which are prepared and tampered with side by side.

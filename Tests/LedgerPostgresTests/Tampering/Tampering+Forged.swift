@@ -76,7 +76,7 @@ extension Tampering {
         },
         Tampering(forged: "a rotation of the MAC key is forged") { forger, _ in
             let prefix = KeyRotated.Prefix(
-                root: LedgerTestSupport.sha256([]), size: PreparedLedger.count)
+                root: sha256([]), size: PreparedLedger.count)
             let former = SequencerFixture.macKey.id.description
             try forger.append(
                 .keyRotated(KeyRotated(macKey: "01234567", former: former, after: prefix)),

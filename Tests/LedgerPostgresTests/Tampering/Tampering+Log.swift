@@ -5,8 +5,6 @@ import LedgerTestSupport
 import Postgres
 import TransparencyLog
 
-@testable import LedgerPostgres
-
 extension Tampering {
     /// Another id in the last entry of Ada's history, which no later one names, and in its column.
     private static let entry = """

@@ -2,8 +2,6 @@ import Ledger
 import LedgerTestSupport
 import Postgres
 
-@testable import LedgerPostgres
-
 /// One way to tamper with a database: a row of the table in `docs/append-only.md`.
 struct Tampering: Sendable {
     /// What the row calls it.

@@ -3,6 +3,7 @@ import LedgerTestSupport
 import Postgres
 import TransparencyLog
 
+@testable import LedgerAudit
 @testable import LedgerPostgres
 
 extension Witnesses {

@@ -3,6 +3,7 @@ import LedgerTestSupport
 import Postgres
 import TransparencyLog
 
+@testable import LedgerAudit
 @testable import LedgerPostgres
 
 /// What everybody says of a ledger who could notice something.

@@ -1,8 +1,7 @@
 import Ledger
+import LedgerAudit
 import LedgerTestSupport
 import Testing
-
-@testable import LedgerPostgres
 
 /// The findings of `verify` on the access log, over which nothing is signed.
 @Suite struct AccessLogCheckTests {

@@ -1,4 +1,4 @@
-import LedgerPostgres
+import LedgerAudit
 import Testing
 
 /// One damage to the ledger of `HistoryFixture`, and the first finding that it must give.

@@ -4,6 +4,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
+@testable import LedgerAudit
 @testable import LedgerPostgres
 
 /// Values that a column can hold but no ledger has, written with the serving login: every check reports them

@@ -1,8 +1,7 @@
 import Ledger
+import LedgerAudit
 import LedgerTestSupport
 import Testing
-
-@testable import LedgerPostgres
 
 /// Forgeries with the stolen serving login, without the key directory.
 @Suite struct ForgedEventTests {

@@ -5,6 +5,7 @@ import Postgres
 import Testing
 import TransparencyLog
 
+@testable import LedgerAudit
 @testable import LedgerPostgres
 
 /// The comparison of a log with its seals by a verification.

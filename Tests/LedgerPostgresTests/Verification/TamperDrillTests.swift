@@ -3,6 +3,7 @@ import LedgerTestSupport
 import Testing
 import TransparencyLog
 
+@testable import LedgerAudit
 @testable import LedgerPostgres
 
 /// A superuser, whom no grant and no trigger stops, has the database for an afternoon.

@@ -1,5 +1,5 @@
 import Ledger
-import LedgerPostgres
+import LedgerAudit
 import LedgerTestSupport
 import Testing
 

@@ -111,7 +111,7 @@ struct TenantReplay {
         }
         let before = providers(of: recorded)
         do throws(FoldFault) {
-            try state.ledger.apply(recorded, leaf: LedgerTestSupport.leafHash(recording.entry))
+            try state.ledger.apply(recorded, leaf: leafHash(recording.entry))
         } catch {
             throw Contradiction("\(place) cannot follow: \(error)")
         }

@@ -161,7 +161,7 @@ struct Client {
             request: .merge(
                 MergeAccounts(
                     authority: authority, keepsAbsorbed: Set(kept), agreed: nil,
-                    digest: LedgerTestSupport.sha256)), tenant: device.tenant)
+                    digest: sha256)), tenant: device.tenant)
     }
 
     /// Reverses an unlink, usually one that happened.

@@ -1,4 +1,4 @@
-import Ledger
+package import Ledger
 import Postgres
 
 /// The accounts named by commands of operators and administrators.
@@ -101,7 +101,7 @@ enum AccountLoad {
 
 extension QueryResult {
     /// A tenant's name; damage when it breaks the grammar.
-    func tenant(_ row: Int, _ column: Int) throws -> TenantID {
+    package func tenant(_ row: Int, _ column: Int) throws -> TenantID {
         guard let tenant = TenantID(try text(row, column)) else {
             throw BatchFault.damaged("a tenant's name")
         }

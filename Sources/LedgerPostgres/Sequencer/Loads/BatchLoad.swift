@@ -1,4 +1,4 @@
-import Ledger
+package import Ledger
 import Postgres
 
 /// The first round trip of a batch: lock, clock, then every row that the commands touch.
@@ -133,7 +133,7 @@ extension QueryResult {
     }
 
     /// Reads a position or a sequence; damaged if no log can have reached it.
-    func count(_ row: Int, _ column: Int) throws -> Int64 {
+    package func count(_ row: Int, _ column: Int) throws -> Int64 {
         let value = try int8(row, column)
         guard (0...LogPosition.endMax).contains(value) else {
             throw BatchFault.damaged("a position")
@@ -142,7 +142,7 @@ extension QueryResult {
     }
 
     /// Reads a provider's name; damaged if it violates the grammar.
-    func provider(_ row: Int, _ column: Int) throws -> ProviderName {
+    package func provider(_ row: Int, _ column: Int) throws -> ProviderName {
         guard let name = ProviderName(try text(row, column)) else {
             throw BatchFault.damaged("a provider's name")
         }
@@ -150,7 +150,7 @@ extension QueryResult {
     }
 
     /// Reads a digest; damaged if it is not 32 bytes long.
-    func digest(_ row: Int, _ column: Int) throws -> Digest {
+    package func digest(_ row: Int, _ column: Int) throws -> Digest {
         guard let digest = Digest(try bytes(row, column)) else {
             throw BatchFault.damaged("a digest")
         }

@@ -1,10 +1,10 @@
-import Ledger
-import Postgres
+package import Ledger
+package import Postgres
 
 /// The sessions that commands are sent in, each with its account.
-enum CallerLoad {
+package enum CallerLoad {
     /// Returns the columns of a session with this alias, for ``session(_:_:from:)``.
-    static func columns(_ s: String) -> String {
+    package static func columns(_ s: String) -> String {
         """
         \(s).session_id, \(s).account_id, \(s).identity_id, \(s).authenticated_at, \(s).opened_at,
         \(s).opened_position, \(s).ended_position, \(s).refresh_current, \(s).refresh_preceding,
@@ -62,7 +62,7 @@ enum CallerLoad {
     }
 
     /// Reads ``columns(_:)``.
-    static func session(
+    package static func session(
         _ result: QueryResult, _ row: Int, from first: Int
     ) throws -> (Ledger.Session, RefreshTokenState) {
         guard let methods = AuthenticationMethods(try result.text(row, first + 13)) else {

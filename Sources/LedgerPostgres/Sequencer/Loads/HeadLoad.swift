@@ -1,8 +1,8 @@
-import Ledger
-import Postgres
+package import Ledger
+package import Postgres
 
 /// The tenants' heads, whose lock determines the order of all commits.
-enum HeadLoad {
+package enum HeadLoad {
     private static let makeHeads = Statement(
         "make_heads",
         """
@@ -14,7 +14,7 @@ enum HeadLoad {
     ///
     /// The log is searched for a sign of protection only if a head has none: before `protect`, or if
     /// the head's code was removed or a head from before it was put back.
-    static let columns = """
+    package static let columns = """
         h.tenant_id, h.next_position, h.last_recorded_at, h.log_id, h.log_number, h.protected_from,
         h.mac, h.protected_from IS NULL AND (
             EXISTS (SELECT FROM events WHERE tenant_id = h.tenant_id AND position = 0
@@ -77,7 +77,7 @@ enum HeadLoad {
     /// Reads ``columns`` and checks the head's code.
     ///
     /// - Throws: `BatchFault.damaged` for a head that no server has written.
-    static func readCodes(
+    package static func readCodes(
         _ result: QueryResult, _ row: Int, from first: Int, of tenant: TenantID, keys: MACKeys
     ) throws -> LogMACs {
         let head = LogMACs.Head(

@@ -1,10 +1,10 @@
-import Ledger
-import Postgres
+package import Ledger
+package import Postgres
 
 /// The identities that commands name with their last accounts; loaded with their subjects.
-enum IdentityLoad {
+package enum IdentityLoad {
     /// Returns the columns of an identity with this alias, for ``identity(_:_:from:)``.
-    static func columns(_ i: String) -> String {
+    package static func columns(_ i: String) -> String {
         """
         \(i).identity_id, \(i).provider, \(i).provider_id, \(i).account_id, \(i).last_account_id,
         \(i).linked_at, \(i).linked_position
@@ -49,7 +49,7 @@ enum IdentityLoad {
     }
 
     /// Reads ``columns(_:)``.
-    static func identity(
+    package static func identity(
         _ result: QueryResult, _ row: Int, from first: Int
     ) throws -> (Identity, ProviderIdentity) {
         let provider = try result.provider(row, first + 1)

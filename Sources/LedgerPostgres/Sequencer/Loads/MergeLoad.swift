@@ -1,14 +1,14 @@
-import Ledger
-import Postgres
+package import Ledger
+package import Postgres
 
 /// The merges in which named accounts, and those merged with them, absorbed others or were absorbed.
 ///
 /// Each is loaded with the identities that it released and that still belong to no account. Rows of
 /// `accounts` have no codes, those of `merges` do: an account is absorbed only if a merge confirms
 /// it.
-enum MergeLoad {
+package enum MergeLoad {
     /// Returns the columns of a merge with this alias, for ``merge(_:_:from:)``.
-    static func columns(_ m: String) -> String {
+    package static func columns(_ m: String) -> String {
         """
         \(m).event_id, \(m).position, \(m).survivor_id, \(m).absorbed_id, \(m).moved, \(m).dropped,
         \(m).replaced
@@ -78,7 +78,7 @@ enum MergeLoad {
     }
 
     /// Reads ``columns(_:)``.
-    static func merge(_ result: QueryResult, _ row: Int, from first: Int) throws -> Merge {
+    package static func merge(_ result: QueryResult, _ row: Int, from first: Int) throws -> Merge {
         func identities(_ column: Int) throws -> [IdentityID] {
             try result.uuidArray(row, column).map { IdentityID(bits: $0) }
         }

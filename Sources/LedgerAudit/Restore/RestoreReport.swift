@@ -1,0 +1,82 @@
+package import Ledger
+package import LedgerPostgres
+import TransparencyLog
+
+/// The differences between a tenant's log in the database and a sealer's external record.
+package struct RestoreReport: Sendable {
+    /// The part of the signed log that is lost.
+    package enum Loss: Hashable, Sendable {
+        /// The log is shorter than the signed one.
+        case end
+        /// The log is long enough, but contains other events.
+        case contents
+        /// The log is complete, but does not record why it continues under another name.
+        case statement
+        /// The log is complete, but there are unsigned checkpoints under its name, so its sealer
+        /// stops signing.
+        case name
+    }
+
+    /// An API key that is still accepted.
+    package struct AcceptedKey: Hashable, Sendable {
+        package let id: APIKeyID
+        package let label: String
+    }
+
+    /// An erased account that is live in the database.
+    package struct ReturnedAccount: Hashable, Sendable {
+        package let account: AccountID
+        /// The time of its erasure.
+        package let erasedAt: Timestamp
+        /// The legal holds that were lifted before it was erased and are active again.
+        package let formerHolds: [HoldID]
+        /// The legal holds that were set since: they keep the account until they are lifted.
+        package let newHolds: [HoldID]
+    }
+
+    package let tenant: TenantID
+    /// The number of events in the database.
+    package let size: Int64
+    /// The last signed checkpoint, or nil.
+    ///
+    /// It is under the log's current name; under the previous one if the log does not record that
+    /// it was truncated there, or if the current name is lost.
+    package let signed: LastSigned?
+    /// The number of the log's name after a loss: 2 after the first one and so on.
+    package let nextOrigin: Int64
+    package let loss: Loss?
+    /// The position at which the log already records this loss.
+    package let recordedAt: LogPosition?
+    package let returned: [ReturnedAccount]
+    /// The number of erasures in the record.
+    package let erasureCount: Int
+    /// The API keys that are accepted; after a loss it is unknown which of them had been revoked.
+    package let acceptedKeys: [AcceptedKey]
+
+    /// Whether the log continues where it was signed, and no erased account has returned.
+    package var isWhole: Bool { loss == nil && returned.isEmpty }
+
+    /// The event that the log needs before it continues under another name; nil if none is needed.
+    package var fact: LedgerRestored? {
+        guard loss != nil, recordedAt == nil, let signed,
+            let root = Digest(signed.checkpoint.root.bytes)
+        else { return nil }
+        return LedgerRestored(
+            origin: nextOrigin, root: root, size: signed.checkpoint.size)
+    }
+
+    /// The commands that erase the returned accounts again.
+    ///
+    /// Accounts under a legal hold set since are excluded.
+    package var erasures: [Command.Intent] {
+        returned.filter(\.newHolds.isEmpty).flatMap { returned in
+            returned.formerHolds.map { hold in
+                Command.Intent.liftLegalHold(
+                    LiftLegalHold(account: returned.account, hold: hold, actor: .system))
+            } + [
+                .eraseAccount(
+                    EraseAccount(account: returned.account, basis: .restored, actor: .system))
+            ]
+        }
+    }
+}

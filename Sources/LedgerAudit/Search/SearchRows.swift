@@ -1,0 +1,186 @@
+import Ledger
+import LedgerPostgres
+import Postgres
+
+/// The statements of a search, and the rows that they return.
+enum SearchRows {
+    /// A row of `identities`, without the subject.
+    struct IdentityRow {
+        let id: IdentityID
+        let provider: ProviderName
+        let account: AccountID?
+        let lastAccount: AccountID
+    }
+
+    /// The remaining details of an account.
+    struct AccountRow {
+        let state: FoundAccount.State
+        let mergedInto: AccountID?
+    }
+
+    private static let columns = "i.identity_id, i.provider, i.account_id, i.last_account_id"
+
+    /// Finds a subject at any provider by one look-up of the unique key for each provider of the tenant.
+    static let ofProviderID = Statement(
+        "search_provider_id",
+        """
+        WITH RECURSIVE known (provider) AS (
+            (SELECT provider FROM identities WHERE tenant_id = $1 ORDER BY provider LIMIT 1)
+            UNION ALL
+            SELECT (SELECT provider FROM identities
+                WHERE tenant_id = $1 AND provider > k.provider ORDER BY provider LIMIT 1)
+            FROM known k WHERE k.provider IS NOT NULL)
+        SELECT \(columns) FROM known k CROSS JOIN LATERAL (
+            SELECT identity_id, provider, account_id, last_account_id, linked_position
+            FROM identities
+            WHERE tenant_id = $1 AND provider = k.provider AND provider_id = $2
+            OFFSET 0) i
+        WHERE k.provider IS NOT NULL ORDER BY i.identity_id
+        """)
+
+    static let ofEmail = Statement(
+        "search_email",
+        """
+        SELECT user_id, identity_id, email_verified FROM user_providers
+        WHERE tenant_id = $1 AND email IS NOT NULL AND \(SearchedEmail.expression) = $2
+        ORDER BY email_verified IS NOT TRUE, identity_id LIMIT $3
+        """)
+
+    static let emailFlags = Statement(
+        "search_email_flags",
+        """
+        SELECT u.identity_id, u.email_verified FROM unnest($2::uuid[]) AS k (user_id)
+        CROSS JOIN LATERAL (
+            SELECT identity_id, email_verified FROM user_providers
+            WHERE tenant_id = $1 AND user_id = k.user_id AND email IS NOT NULL
+            OFFSET 0) u
+        """)
+
+    /// Finds digests in the order of `SearchKey.flags`, whose indexes are in the last column.
+    static let ofFormerEmail = Statement(
+        "search_former_email",
+        """
+        SELECT \(columns), k.n FROM \(ArrayRows.sql(["digest": "bytea"], from: 2, ordinal: "n")) AS k
+        CROSS JOIN LATERAL (
+            SELECT identity_id, provider, account_id, last_account_id FROM identities
+            WHERE tenant_id = $1 AND former_email = k.digest
+            OFFSET 0) i
+        ORDER BY k.n, i.identity_id LIMIT $3
+        """)
+
+    /// Finds the identities that belong or last belonged to some accounts, in linking order.
+    static let ofAccounts = Statement(
+        "search_identities",
+        """
+        SELECT \(columns) FROM unnest($2::uuid[]) AS k (account_id)
+        CROSS JOIN LATERAL (
+            SELECT identity_id, provider, account_id, last_account_id, linked_position
+            FROM identities
+            WHERE tenant_id = $1 AND last_account_id = k.account_id
+            OFFSET 0) i
+        ORDER BY i.linked_position, i.identity_id
+        """)
+
+    static let accounts = Statement(
+        "search_accounts",
+        """
+        SELECT account_id, merged_into, false FROM accounts
+        WHERE tenant_id = $1 AND account_id = ANY ($2::uuid[])
+        UNION ALL
+        SELECT account_id, NULL, true FROM erasures
+        WHERE tenant_id = $1 AND account_id = ANY ($2::uuid[])
+        """)
+
+    /// Finds the accounts that were merged into some accounts, including those in between.
+    static let absorbed = Statement(
+        "search_absorbed",
+        """
+        WITH RECURSIVE family (survivor_id, account_id, depth) AS (
+            SELECT k.account_id, k.account_id, 0 FROM unnest($2::uuid[]) AS k (account_id)
+            UNION ALL
+            SELECT f.survivor_id, a.account_id, f.depth + 1 FROM family f
+            CROSS JOIN LATERAL (
+                SELECT account_id FROM accounts
+                WHERE merged_into = f.account_id AND tenant_id = $1
+                OFFSET 0) a
+            WHERE f.depth < \(MergeAccounts.familyMax))
+        SELECT survivor_id, account_id FROM family WHERE depth > 0 ORDER BY 1, 2
+        """)
+
+    /// Finds the last account that an identity signed in to.
+    static let lastHolder = Statement(
+        "search_last_holder",
+        """
+        SELECT account_id FROM sessions WHERE identity_id = $2 AND tenant_id = $1
+        ORDER BY opened_at DESC, opened_position DESC LIMIT 1
+        """)
+
+    /// Finds what an id names within a range of positions: an event, a request, or a linked identity.
+    static let ofWindow = Statement(
+        "search_window",
+        """
+        SELECT position, entry FROM events
+        WHERE tenant_id = $1 AND position >= $2 AND position < $3
+            AND (event_id = $4 OR request_id = $4
+                OR (type = 'ProviderLinked' AND position($5::bytea in entry) > 0))
+        ORDER BY position LIMIT $6
+        """)
+
+    static let ofRequest = Statement(
+        "search_request",
+        """
+        SELECT position, entry FROM events
+        WHERE tenant_id = $1 AND position >= $2 AND position < $3 AND request_id = $4
+        ORDER BY position LIMIT $5
+        """)
+
+    static func identities(_ result: QueryResult) throws(PostgresError) -> [IdentityRow] {
+        var rows: [IdentityRow] = []
+        for row in 0..<result.rowCount {
+            guard let provider = ProviderName(try result.text(row, 1)) else { continue }
+            rows.append(
+                IdentityRow(
+                    id: IdentityID(bits: try result.uuid(row, 0)), provider: provider,
+                    account: try result.optionalUUID(row, 2).map { AccountID(bits: $0) },
+                    lastAccount: AccountID(bits: try result.uuid(row, 3))))
+        }
+        return rows
+    }
+
+    static func accounts(_ result: QueryResult) throws(PostgresError) -> [AccountID: AccountRow] {
+        var rows: [AccountID: AccountRow] = [:]
+        for row in 0..<result.rowCount {
+            let survivor = try result.optionalUUID(row, 1).map { AccountID(bits: $0) }
+            let isErased = try result.bool(row, 2)
+            rows[AccountID(bits: try result.uuid(row, 0))] = AccountRow(
+                state: isErased ? .erased : survivor == nil ? .live : .absorbed,
+                mergedInto: survivor)
+        }
+        return rows
+    }
+
+    static func absorbed(_ result: QueryResult) throws(PostgresError) -> [AccountID: [AccountID]] {
+        var rows: [AccountID: [AccountID]] = [:]
+        for row in 0..<result.rowCount {
+            rows[AccountID(bits: try result.uuid(row, 0)), default: []].append(
+                AccountID(bits: try result.uuid(row, 1)))
+        }
+        return rows
+    }
+
+    /// Decodes the events of rows; `verify` reports damaged ones.
+    static func events(
+        _ result: QueryResult, in tenant: TenantID
+    ) throws(PostgresError) -> [RecordedEvent] {
+        var events: [RecordedEvent] = []
+        for row in 0..<result.rowCount {
+            let position = LogPosition(try result.int8(row, 0))
+            let entry = try result.bytes(row, 1)
+            guard let event = try? StoredEvent(entry: entry, at: position, in: tenant) else {
+                continue
+            }
+            events.append(event.recorded)
+        }
+        return events
+    }
+}

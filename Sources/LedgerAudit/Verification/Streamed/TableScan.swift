@@ -1,0 +1,138 @@
+import Ledger
+import LedgerPostgres
+import Postgres
+
+/// One table beside the log, read once in full.
+enum TableScan: Sendable {
+    case accountAudit(ProjectionTable)
+    case userProviders(ProjectionTable)
+    case conflicts(ProjectionTable)
+    case sessions
+    case identities
+    case accounts
+    case erasures
+    case merges
+
+    /// Returns every table, the longest first, so that it does not finish last.
+    static func all(projections tables: [ProjectionTable]) -> [TableScan] {
+        tables.filter { $0.projection == .accountAudit }.map { .accountAudit($0) }
+            + [.sessions, .identities]
+            + tables.filter { $0.projection == .userProviders }.map { .userProviders($0) }
+            + tables.filter { $0.projection == .conflicts }.map { .conflicts($0) }
+            + [.accounts, .erasures, .merges]
+    }
+
+    /// Adds the table's rows to the sums; returns false when two rows have the same identifier.
+    func run(
+        of tenant: TenantID, summer: RowSummer, _ sums: inout RowSums, on connection: Connection
+    ) throws -> Bool {
+        var summer = summer
+        var isSound = true
+        let isPersonal = summer.isPersonal
+        switch self {
+        case .accountAudit(let table):
+            let columns = isPersonal ? 0..<16 : 0..<15
+            try copy(of: tenant, isPersonal: isPersonal, on: connection) {
+                sums.projections[table, default: .init()].add(summer.hash($0, columns))
+            }
+        case .sessions:
+            var last: UInt128?
+            try copy(of: tenant, isPersonal: isPersonal, on: connection) { row in
+                let id = try row.uuid(0)
+                // The sums alone cannot distinguish a duplicate identifier from two sessions.
+                if let last, id <= last { isSound = false }
+                last = id
+                sums.sessionsOpened.add(summer.hash(row, 0..<7))
+                if !row.isNull(7) { sums.sessionsEnded.add(summer.hash(row, 0, 7)) }
+            }
+        case .identities:
+            try copy(of: tenant, isPersonal: isPersonal, on: connection) {
+                sums.identities.add(summer.hash($0, 0..<6, digests: isPersonal ? 6..<7 : nil))
+            }
+        case .userProviders(let table):
+            try copy(of: tenant, isPersonal: isPersonal, on: connection) {
+                sums.projections[table, default: .init()].add(
+                    summer.hash($0, 0..<5, digests: isPersonal ? 5..<7 : nil))
+            }
+        case .conflicts(let table):
+            try copy(of: tenant, isPersonal: isPersonal, on: connection) {
+                sums.projections[table, default: .init()].add(
+                    summer.hash($0, 0..<ConflictsTable.columnCount))
+            }
+        case .accounts:
+            try copy(of: tenant, isPersonal: isPersonal, on: connection) {
+                sums.accountStates.add(summer.hash($0, 0..<4))
+                sums.accountsOpened.add(summer.hash($0, 0, 4))
+                if !$0.isNull(5) { sums.holds.add(summer.hash($0, 0, 5)) }
+                if !$0.isNull(6) { sums.absorbed.add(summer.hash($0, 0, 6)) }
+            }
+        case .erasures:
+            try copy(of: tenant, isPersonal: isPersonal, on: connection) {
+                sums.accountStates.add(summer.hash($0, 0..<4))
+                sums.accountsOpened.add(summer.hash($0, 0, 4))
+                sums.erasures.add(summer.hash($0, 5..<8))
+            }
+        case .merges:
+            try copy(of: tenant, isPersonal: isPersonal, on: connection) {
+                sums.merges.add(summer.hash($0, 0..<7))
+            }
+        }
+        return isSound
+    }
+
+    private func copy(
+        of tenant: TenantID, isPersonal: Bool, on connection: Connection,
+        _ body: (CopyRow) throws -> Void
+    ) throws {
+        let place = "WHERE tenant_id = \(quoteLiteral(tenant.description))"
+        let query =
+            switch self {
+            case .accountAudit(let table):
+                """
+                SELECT account_id, account_seq, position, event_id, recorded_at, type, outcome,
+                    reason, actor, provider, identity_id, session_id, request_id,
+                    providers_before, providers_after\(isPersonal ? ", client_ip" : "")
+                FROM \(table) \(place)
+                """
+            case .sessions:
+                """
+                SELECT session_id, account_id, identity_id, authenticated_at, methods,
+                    opened_at, opened_position, ended_position
+                FROM sessions \(place) ORDER BY session_id
+                """
+            case .identities:
+                """
+                SELECT identity_id, provider, account_id, last_account_id, linked_at,
+                    linked_position\(isPersonal ? ", provider_id" : "")
+                FROM identities \(place)
+                """
+            case .userProviders(let table):
+                """
+                SELECT user_id, identity_id, provider, linked_at, linked_position
+                    \(isPersonal ? ", provider_id, \(ComparedEmail.sql)" : "")
+                FROM \(table) \(place)
+                """
+            case .conflicts(let table):
+                "SELECT \(ConflictsTable.columns) FROM \(table) \(place)"
+            case .accounts:
+                """
+                SELECT account_id, next_seq, last_leaf, last_position, opened_position,
+                    legal_holds::text[], merged_into
+                FROM accounts \(place)
+                """
+            case .erasures:
+                """
+                SELECT account_id, next_seq, last_leaf, position, opened_position,
+                    account_id, position, erased_at
+                FROM erasures \(place)
+                """
+            case .merges:
+                """
+                SELECT event_id, position, survivor_id, absorbed_id, moved::text[],
+                    dropped::text[], replaced::text[]
+                FROM merges \(place)
+                """
+            }
+        try connection.copyRows("COPY (\(query)) TO STDOUT (FORMAT binary)", body)
+    }
+}

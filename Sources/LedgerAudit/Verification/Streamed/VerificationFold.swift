@@ -1,0 +1,290 @@
+import Ledger
+import LedgerPostgres
+import Postgres
+
+/// The fold of the whole log, and the sums of the rows that the tables must hold.
+struct VerificationFold {
+    private let tenant: TenantID
+    /// The number of events in the log.
+    private let size: Int64
+    /// The tables of read models, each with its next position.
+    private let tables: [(table: ProjectionTable, checkpoint: LogPosition)]
+    /// The tables of `account_audit`.
+    private let audits: [(table: ProjectionTable, checkpoint: LogPosition)]
+    /// The tables of `user_providers` whose checkpoint the fold has not reached yet.
+    private var links: [(table: ProjectionTable, checkpoint: LogPosition)]
+    /// The tables of `conflicts` whose checkpoint the fold has not reached yet.
+    private var conflictTables: [(table: ProjectionTable, checkpoint: LogPosition)]
+    private var conflicts = ConflictFold()
+    private let isPersonal: Bool
+    private let progress: @Sendable (VerificationProgress) -> Void
+    private var summer: RowSummer
+    private(set) var report: VerificationReport
+    private(set) var state: CompactState
+    /// The rows that the tables must hold.
+    private var expected = RowSums()
+    /// The rows that the tables hold.
+    var stored = RowSums()
+    /// The digests of `provider_id` and `email` by identity number; 0 for none.
+    private var personal: ContiguousArray<(providerID: UInt64, email: UInt64)> = []
+    private var merkle: MerkleFold
+    private var command: CommandID?
+    private var openedByCommand: [AccountID] = []
+    private var foldedCount: Int64 = 0
+    private var openedCount: Int64 = 0
+    private var auditCount: Int64 = 0
+    private var disclosureCount: Int64 = 0
+    private var erasedCount: Int64 = 0
+    private var macCount: Int64 = 0
+
+    init(
+        _ tenant: TenantID, size: Int64, report: VerificationReport,
+        checkpoints: [(table: ProjectionTable, checkpoint: LogPosition)], summer: RowSummer,
+        roots: StatedRoots, progress: @escaping @Sendable (VerificationProgress) -> Void
+    ) {
+        self.tenant = tenant
+        self.size = size
+        tables = checkpoints
+        audits = checkpoints.filter { $0.table.projection == .accountAudit }
+        links = checkpoints.filter { $0.table.projection == .userProviders }
+        conflictTables = checkpoints.filter { $0.table.projection == .conflicts }
+        for (table, _) in checkpoints {
+            expected.projections[table] = RowMultiset()
+            stored.projections[table] = RowMultiset()
+        }
+        self.summer = summer
+        merkle = MerkleFold(roots)
+        self.progress = progress
+        isPersonal = summer.isPersonal
+        self.report = report
+        state = CompactState(tenant: tenant)
+    }
+
+    /// Folds a range; returns false when it does not continue the log.
+    mutating func take(_ range: LogRange) -> Bool {
+        disclosureCount += range.disclosureCount
+        erasedCount += range.erasedCount
+        macCount += range.macCount
+        for event in range.events {
+            addLinksAtCheckpoint()
+            addConflictsAtCheckpoint()
+            guard take(event) else { return false }
+        }
+        return merkle.take(range)
+    }
+
+    /// Compares the sums; returns false when they differ.
+    mutating func end() -> Bool {
+        guard endCommand(), merkle.agreesWithRoots else { return false }
+        addLinksAtCheckpoint()
+        addConflictsAtCheckpoint()
+        state.eachAccount { summer.add($0, &expected) }
+        state.eachMerge { summer.add($0, &expected) }
+        eachIdentity { summer, sums, identity, personal in
+            summer.add(identity, providerID: personal?.providerID, &sums)
+        }
+        guard expected == stored else { return false }
+        count()
+        return true
+    }
+
+    private mutating func take(_ event: LogRange.Event) -> Bool {
+        let recorded = event.recorded
+        if command != recorded.command {
+            guard endCommand() else { return false }
+            command = recorded.command
+        }
+        let isAudited = audits.contains { recorded.position < $0.checkpoint }
+        let before = isAudited ? providers(of: recorded) : []
+        guard (try? state.apply(recorded, leaf: event.leaf)) != nil else { return false }
+        guard conflictTables.isEmpty || (try? conflicts.apply(recorded)) != nil else {
+            return false
+        }
+        for conflict in conflicts.forgetFinished() { add(conflict, to: conflictTables) }
+        note(event)
+        for session in state.endedSessions {
+            summer.end(session, at: recorded.position, &expected)
+        }
+        if isAudited { addAudit(event, before: before) }
+        foldedCount += 1
+        if (report.events + foldedCount) % VerificationProgress.eventsPerReport == 0 {
+            progress(
+                VerificationProgress(
+                    tenant: tenant, events: report.events + foldedCount,
+                    total: report.events + size))
+        }
+        return true
+    }
+
+    /// Adds the columns that an event gives and no later event changes.
+    private mutating func note(_ event: LogRange.Event) {
+        switch event.recorded.event {
+        case .accountOpened(let fact):
+            openedByCommand.append(fact.account)
+            openedCount += 1
+            summer.open(fact.account, at: event.recorded.position, &expected)
+        case .providerLinked(let fact):
+            guard isPersonal, let number = state.number(of: fact.identity) else { break }
+            let values = (providerID: event.providerID ?? 0, email: event.email ?? 0)
+            if number == personal.count {
+                personal.append(values)
+            } else {
+                personal[number] = values
+            }
+        case .signedIn(let fact):
+            summer.open(fact, event.recorded, &expected)
+            guard isPersonal, let email = event.email,
+                let number = state.number(of: fact.identity)
+            else { break }
+            personal[number].email = email
+        case .accountErased(let fact):
+            summer.erase(fact.account, event.recorded, &expected)
+        case .accountsUnmerged(let fact):
+            guard isPersonal else { break }
+            for link in fact.returned + fact.restored {
+                guard let number = state.number(of: link.identity) else { continue }
+                let linked = event.linked[link.position]
+                personal[number] = (
+                    providerID: linked?.providerID ?? 0, email: linked?.email ?? 0
+                )
+            }
+        case .ledgerOpened, .keyRotated, .providerUnlinked, .conflictRejected, .linkRejected,
+            .unlinkRejected,
+            .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted, .ledgerRestored,
+            .accountsMerged:
+            break
+        }
+    }
+
+    private func providers(of recorded: RecordedEvent) -> [[String]] {
+        recorded.accounts.map { state.linkedProviders(of: $0.id).map(\.description) }
+    }
+
+    private mutating func addAudit(_ event: LogRange.Event, before: [[String]]) {
+        for (index, reference) in event.recorded.accounts.enumerated() {
+            let after =
+                switch event.recorded.event {
+                case .providerLinked, .providerUnlinked, .accountErased, .accountsMerged,
+                    .accountsUnmerged:
+                    state.linkedProviders(of: reference.id).map(\.description)
+                case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
+                    .unlinkRejected, .signedIn, .signedOut, .sessionRevoked, .legalHoldSet,
+                    .legalHoldLifted, .ledgerRestored:
+                    before[index]
+                }
+            let row = AuditRow(
+                event.recorded, for: reference, clientIP: event.clientIP, before: before[index],
+                after: after)
+            let hash = summer.hash(row)
+            for (table, checkpoint) in audits where row.position < checkpoint {
+                expected.projections[table]?.add(hash)
+                auditCount += 1
+            }
+        }
+    }
+
+    /// Checks that every account opened by a command has a way to sign in at the command's end.
+    private mutating func endCommand() -> Bool {
+        defer { openedByCommand.removeAll(keepingCapacity: true) }
+        return openedByCommand.allSatisfy { state.hasLinks($0) }
+    }
+
+    /// Adds the rows that `user_providers` must hold once the fold reaches its checkpoint.
+    private mutating func addLinksAtCheckpoint() {
+        guard let index = links.firstIndex(where: { $0.checkpoint == state.nextPosition }) else {
+            return
+        }
+        let table = links.remove(at: index).table
+        eachIdentity { summer, sums, identity, personal in
+            let hash = summer.hashLink(
+                identity, providerID: personal?.providerID, email: personal?.email)
+            if let hash { sums.projections[table]?.add(hash) }
+        }
+        addLinksAtCheckpoint()
+    }
+
+    /// Adds the rows that `conflicts` must hold once the fold reaches its checkpoint.
+    private mutating func addConflictsAtCheckpoint() {
+        let next = state.nextPosition
+        let reached = conflictTables.filter { $0.checkpoint == next }
+        guard !reached.isEmpty else { return }
+        for conflict in conflicts.followed { add(conflict, to: reached) }
+        conflictTables.removeAll { $0.checkpoint == next }
+    }
+
+    private mutating func add(
+        _ conflict: Conflict, to tables: [(table: ProjectionTable, checkpoint: LogPosition)]
+    ) {
+        guard !tables.isEmpty else { return }
+        let hash = summer.hash(conflict)
+        for (table, _) in tables { expected.projections[table]?.add(hash) }
+    }
+
+    private mutating func eachIdentity(
+        _ body: (
+            inout RowSummer, inout RowSums, Identity, (providerID: UInt64?, email: UInt64?)?
+        ) -> Void
+    ) {
+        state.eachIdentity { number, identity in
+            var own: (providerID: UInt64?, email: UInt64?)?
+            if isPersonal {
+                let known = personal[number]
+                own = (
+                    providerID: known.providerID == 0 ? nil : known.providerID,
+                    email: known.email == 0 ? nil : known.email
+                )
+            }
+            body(&summer, &expected, identity, own)
+        }
+    }
+
+    private mutating func count() {
+        report.events += foldedCount
+        for check in [VerificationCheck.positions, .columns, .entries, .fold] {
+            report.count(check, foldedCount)
+        }
+        report.count(.macs, macCount)
+        report.count(.links, openedCount)
+        if isPersonal { report.count(.disclosures, disclosureCount) }
+        report.count(.nodes, merkle.hashCount)
+        report.count(.checkpoints, merkle.checkpointCount)
+        report.signedEvents += merkle.signedSize
+        report.erasedDisclosures += erasedCount
+        report.count(.accounts, stored.accountStates.count - stored.erasures.count)
+        report.count(.erasures, stored.erasures.count)
+        report.count(.merges, stored.merges.count)
+        report.count(.identities, stored.identities.count)
+        report.count(.sessions, stored.sessionsOpened.count)
+        for (table, rows) in stored.projections where table.projection == .userProviders {
+            report.count(.userProviders, rows.count)
+        }
+        for (table, rows) in stored.projections where table.projection == .conflicts {
+            report.count(.conflicts, rows.count)
+        }
+        report.count(.accountAudit, auditCount)
+        report.completeAccounts += openedCount
+        for (table, checkpoint) in tables {
+            report.add(
+                EqualTable(
+                    tenant: tenant, projection: table.projection.rawValue, size: checkpoint))
+        }
+    }
+}
+
+extension RowSums {
+    /// Adds the sums of another table.
+    mutating func merge(_ other: RowSums) {
+        accountsOpened.merge(other.accountsOpened)
+        accountStates.merge(other.accountStates)
+        holds.merge(other.holds)
+        absorbed.merge(other.absorbed)
+        merges.merge(other.merges)
+        erasures.merge(other.erasures)
+        identities.merge(other.identities)
+        sessionsOpened.merge(other.sessionsOpened)
+        sessionsEnded.merge(other.sessionsEnded)
+        for (table, rows) in other.projections {
+            projections[table, default: RowMultiset()].merge(rows)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Ledger
+import LedgerPostgres
+import Postgres
+
+extension TenantVerification {
+    private static let headCodes = Statement(
+        "verify_head_codes",
+        "SELECT \(HeadLoad.columns) FROM ledger_head h WHERE h.tenant_id = $1")
+
+    private static let keyCount = Statement(
+        "verify_api_keys",
+        "SELECT count(*) FROM api_keys WHERE tenant_id = $1 AND revoked_at IS NULL")
+
+    /// Checks the code of the head.
+    ///
+    /// - Returns: the codes to check rows with; nil without MAC keys.
+    mutating func checkHeadCode(
+        on connection: Connection
+    ) throws(PostgresError) -> RowCodes? {
+        guard let keys = disclosures?.macs, !keys.isEmpty else { return nil }
+        let name = Parameter.text(tenant.description)
+        report.count(.apiKeys, try connection.query(Self.keyCount, [name]).int8(0, 0))
+        let marked = try LogProtection.read(of: tenant, keys: keys, on: connection).protectedFrom
+        let mustHaveCodes = marked != nil || !keys.allowsUnprotected
+        let head = try connection.query(Self.headCodes, [name])
+        guard head.rowCount == 1 else { return RowCodes(keys: keys, isProtected: mustHaveCodes) }
+        do {
+            let said = try HeadLoad.readCodes(head, 0, from: 0, of: tenant, keys: keys)
+                .protectedFrom
+            if said != marked { add(.head, marked, "protected_from is not what the log says") }
+            return RowCodes(keys: keys, isProtected: said != nil || mustHaveCodes)
+        } catch let error as PostgresError {
+            guard case .unexpectedResult = error else { throw error }
+            add(.head, nil, "the head cannot be read")
+        } catch {
+            add(.head, nil, "no server has written the head: its MAC is wrong")
+        }
+        return RowCodes(keys: keys, isProtected: true)
+    }
+
+    /// Reports every live row that no holder of a MAC key has written.
+    mutating func checkCodes(on connection: Connection) throws(PostgresError) {
+        guard let codes = try checkHeadCode(on: connection) else { return }
+        for table in ProtectedTable.allCases {
+            try table.eachRow(of: tenant, on: connection) { row throws(PostgresError) in
+                guard let row else { return add(table.check, nil, "a row cannot be read") }
+                guard !codes.accept(row) else { return }
+                add(
+                    table.check, nil,
+                    row.stored == nil
+                        ? "\(row.name) has no MAC, which every row of a protected log has"
+                        : "nobody with a MAC key has written the row of \(row.name)")
+            }
+        }
+    }
+}

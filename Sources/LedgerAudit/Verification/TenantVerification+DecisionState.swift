@@ -1,0 +1,212 @@
+import JSON
+import Ledger
+import LedgerPostgres
+import Postgres
+
+extension TenantVerification {
+    /// Streams a table of the tenant and calls the body for each row; an unreadable row is a finding.
+    mutating func eachRow(
+        of check: VerificationCheck, in table: String? = nil, _ columns: String,
+        on connection: Connection,
+        _ body: (inout TenantVerification, QueryResult, Int) throws(PostgresError) -> Void
+    ) throws(PostgresError) {
+        var cursor = try RowCursor(
+            "\(table ?? check.rawValue)_rows",
+            """
+            SELECT \(columns) FROM \(table ?? check.rawValue)
+            WHERE tenant_id = \(quoteLiteral(tenant.description))
+            """, on: connection)
+        while let (result, row) = try cursor.next(on: connection) {
+            report.count(check)
+            do throws(PostgresError) {
+                try body(&self, result, row)
+            } catch {
+                guard case .unexpectedResult = error else { throw error }
+                add(check, nil, "a row cannot be read")
+            }
+        }
+    }
+
+    /// Compares `accounts` with the fold.
+    mutating func compareAccounts(on connection: Connection) throws(PostgresError) {
+        var seen: Set<AccountID> = []
+        try eachRow(
+            of: .accounts,
+            """
+            account_id, opened_position, next_seq, last_leaf, last_position,
+            coalesce(legal_holds, '{}'), merged_into
+            """,
+            on: connection
+        ) { check, result, row throws(PostgresError) in
+            let id = AccountID(bits: try result.uuid(row, 0))
+            seen.insert(id)
+            guard let account = check.state.accounts[id], account.erasedPosition == nil else {
+                return check.add(.accounts, nil, "the row of account \(id) is surplus")
+            }
+            let differing: String? =
+                if try result.int8(row, 1) != account.openedPosition.value {
+                    "opened_position"
+                } else if try result.int8(row, 2) != account.nextSequence {
+                    "next_seq"
+                } else if try result.bytes(row, 3) != account.lastLeaf.bytes {
+                    "last_leaf"
+                } else if try result.int8(row, 4) != account.lastPosition.value {
+                    "last_position"
+                } else if try result.uuidArray(row, 5) != account.holds.map({ $0.bits }) {
+                    "legal_holds"
+                } else if try result.optionalUUID(row, 6) != account.mergedInto?.bits {
+                    "merged_into"
+                } else {
+                    nil
+                }
+            if let differing {
+                check.add(
+                    .accounts, account.lastPosition,
+                    "\(differing) of account \(id) is not what the log says")
+            }
+        }
+        let missing = state.accounts.values.filter {
+            !seen.contains($0.id) && $0.erasedPosition == nil
+        }
+        for account in missing.sorted(by: { $0.lastPosition < $1.lastPosition }) {
+            add(.accounts, account.lastPosition, "the row of account \(account.id) is missing")
+        }
+    }
+
+    /// Compares `merges` with the fold.
+    mutating func compareMerges(on connection: Connection) throws(PostgresError) {
+        var expected: [EventID: Merge] = [:]
+        for merge in state.accounts.values.flatMap(\.merges) { expected[merge.id] = merge }
+        try eachRow(
+            of: .merges,
+            "event_id, position, survivor_id, absorbed_id, moved, dropped, replaced",
+            on: connection
+        ) { check, result, row throws(PostgresError) in
+            func identities(_ column: Int) throws(PostgresError) -> [IdentityID] {
+                try result.uuidArray(row, column).map { IdentityID(bits: $0) }
+            }
+            let stored = Merge(
+                id: EventID(bits: try result.uuid(row, 0)),
+                position: LogPosition(try result.int8(row, 1)),
+                survivor: AccountID(bits: try result.uuid(row, 2)),
+                absorbed: AccountID(bits: try result.uuid(row, 3)), moved: try identities(4),
+                dropped: try identities(5), replaced: try identities(6))
+            guard let merge = expected.removeValue(forKey: stored.id) else {
+                return check.add(.merges, nil, "the row of merge \(stored.id) is surplus")
+            }
+            if merge != stored {
+                check.add(
+                    .merges, merge.position,
+                    "the row of merge \(merge.id) is not what the log says")
+            }
+        }
+        for merge in expected.values.sorted(by: { $0.position < $1.position }) {
+            add(.merges, merge.position, "the row of merge \(merge.id) is missing")
+        }
+    }
+
+    /// Compares `identities` with the fold, and the subjects with what the log still discloses.
+    mutating func compareIdentities(on connection: Connection) throws(PostgresError) {
+        var seen: Set<IdentityID> = []
+        try eachRow(
+            of: .identities,
+            """
+            identity_id, provider, \(isPersonal ? "provider_id" : "''"), account_id,
+            last_account_id, linked_at, linked_position
+            """,
+            on: connection
+        ) { check, result, row throws(PostgresError) in
+            let id = IdentityID(bits: try result.uuid(row, 0))
+            guard let identity = check.state.identities[id],
+                !check.state.isForgotten(identity)
+            else {
+                return check.add(.identities, nil, "the row of identity \(id) is surplus")
+            }
+            guard seen.insert(id).inserted else {
+                return check.add(
+                    .identities, identity.linkedPosition, "identity \(id) has two rows")
+            }
+            let subject = try result.text(row, 2)
+            let disclosed = check.personal.providerIDs[id]
+            if check.isPersonal, disclosed == nil {
+                check.add(
+                    .identities, identity.linkedPosition,
+                    "provider_id of identity \(id) was never disclosed")
+            }
+            let differing: String? =
+                if try result.text(row, 1) != identity.provider.description {
+                    "provider"
+                } else if let disclosed, !subject.isExactly(disclosed) {
+                    "provider_id"
+                } else if try result.optionalUUID(row, 3) != identity.account?.bits {
+                    "account_id"
+                } else if try result.uuid(row, 4) != identity.lastAccount.bits {
+                    "last_account_id"
+                } else if try result.timestamp(row, 5) != identity.linkedAt.microseconds {
+                    "linked_at"
+                } else if try result.int8(row, 6) != identity.linkedPosition.value {
+                    "linked_position"
+                } else {
+                    nil
+                }
+            if let differing {
+                check.add(
+                    .identities, identity.linkedPosition,
+                    "\(differing) of identity \(id) is not what the log says")
+            }
+        }
+        let missing = state.identities.values.filter {
+            !seen.contains($0.id) && !state.isForgotten($0)
+        }
+        for identity in missing.sorted(by: { $0.linkedPosition < $1.linkedPosition }) {
+            add(
+                .identities, identity.linkedPosition,
+                "the row of identity \(identity.id) is missing")
+        }
+    }
+
+    /// Compares the columns of `sessions` that events determine with the fold.
+    mutating func compareSessions(on connection: Connection) throws(PostgresError) {
+        var seen: Set<SessionID> = []
+        try eachRow(
+            of: .sessions,
+            """
+            session_id, account_id, identity_id, authenticated_at, opened_at, opened_position,
+            ended_position, methods
+            """, on: connection
+        ) { check, result, row throws(PostgresError) in
+            let id = SessionID(bits: try result.uuid(row, 0))
+            seen.insert(id)
+            guard let session = check.state.sessions[id] else {
+                return check.add(.sessions, nil, "the row of session \(id) is surplus")
+            }
+            let differing: String? =
+                if try result.uuid(row, 1) != session.account.bits {
+                    "account_id"
+                } else if try result.uuid(row, 2) != session.identity.bits {
+                    "identity_id"
+                } else if try result.timestamp(row, 3) != session.authenticatedAt.microseconds {
+                    "authenticated_at"
+                } else if try result.timestamp(row, 4) != session.openedAt.microseconds {
+                    "opened_at"
+                } else if try result.int8(row, 5) != session.openedPosition.value {
+                    "opened_position"
+                } else if try result.optionalInt8(row, 6) != session.endedPosition?.value {
+                    "ended_position"
+                } else if !(try result.text(row, 7)).isExactly(session.methods.description) {
+                    "methods"
+                } else {
+                    nil
+                }
+            if let differing {
+                check.add(
+                    .sessions, session.endedPosition ?? session.openedPosition,
+                    "\(differing) of session \(id) is not what the log says")
+            }
+        }
+        let missing = state.sessions.values.filter { !seen.contains($0.id) }
+        for session in missing.sorted(by: { $0.openedPosition < $1.openedPosition }) {
+            add(.sessions, session.openedPosition, "the row of session \(session.id) is missing")
+        }
+    }
+}
