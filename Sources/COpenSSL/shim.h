@@ -5,8 +5,8 @@
 #include <openssl/ecdsa.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <openssl/param_build.h>
+#include <openssl/params.h>
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
 
@@ -101,34 +101,11 @@ static inline int copenssl_p256_sign(
     return is_written;
 }
 
-/// Computes HMAC-SHA256 (RFC 2104) with a previously fetched SHA-256; 0 when OpenSSL fails.
-///
-/// `HMAC` looks up the code and the digest by name in each call, which takes longer than both digests.
-static inline int copenssl_hmac_sha256(
-    const EVP_MD *sha256, const unsigned char *key, size_t key_count,
-    const unsigned char *message, size_t message_count, unsigned char code[32]) {
-    unsigned char block[64];
-    EVP_MD_CTX *context = EVP_MD_CTX_new();
-    int is_done = context && EVP_DigestInit_ex2(context, sha256, NULL) == 1;
-    for (size_t index = 0; index < sizeof block; index++) block[index] = 0;
-    if (key_count > sizeof block) {
-        is_done = is_done && EVP_DigestUpdate(context, key, key_count) == 1
-            && EVP_DigestFinal_ex(context, block, NULL) == 1
-            && EVP_DigestInit_ex2(context, NULL, NULL) == 1;
-    } else {
-        for (size_t index = 0; index < key_count; index++) block[index] = key[index];
-    }
-    for (size_t index = 0; index < sizeof block; index++) block[index] ^= 0x36;
-    is_done = is_done && EVP_DigestUpdate(context, block, sizeof block) == 1
-        && EVP_DigestUpdate(context, message, message_count) == 1
-        && EVP_DigestFinal_ex(context, code, NULL) == 1
-        && EVP_DigestInit_ex2(context, NULL, NULL) == 1;
-    for (size_t index = 0; index < sizeof block; index++) block[index] ^= 0x36 ^ 0x5c;
-    is_done = is_done && EVP_DigestUpdate(context, block, sizeof block) == 1
-        && EVP_DigestUpdate(context, code, 32) == 1
-        && EVP_DigestFinal_ex(context, code, NULL) == 1;
-    // Freeing a context wipes its content.
-    EVP_MD_CTX_free(context);
-    OPENSSL_cleanse(block, sizeof block);
-    return is_done;
+/// Makes SHA-256 the digest of an HMAC context; 0 when OpenSSL fails.
+static inline int copenssl_use_sha256(EVP_MAC_CTX *context) {
+    char name[] = "SHA256";
+    OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name, 0), OSSL_PARAM_construct_end()
+    };
+    return EVP_MAC_CTX_set_params(context, parameters);
 }

@@ -35,27 +35,28 @@ extension Connection {
         return try collect(steps, of: calls, handle: handle, until: deadline)
     }
 
-    /// As ``pipeline(_:)``, but the server starts the first calls while the others are being
-    /// created.
+    /// As ``pipeline(_:)``, but the calls are created in parts, and the server starts each part while the
+    /// next one is being created.
     ///
-    /// For an open transaction: if `others` throws, the first calls have been executed, and the
-    /// transaction must be rolled back.
+    /// For an open transaction: if a part throws, those before it have been executed, and the transaction
+    /// must be rolled back.
     ///
-    /// - Returns: the results of the first calls, followed by those of the others.
-    /// - Throws: as ``pipeline(_:)``, and any error that `others` throws.
-    package func pipeline(
-        _ first: [Call], then others: () throws -> [Call]
-    ) throws -> [QueryResult] {
+    /// - Returns: the results of all parts, in order.
+    /// - Throws: as ``pipeline(_:)``, and any error that a part throws.
+    package func pipeline(_ parts: [() throws -> [Call]]) throws -> [QueryResult] {
         let handle = try openHandle()
         let deadline = callDeadline
-        var calls = first
-        var steps = try queue(first, handle: handle)
-        guard handle.flush() >= 0 else { throw lostConnection(handle) }
+        var calls: [Call] = []
+        var steps: [PipelineStep] = []
         do {
-            let made = try others()
-            steps += try queue(made, after: calls.count, handle: handle)
-            calls += made
+            for part in parts {
+                guard calls.isEmpty || handle.flush() >= 0 else { throw lostConnection(handle) }
+                let made = try part()
+                steps += try queue(made, after: calls.count, handle: handle)
+                calls += made
+            }
         } catch {
+            guard !steps.isEmpty, isUsable else { throw error }
             guard handle.sendSync() else { throw lostConnection(handle) }
             _ = try collect(steps, of: calls, handle: handle, until: deadline)
             throw error

@@ -76,6 +76,19 @@ import Testing
         #expect(Hex.encode(HMACSHA256.code(key: key, message)) == code)
     }
 
+    @Test func `a kept key gives the codes of a key used once, to any thread`() async throws {
+        let bytes = SecureRandom.bytes(SymmetricKey.byteCount)
+        let key = HMACKey(try #require(SymmetricKey(bytes: bytes)))
+        await withTaskGroup { group in
+            for length in 0..<400 {
+                group.addTask {
+                    let message = SecureRandom.bytes(length)
+                    #expect(key.code(of: message) == HMACSHA256.code(key: bytes, message))
+                }
+            }
+        }
+    }
+
     @Test func `an empty key and an empty message have a code`() {
         #expect(
             Hex.encode(HMACSHA256.code(key: [], []))

@@ -1,17 +1,20 @@
 import Postgres
 import Testing
 
-@Suite struct `Pipelines in two parts` {
+@Suite struct `Pipelines in parts` {
     private struct ChangeOfMind: Error {}
 
     private static let insert = Pipelines.insert
     private static let count = Pipelines.count
 
-    @Test func `results of both parts are in the order of the calls`() throws {
+    @Test func `results of all parts are in the order of the calls`() throws {
         let connection = try TestServer.connect(Pipelines.table)
-        let results = try connection.pipeline([Call(.begin), Call(Self.insert, [.int8(1)])]) {
-            [Call(Self.insert, [.int8(2)]), Call(Self.count), Call(.commit)]
-        }
+        let results = try connection.pipeline([
+            { [Call(.begin), Call(Self.insert, [.int8(1)])] },
+            {
+                [Call(Self.insert, [.int8(2)]), Call(Self.count), Call(.commit)]
+            },
+        ])
         #expect(
             results.map(\.commandTag) == [
                 "BEGIN", "INSERT 0 1", "INSERT 0 1", "SELECT 1", "COMMIT",
@@ -22,9 +25,9 @@ import Testing
 
     @Test func `either part may be empty`() throws {
         let connection = try TestServer.connect(Pipelines.table)
-        let later = try connection.pipeline([]) { [Call(Self.insert, [.int8(1)])] }
+        let later = try connection.pipeline([{ [] }, { [Call(Self.insert, [.int8(1)])] }])
         #expect(later.count == 1)
-        let earlier = try connection.pipeline([Call(Self.count)]) { [] }
+        let earlier = try connection.pipeline([{ [Call(Self.count)] }, { [] }])
         #expect(try earlier[0].int8(0, 0) == 1)
     }
 
@@ -35,12 +38,15 @@ import Testing
         let held = Statement(
             "held", "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 720491")
         _ = try connection.query(.begin)
-        _ = try connection.pipeline([Call(lock)]) {
-            let deadline = ContinuousClock.now + .seconds(120)
-            while try watcher.query(held).int8(0, 0) == 0, ContinuousClock.now < deadline {}
-            #expect(try watcher.query(held).int8(0, 0) == 1, "waited 10 s for the first part")
-            return [Call(.commit)]
-        }
+        _ = try connection.pipeline([
+            { [Call(lock)] },
+            {
+                let deadline = ContinuousClock.now + .seconds(120)
+                while try watcher.query(held).int8(0, 0) == 0, ContinuousClock.now < deadline {}
+                #expect(try watcher.query(held).int8(0, 0) == 1, "waited 10 s for the first part")
+                return [Call(.commit)]
+            },
+        ])
         #expect(!connection.isInTransaction)
     }
 
@@ -50,7 +56,9 @@ import Testing
         let connection = try TestServer.connect(Pipelines.table)
         _ = try connection.query(.begin)
         #expect(throws: ChangeOfMind.self) {
-            _ = try connection.pipeline([Call(Self.insert, [.int8(1)])]) { throw ChangeOfMind() }
+            _ = try connection.pipeline([
+                { [Call(Self.insert, [.int8(1)])] }, { throw ChangeOfMind() },
+            ])
         }
         #expect(connection.isUsable)
         #expect(connection.isInTransaction)
@@ -63,9 +71,12 @@ import Testing
         _ = try connection.query(.begin)
         let refusal = try #require(
             refusal {
-                _ = try connection.pipeline([Call(Pipelines.divide, [.int4(0)])]) {
-                    [Call(Self.insert, [.int8(1)]), Call(.commit)]
-                }
+                _ = try connection.pipeline([
+                    { [Call(Pipelines.divide, [.int4(0)])] },
+                    {
+                        [Call(Self.insert, [.int8(1)]), Call(.commit)]
+                    },
+                ])
             })
         #expect(refusal.state == .divisionByZero)
         #expect(refusal.callIndex == 0)
@@ -77,9 +88,12 @@ import Testing
         let connection = try TestServer.connect(Pipelines.table)
         let refusal = try #require(
             refusal {
-                _ = try connection.pipeline([Call(.begin), Call(Self.insert, [.int8(1)])]) {
-                    [Call(Self.insert, [.int8(2)]), Call(Pipelines.divide, [.int4(0)])]
-                }
+                _ = try connection.pipeline([
+                    { [Call(.begin), Call(Self.insert, [.int8(1)])] },
+                    {
+                        [Call(Self.insert, [.int8(2)]), Call(Pipelines.divide, [.int4(0)])]
+                    },
+                ])
             })
         #expect(refusal.state == .divisionByZero)
         #expect(refusal.callIndex == 3)
@@ -92,9 +106,12 @@ import Testing
         _ = try connection.query(.begin)
         let one = Call(Statement("one", "SELECT 1"))
         #expect(throws: PostgresError.self) {
-            _ = try connection.pipeline([Call(Self.insert, [.int8(1)])]) {
-                Array(repeating: one, count: Connection.pipelineCallsMax)
-            }
+            _ = try connection.pipeline([
+                { [Call(Self.insert, [.int8(1)])] },
+                {
+                    Array(repeating: one, count: Connection.pipelineCallsMax)
+                },
+            ])
         }
         #expect(connection.isUsable)
         connection.rollBack()

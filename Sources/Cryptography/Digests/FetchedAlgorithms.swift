@@ -21,6 +21,15 @@ enum FetchedAlgorithms {
     nonisolated(unsafe) static let aes256GCM: OpaquePointer = unsafe fetched(
         EVP_CIPHER_fetch(nil, "AES-256-GCM", nil), name: "AES-256-GCM")
 
+    /// HMAC with SHA-256, without a key: to be duplicated only.
+    // Protected by being written once, under the lock of Swift's lazy global initialisation.
+    nonisolated(unsafe) static let hmacSHA256: OpaquePointer = {
+        let algorithm = unsafe fetched(EVP_MAC_fetch(nil, "HMAC", nil), name: "HMAC")
+        guard let context = unsafe EVP_MAC_CTX_new(algorithm), unsafe copenssl_use_sha256(context) == 1
+        else { preconditionFailure("OpenSSL can't make an HMAC context") }
+        return unsafe context
+    }()
+
     private static func fetched(_ algorithm: OpaquePointer?, name: String) -> OpaquePointer {
         guard let algorithm = unsafe algorithm else {
             preconditionFailure("this OpenSSL has no \(name)")

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// HMAC with SHA-256, RFC 2104.
+/// HMAC with SHA-256, RFC 2104, for keys that are used once; others are an ``HMACKey``.
 package enum HMACSHA256 {
     /// Computes the 32-byte authentication code of a message.
     ///
@@ -27,15 +27,6 @@ package enum HMACSHA256 {
     }
 
     private static func code(key: UnsafeRawBufferPointer, _ message: [UInt8]) -> [UInt8] {
-        unsafe [UInt8](unsafeUninitializedCapacity: SHA256.byteCount) { output, count in
-            let status = unsafe message.withUnsafeBufferPointer { messageBytes in
-                unsafe copenssl_hmac_sha256(
-                    FetchedAlgorithms.sha256,
-                    key.baseAddress?.assumingMemoryBound(to: UInt8.self), key.count,
-                    messageBytes.baseAddress, messageBytes.count, output.baseAddress)
-            }
-            precondition(status == 1, "OpenSSL can't compute an HMAC")
-            count = SHA256.byteCount
-        }
+        unsafe MACContext(key: key).code(of: message)
     }
 }

@@ -43,7 +43,7 @@ package struct SymmetricKey: Sendable, CustomStringConvertible, CustomReflectabl
     }
 
     /// Passes the key's bytes to the body, for calls of OpenSSL.
-    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    func withBytes<Result: ~Copyable>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         unsafe storage.withBytes(body)
     }
 
@@ -76,7 +76,7 @@ package struct SymmetricKey: Sendable, CustomStringConvertible, CustomReflectabl
         unsafe memory.deallocate()
     }
 
-    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    func withBytes<Result: ~Copyable>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         unsafe body(UnsafeRawBufferPointer(memory))
     }
 }

@@ -24,11 +24,11 @@ package struct MergePlanDigests: Sendable {
     private static let timeByteCount = 8
     private static let byteCount = timeByteCount + 2 * Digest.byteCount
 
-    private let key: SymmetricKey
+    private let key: HMACKey
 
     /// Uses the secret that all processes of the ledger share.
     package init(key: SymmetricKey) {
-        self.key = key
+        self.key = HMACKey(key)
     }
 
     /// Returns the digest that a client gets for a plan of a survivor's.
@@ -60,7 +60,7 @@ package struct MergePlanDigests: Sendable {
 
     private func code(for signed: [UInt8], _ survivor: AccountID, _ tenant: TenantID) -> [UInt8] {
         let context = Self.label + Array("\(tenant)\0\(survivor)\0".utf8)
-        return HMACSHA256.code(key: key, context + signed)
+        return key.code(of: context + signed)
     }
 
     private static func bytes(of time: Timestamp) -> [UInt8] {

@@ -20,11 +20,11 @@ package struct RefreshTokens: Sendable {
     private static let codeLabel = Array("refresh:".utf8)
     private static let sealingLabel = Array("successor".utf8)
 
-    private let key: SymmetricKey
+    private let key: HMACKey
 
     /// Uses the secret that all processes of the ledger share.
     package init(key: SymmetricKey) {
-        self.key = key
+        self.key = HMACKey(key)
     }
 
     /// Issues a new token for a session.
@@ -95,6 +95,6 @@ package struct RefreshTokens: Sendable {
         message += Self.codeLabel
         message += tenant
         message += bytes
-        return Array(HMACSHA256.code(key: key, message).prefix(Self.codeByteCount))
+        return Array(key.code(of: message).prefix(Self.codeByteCount))
     }
 }

@@ -9,11 +9,11 @@ internal import Ledger
 package struct SingleUseIDTokens: Sendable {
     private static let label = "spent-id-token:"
 
-    private let key: SymmetricKey
+    private let key: HMACKey
 
     /// Uses the secret that all processes of the ledger share.
     package init(key: SymmetricKey) {
-        self.key = key
+        self.key = HMACKey(key)
     }
 
     /// Returns the name of a checked token; nil for a malformed one.
@@ -21,8 +21,8 @@ package struct SingleUseIDTokens: Sendable {
         _ idToken: String, acceptedUntil expiresAt: Timestamp, in tenant: TenantID
     ) -> SingleUseIDToken? {
         guard let dot = idToken.utf8.lastIndex(of: UInt8(ascii: ".")) else { return nil }
-        let code = HMACSHA256.code(
-            key: key, Array("\(Self.label)\(tenant)\0\(idToken[..<dot])".utf8))
+        let code = key.code(
+            of: Array("\(Self.label)\(tenant)\0\(idToken[..<dot])".utf8))
         return Digest(code).map { SingleUseIDToken(digest: $0, expiresAt: expiresAt) }
     }
 }

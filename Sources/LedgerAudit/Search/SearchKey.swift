@@ -10,11 +10,11 @@ package import Ledger
 package struct SearchKey: Sendable {
     private static let label = "former-email:"
 
-    private let secret: SymmetricKey
+    private let secret: HMACKey
 
     /// Creates the key from the secret.
     package init(_ secret: SymmetricKey) {
-        self.secret = secret
+        self.secret = HMACKey(secret)
     }
 
     /// The possible flags of an e-mail, certain matches first.
@@ -24,7 +24,7 @@ package struct SearchKey: Sendable {
     package func digest(of email: Email, in tenant: TenantID) -> [UInt8] {
         let address = SearchTerm.comparable(email: email.address)
         let flag = email.isVerified.map { $0 ? "\0verified" : "\0unverified" } ?? ""
-        return HMACSHA256.code(key: secret, Array("\(Self.label)\(tenant)\0\(address)\(flag)".utf8))
+        return secret.code(of: Array("\(Self.label)\(tenant)\0\(address)\(flag)".utf8))
     }
 
     /// Returns the possible digests of an address, in the order of ``flags``.

@@ -31,11 +31,11 @@ package struct MACKey: Sendable {
     }
 
     package let id: ID
-    private let secret: SymmetricKey
+    private let hmac: HMACKey
 
     /// Creates a key from a secret.
     package init(_ secret: SymmetricKey) {
-        self.secret = secret
+        hmac = HMACKey(secret)
         id = ID(
             bits: SHA256.hash(secret.copiedBytes()).prefix(4).reduce(0) { $0 << 8 | UInt32($1) })
     }
@@ -44,9 +44,7 @@ package struct MACKey: Sendable {
     package func code(of message: MACMessage) -> MAC {
         MAC(
             key: id,
-            HMACSHA256.code(key: secret, message.bytes).prefix(16).reduce(0) {
-                $0 << 8 | UInt128($1)
-            })
+            hmac.code(of: message.bytes).prefix(16).reduce(0) { $0 << 8 | UInt128($1) })
     }
 }
 

@@ -74,7 +74,36 @@ package enum ProtectedTable: String, CaseIterable, Sendable {
     case apiKeys = "api_keys"
 }
 
+/// A row of decision state, as loaded, with its stored code.
+struct LoadedRow {
+    enum Content {
+        case identity(Identity, named: ProviderIdentity)
+        case session(Ledger.Session, RefreshTokenState)
+    }
+
+    let content: Content
+    let stored: [UInt8]?
+}
+
 extension TenantBatch {
+    /// Checks the codes of the loaded rows.
+    ///
+    /// To be called before the commit, and also after a decision that does not fit the state: the reason may
+    /// be one of these rows.
+    /// - Throws: `BatchFault.damaged` for a row that no server has written.
+    func checkLoadedRows() throws(BatchFault) {
+        for row in loadedRows {
+            switch row.content {
+            case .identity(let identity, let subject):
+                try check(
+                    row.stored, of: .identity(identity, named: subject, of: tenant),
+                    in: .identities)
+            case .session(let session, let token):
+                try check(row.stored, of: .session(session, token, of: tenant), in: .sessions)
+            }
+        }
+    }
+
     /// Checks the code of a row that decisions use.
     ///
     /// - Throws: `BatchFault.damaged` for a row that no server has written.

@@ -16,6 +16,7 @@ struct PostgresSealerStore: SealerStore {
     /// The holder of the leases: this store, unique over all processes.
     private let holder: EntityID<SealerLease>
     private let renewal = Renewal()
+    private let known = KnownProtections()
 
     /// Creates a store without connecting.
     init(url: String, applicationName: String, macs: MACKeys?) {
@@ -67,14 +68,13 @@ struct PostgresSealerStore: SealerStore {
     }
 
     func entries(of tenant: TenantID, from: Int64, limit: Int) async throws -> [[UInt8]] {
-        try await session.run { [macs] connection in
-            let results = try connection.pipeline(
-                [SealerRows.entriesCall(of: tenant, from: from, limit: limit)]
-                    + LogProtection.calls(of: tenant, keys: macs))
-            return try SealerRows.entries(
-                results[0], from: from,
-                try LogProtection.found(in: results[1...], of: tenant, keys: macs))
+        let calls = [SealerRows.entriesCall(of: tenant, from: from, limit: limit)]
+        let read = try await read(calls, of: tenant, from: from) { results, protection in
+            let (entries, forgery) = try SealerRows.entries(results[0], from: from, protection)
+            return CheckedRows(rows: entries, end: from + Int64(entries.count), forgery: forgery)
         }
+        if let forgery = read.forgery { throw SealingRefusal.unauthentic(forgery) }
+        return read.rows
     }
 
     func hashes(of tenant: TenantID, at indexes: [Int64]) async throws -> [TreeHash?] {
@@ -97,19 +97,19 @@ struct PostgresSealerStore: SealerStore {
         let indexes =
             StoredHashIndex.count(
                 leaves: positions.lowerBound)..<StoredHashIndex.count(leaves: positions.upperBound)
-        return try await session.run { [macs] connection in
-            let results = try connection.pipeline(
-                [
-                    SealerRows.leavesCall(of: tenant, positions),
-                    SealerRows.nodesCall(of: tenant, indexes),
-                ] + LogProtection.calls(of: tenant, keys: macs))
-            let protection = try LogProtection.found(in: results[2...], of: tenant, keys: macs)
+        let calls = [
+            SealerRows.leavesCall(of: tenant, positions), SealerRows.nodesCall(of: tenant, indexes),
+        ]
+        let read = try await read(calls, of: tenant, from: positions.lowerBound) {
+            results, protection in
             let (leaves, forgery) = try SealerRows.leaves(
                 results[0], from: positions.lowerBound, protection)
-            return RereadRange(
-                leaves: leaves, hashes: try SealerRows.hashes(results[1], indexes),
-                forgery: forgery)
+            return CheckedRows(
+                rows: (leaves: leaves, hashes: try SealerRows.hashes(results[1], indexes)),
+                end: positions.lowerBound + Int64(leaves.count), forgery: forgery)
         }
+        return RereadRange(
+            leaves: read.rows.leaves, hashes: read.rows.hashes, forgery: read.forgery)
     }
 
     func checkpoints(
@@ -137,6 +137,32 @@ struct PostgresSealerStore: SealerStore {
         await session.close()
     }
 
+    /// Reads events from a position on and checks them.
+    ///
+    /// The events that name the keys of the log are read only if those known do not extend to the position,
+    /// or a check fails: the first event with another key fails it.
+    private func read<Rows: Sendable>(
+        _ calls: [Call], of tenant: TenantID, from position: Int64,
+        _ check: @escaping @Sendable ([QueryResult], LogProtection?) throws -> CheckedRows<Rows>
+    ) async throws -> CheckedRows<Rows> {
+        try await session.run { [macs, known] connection in
+            if let protection = known.protection(of: tenant, upTo: position) {
+                let read = try check(try connection.pipeline(calls), protection)
+                if read.forgery == nil {
+                    known.keep(protection, of: tenant, upTo: read.end)
+                    return read
+                }
+            }
+            let results = try connection.pipeline(
+                calls + LogProtection.calls(of: tenant, keys: macs))
+            let protection = try LogProtection.found(
+                in: results[calls.count...], of: tenant, keys: macs)
+            let read = try check(results, protection)
+            known.keep(read.forgery == nil ? protection : nil, of: tenant, upTo: read.end)
+            return read
+        }
+    }
+
     /// Runs calls in a transaction that holds the lease's row.
     private func write(_ calls: [Call], of tenant: TenantID) async throws {
         let all =
@@ -153,6 +179,35 @@ struct PostgresSealerStore: SealerStore {
                 connection.rollBack()
                 throw SealerFault.notHeld
             }
+        }
+    }
+}
+
+/// Rows of events, the position after them, and the first of them that no server has appended.
+private struct CheckedRows<Rows: Sendable>: Sendable {
+    let rows: Rows
+    let end: Int64
+    let forgery: LogDamage?
+}
+
+/// The protections of the logs that a sealer reads in order.
+private final class KnownProtections: Sendable {
+    private let known = Mutex<[TenantID: (protection: LogProtection, end: Int64)]>([:])
+
+    /// Returns a log's protection if it covers every event below a position.
+    func protection(of tenant: TenantID, upTo position: Int64) -> LogProtection? {
+        known.withLock { $0[tenant] }.flatMap { $0.end >= position ? $0.protection : nil }
+    }
+
+    /// Keeps the protection that applies to the events below a position; a log without protection may get
+    /// one for earlier events.
+    func keep(_ protection: LogProtection?, of tenant: TenantID, upTo end: Int64) {
+        known.withLock { known in
+            guard let protection, protection.protectedFrom != nil else {
+                known[tenant] = nil
+                return
+            }
+            known[tenant] = (protection, max(end, known[tenant]?.end ?? 0))
         }
     }
 }

@@ -215,12 +215,10 @@ enum SealerRows {
         return [Call(insertCheckpoint, row), Call(expectCheckpoint, row)]
     }
 
-    /// Reads entries without a gap from a position on.
-    ///
-    /// - Throws: `SealingRefusal` for an entry that no server has appended.
+    /// Reads entries without a gap from a position on, up to the first event that no server has appended.
     static func entries(
         _ result: QueryResult, from position: Int64, _ protection: LogProtection?
-    ) throws -> [[UInt8]] {
+    ) throws(PostgresError) -> (entries: [[UInt8]], forgery: LogDamage?) {
         var entries: [[UInt8]] = []
         entries.reserveCapacity(result.rowCount)
         for row in 0..<result.rowCount {
@@ -229,11 +227,11 @@ enum SealerRows {
             if let protection,
                 let forgery = try forgery(result, row, leaf: LogDigest.leaf(entry), protection)
             {
-                throw SealingRefusal.unauthentic(forgery)
+                return (entries, forgery)
             }
             entries.append(entry)
         }
-        return entries
+        return (entries, nil)
     }
 
     /// Reads leaf hashes without a gap from a position on, and the first event that no server has appended.

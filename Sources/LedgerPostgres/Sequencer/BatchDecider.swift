@@ -39,7 +39,7 @@ struct BatchDecider: Sendable {
             } catch {
                 throw .fold(error)
             }
-            try batch.add(recorded, effects: decision.effects)
+            batch.add(recorded, effects: decision.effects)
             forgetAttempts(after: decision.effects, in: batch, at: loaded.now, rules)
             answers.append(.success(decision.result.map { $0.naming(recorded) }))
         }

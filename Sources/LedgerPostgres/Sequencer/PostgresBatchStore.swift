@@ -76,17 +76,29 @@ package final class PostgresBatchStore: BatchStore {
         var load = BatchLoad(
             keys: keys, signInWindowSeconds: signInWindowSeconds, keyring: keyring, fence: fence)
         try load.read(try connection.pipeline(load.calls))
-        let outcome = try decide(LoadedBatch(now: load.now, tenants: load.tenants))
         let batches = load.tenants.values.sorted { $0.tenant < $1.tenant }
-        // The events are ready to be written; meanwhile the rest is encoded and encrypted. A
-        // transaction without writes must end too, to release its lock.
-        _ = try connection.pipeline(try EventWrites.calls(for: batches)) {
-            try self.writesBesideEvents(of: batches, at: load.now) + [Call(.commit)]
+        let outcome: BatchOutcome
+        do {
+            outcome = try decide(LoadedBatch(now: load.now, tenants: load.tenants))
+        } catch {
+            for batch in batches { try batch.checkLoadedRows() }
+            throw error
         }
+        // Postgres works on each part while the next one is encoded, authenticated and encrypted. A
+        // transaction without writes must end too, to release its lock.
+        _ = try connection.pipeline([
+            { AccountWrites.calls(for: batches) },
+            { try EventWrites.calls(for: batches) },
+            {
+                for batch in batches { try batch.checkLoadedRows() }
+                return try self.otherWrites(of: batches, at: load.now) + [Call(.commit)]
+            },
+        ])
         return outcome
     }
 
-    private func writesBesideEvents(
+    /// Returns the writes besides those of accounts and events.
+    private func otherWrites(
         of batches: [TenantBatch], at now: Timestamp
     ) throws(BatchFault) -> [Call] {
         var secrets = SecretWrites(keyring: keyring)
@@ -95,8 +107,7 @@ package final class PostgresBatchStore: BatchStore {
         }
         // Erasures remove rows written by earlier commands; only then is a subject's row free for
         // the new identity that it was given.
-        return try AccountWrites.calls(for: batches) + MergeWrites.calls(for: batches)
-            + IdentityWrites.moves(in: batches)
+        return try MergeWrites.calls(for: batches) + IdentityWrites.moves(in: batches)
             + SessionWrites.calls(for: batches) + SpentIDTokens.calls(for: batches)
             + OperationalWrites.calls(for: batches, at: now)
             + secrets.calls + ErasureWrites.calls(for: batches) + IdentityWrites.names(in: batches)

@@ -16,9 +16,10 @@ final class TenantBatch {
     var keys: BatchAccountKeys
     var macs: LogMACs
 
+    /// The rows whose codes are checked before the commit, while Postgres is writing.
+    var loadedRows: [LoadedRow] = []
+
     private(set) var recordings: [Recording] = []
-    /// The codes of ``recordings``, one each.
-    private(set) var codes: [[UInt8]] = []
     var changes = BatchChanges()
 
     init(
@@ -42,6 +43,7 @@ final class TenantBatch {
         loadedSequences.reserveCapacity(count)
         subjects.reserveCapacity(count)
         recordings.reserveCapacity(count)
+        loadedRows.reserveCapacity(2 * count)
         changes.reserve(forCommands: count)
     }
 
@@ -61,12 +63,9 @@ final class TenantBatch {
     }
 
     /// Adds the events and changes of one command.
-    ///
-    /// - Throws: `BatchFault.damaged` if the key that authenticates them is not available.
-    func add(_ recorded: [Recording], effects: [Decision.Effect]) throws(BatchFault) {
+    func add(_ recorded: [Recording], effects: [Decision.Effect]) {
         recordings.append(contentsOf: recorded)
         for recording in recorded {
-            codes.append(try macs.code(of: recording))
             changes.add(recording.recorded, in: state.ledger)
         }
         for effect in effects {

@@ -79,9 +79,10 @@ struct AccountColumns {
             id: link.identity, provider: provider,
             account: AccountID(bits: try result.uuid(row, first + 13)), lastAccount: account,
             linkedAt: link.linkedAt, linkedPosition: link.position)
-        try batch.check(
-            try result.optionalBytes(row, first + 14),
-            of: .identity(identity, named: subject, of: batch.tenant), in: .identities)
+        batch.loadedRows.append(
+            LoadedRow(
+                content: .identity(identity, named: subject),
+                stored: try result.optionalBytes(row, first + 14)))
         batch.subjects[link.identity] = subject
         batch.state.ledger.load(identity)
     }

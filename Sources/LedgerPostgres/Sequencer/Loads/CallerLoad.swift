@@ -50,9 +50,10 @@ package enum CallerLoad {
                 let (session, token) = try Self.session(result, row, from: 1)
                 // The end of a session removes its code, so that the session cannot be revived.
                 if session.endedPosition == nil {
-                    try batch.check(
-                        try result.optionalBytes(row, 15),
-                        of: .session(session, token, of: batch.tenant), in: .sessions)
+                    batch.loadedRows.append(
+                        LoadedRow(
+                            content: .session(session, token),
+                            stored: try result.optionalBytes(row, 15)))
                 }
                 batch.state.ledger.load(session)
                 batch.state.refreshTokens[id] = token

@@ -85,9 +85,10 @@ enum SubjectLoad {
                     lastAccount: AccountID(bits: try result.uuid(row, 3)),
                     linkedAt: Timestamp(microseconds: try result.timestamp(row, 4)),
                     linkedPosition: LogPosition(try result.count(row, 5)))
-                try batch.check(
-                    try result.optionalBytes(row, 6),
-                    of: .identity(identity, named: subject, of: batch.tenant), in: .identities)
+                batch.loadedRows.append(
+                    LoadedRow(
+                        content: .identity(identity, named: subject),
+                        stored: try result.optionalBytes(row, 6)))
                 batch.subjects[id] = subject
                 batch.state.ledger.load(identity)
             }

@@ -43,11 +43,18 @@ enum EventWrites {
         """
     }
 
-    /// - Throws: `BatchFault.damaged` if no key authenticates a head.
+    /// - Throws: `BatchFault.damaged` if the key that authenticates them is not available.
     static func calls(for batches: [TenantBatch]) throws(BatchFault) -> [Call] {
         let moved = batches.filter { !$0.recordings.isEmpty }
         guard !moved.isEmpty else { return [] }
         let recordings = moved.flatMap(\.recordings)
+        var codes: [[UInt8]] = []
+        codes.reserveCapacity(recordings.count)
+        for batch in moved {
+            for recording in batch.recordings {
+                codes.append(try batch.macs.code(of: recording))
+            }
+        }
         let events = recordings.map { $0.recorded }
         let insert = insertEvents.call(
             rows: events.count,
@@ -63,7 +70,7 @@ enum EventWrites {
                 .optionalUUIDs(events.map { $0.request?.bits }),
                 .texts(events.map { $0.actor.columnText }),
                 .byteArrays(recordings.map { $0.entry }),
-                .byteArrays(moved.flatMap(\.codes)),
+                .byteArrays(codes),
             ], [.int8(Int64(events.count))])
         return [insert, try move(moved)]
     }
