@@ -43,7 +43,7 @@ extension Connection {
     ///
     /// - Returns: the results of all parts, in order.
     /// - Throws: as ``pipeline(_:)``, and any error that a part throws.
-    package func pipeline(_ parts: [() throws -> [Call]]) throws -> [QueryResult] {
+    package func pipeline(parts: [() throws -> [Call]]) throws -> [QueryResult] {
         let handle = try openHandle()
         let deadline = callDeadline
         var calls: [Call] = []

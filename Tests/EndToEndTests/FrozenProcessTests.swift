@@ -23,10 +23,13 @@ import Testing
             defer { thaw.signal() }
             let batch = Task {
                 try await frozen.step { connection in
-                    _ = try connection.pipeline([Call(Self.hold)]) {
-                        _ = thaw.wait(timeout: .now() + 120)
-                        return [Call(.commit)]
-                    }
+                    _ = try connection.pipeline(parts: [
+                        { [Call(Self.hold)] },
+                        {
+                            _ = thaw.wait(timeout: .now() + 120)
+                            return [Call(.commit)]
+                        },
+                    ])
                 }
             }
             var isServed = false

@@ -9,7 +9,7 @@ import Testing
 
     @Test func `results of all parts are in the order of the calls`() throws {
         let connection = try TestServer.connect(Pipelines.table)
-        let results = try connection.pipeline([
+        let results = try connection.pipeline(parts: [
             { [Call(.begin), Call(Self.insert, [.int8(1)])] },
             {
                 [Call(Self.insert, [.int8(2)]), Call(Self.count), Call(.commit)]
@@ -25,9 +25,9 @@ import Testing
 
     @Test func `either part may be empty`() throws {
         let connection = try TestServer.connect(Pipelines.table)
-        let later = try connection.pipeline([{ [] }, { [Call(Self.insert, [.int8(1)])] }])
+        let later = try connection.pipeline(parts: [{ [] }, { [Call(Self.insert, [.int8(1)])] }])
         #expect(later.count == 1)
-        let earlier = try connection.pipeline([{ [Call(Self.count)] }, { [] }])
+        let earlier = try connection.pipeline(parts: [{ [Call(Self.count)] }, { [] }])
         #expect(try earlier[0].int8(0, 0) == 1)
     }
 
@@ -38,7 +38,7 @@ import Testing
         let held = Statement(
             "held", "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 720491")
         _ = try connection.query(.begin)
-        _ = try connection.pipeline([
+        _ = try connection.pipeline(parts: [
             { [Call(lock)] },
             {
                 let deadline = ContinuousClock.now + .seconds(120)
@@ -56,7 +56,7 @@ import Testing
         let connection = try TestServer.connect(Pipelines.table)
         _ = try connection.query(.begin)
         #expect(throws: ChangeOfMind.self) {
-            _ = try connection.pipeline([
+            _ = try connection.pipeline(parts: [
                 { [Call(Self.insert, [.int8(1)])] }, { throw ChangeOfMind() },
             ])
         }
@@ -71,7 +71,7 @@ import Testing
         _ = try connection.query(.begin)
         let refusal = try #require(
             refusal {
-                _ = try connection.pipeline([
+                _ = try connection.pipeline(parts: [
                     { [Call(Pipelines.divide, [.int4(0)])] },
                     {
                         [Call(Self.insert, [.int8(1)]), Call(.commit)]
@@ -88,7 +88,7 @@ import Testing
         let connection = try TestServer.connect(Pipelines.table)
         let refusal = try #require(
             refusal {
-                _ = try connection.pipeline([
+                _ = try connection.pipeline(parts: [
                     { [Call(.begin), Call(Self.insert, [.int8(1)])] },
                     {
                         [Call(Self.insert, [.int8(2)]), Call(Pipelines.divide, [.int4(0)])]
@@ -106,7 +106,7 @@ import Testing
         _ = try connection.query(.begin)
         let one = Call(Statement("one", "SELECT 1"))
         #expect(throws: PostgresError.self) {
-            _ = try connection.pipeline([
+            _ = try connection.pipeline(parts: [
                 { [Call(Self.insert, [.int8(1)])] },
                 {
                     Array(repeating: one, count: Connection.pipelineCallsMax)

@@ -86,7 +86,7 @@ package final class PostgresBatchStore: BatchStore {
         }
         // Postgres works on each part while the next one is encoded, authenticated and encrypted. A
         // transaction without writes must end too, to release its lock.
-        _ = try connection.pipeline([
+        _ = try connection.pipeline(parts: [
             { AccountWrites.calls(for: batches) },
             { try EventWrites.calls(for: batches) },
             {

@@ -42,10 +42,13 @@ import Testing
                     try await frozen.run { connection in
                         _ = try connection.query(.begin)
                         let answer = moment == .readingAnswer ? [Call(Self.longAnswer)] : []
-                        _ = try connection.pipeline([HeadLoad.lock([.default])] + answer) {
-                            _ = thaw.wait(timeout: .now() + 120)
-                            return [Call(.commit)]
-                        }
+                        _ = try connection.pipeline(parts: [
+                            { [HeadLoad.lock([.default])] + answer },
+                            {
+                                _ = thaw.wait(timeout: .now() + 120)
+                                return [Call(.commit)]
+                            },
+                        ])
                     }
                 }
                 try await expectHeld(moment, by: .sequencer, in: database)
@@ -112,10 +115,13 @@ import Testing
             let reading = Task {
                 try await reader.run { connection in
                     _ = try connection.query(.begin)
-                    _ = try connection.pipeline([Call(HeadLoad.clock)]) {
-                        _ = thaw.wait(timeout: .now() + 120)
-                        return [Call(.commit)]
-                    }
+                    _ = try connection.pipeline(parts: [
+                        { [Call(HeadLoad.clock)] },
+                        {
+                            _ = thaw.wait(timeout: .now() + 120)
+                            return [Call(.commit)]
+                        },
+                    ])
                 }
             }
             try await eventually("a reader is frozen") {
