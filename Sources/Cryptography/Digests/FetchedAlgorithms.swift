@@ -25,7 +25,8 @@ enum FetchedAlgorithms {
     // Protected by being written once, under the lock of Swift's lazy global initialisation.
     nonisolated(unsafe) static let hmacSHA256: OpaquePointer = {
         let algorithm = unsafe fetched(EVP_MAC_fetch(nil, "HMAC", nil), name: "HMAC")
-        guard let context = unsafe EVP_MAC_CTX_new(algorithm), unsafe copenssl_use_sha256(context) == 1
+        guard let context = unsafe EVP_MAC_CTX_new(algorithm),
+            unsafe copenssl_use_sha256(context) == 1
         else { preconditionFailure("OpenSSL can't make an HMAC context") }
         return unsafe context
     }()

@@ -88,11 +88,11 @@ package final class PostgresBatchStore: BatchStore {
         // transaction without writes must end too, to release its lock.
         _ = try connection.pipeline(parts: [
             { AccountWrites.calls(for: batches) },
-            { try EventWrites.calls(for: batches) },
             {
                 for batch in batches { try batch.checkLoadedRows() }
-                return try self.otherWrites(of: batches, at: load.now) + [Call(.commit)]
+                return try EventWrites.calls(for: batches)
             },
+            { try self.otherWrites(of: batches, at: load.now) + [Call(.commit)] },
         ])
         return outcome
     }
