@@ -9,79 +9,91 @@
 #include <openssl/params.h>
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
+#include <string.h>
 
-/// Makes a public key from a parameter list that points into the caller's memory; NULL when OpenSSL
-/// refuses it.
-static inline EVP_PKEY *copenssl_public_key(const char *type, OSSL_PARAM_BLD *list) {
-    OSSL_PARAM *values = OSSL_PARAM_BLD_to_param(list);
+/// Makes a key from big-endian numbers, one after the other, and the point of a key on P-256, which
+/// other keys do not have; NULL when OpenSSL refuses them. The match of both parts is not checked.
+static inline EVP_PKEY *copenssl_key(
+    const char *type, int selection, const unsigned char *point, size_t number_count,
+    const char *const *names, const unsigned char *numbers, const size_t *counts) {
+    OSSL_PARAM_BLD *list = OSSL_PARAM_BLD_new();
     EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, type, NULL);
-    EVP_PKEY *key = NULL;
-    if (values && context && EVP_PKEY_fromdata_init(context) == 1) {
-        if (EVP_PKEY_fromdata(context, &key, EVP_PKEY_PUBLIC_KEY, values) != 1) key = NULL;
+    BIGNUM *held[8] = {NULL};
+    int is_listed = list && context && number_count <= 8;
+    if (is_listed && point) {
+        is_listed
+            = OSSL_PARAM_BLD_push_utf8_string(list, OSSL_PKEY_PARAM_GROUP_NAME, "prime256v1", 0)
+            && OSSL_PARAM_BLD_push_octet_string(list, OSSL_PKEY_PARAM_PUB_KEY, point, 65);
     }
-    EVP_PKEY_CTX_free(context);
+    for (size_t index = 0; is_listed && index < number_count; index++) {
+        // OpenSSL wipes its copies of a number that is marked as secure.
+        held[index] = BN_secure_new();
+        is_listed = held[index] && BN_bin2bn(numbers, (int) counts[index], held[index])
+            && OSSL_PARAM_BLD_push_BN_pad(list, names[index], held[index], counts[index]);
+        numbers += counts[index];
+    }
+    OSSL_PARAM *values = is_listed ? OSSL_PARAM_BLD_to_param(list) : NULL;
+    EVP_PKEY *key = NULL;
+    if (values && EVP_PKEY_fromdata_init(context) == 1) {
+        if (EVP_PKEY_fromdata(context, &key, selection, values) != 1) key = NULL;
+    }
     OSSL_PARAM_free(values);
-    return key;
-}
-
-/// Makes an RSA public key from big-endian numbers; NULL when OpenSSL refuses it.
-static inline EVP_PKEY *copenssl_rsa_key(
-    const unsigned char *modulus, size_t modulus_count, const unsigned char *exponent,
-    size_t exponent_count) {
-    OSSL_PARAM_BLD *list = OSSL_PARAM_BLD_new();
-    BIGNUM *n = BN_bin2bn(modulus, (int) modulus_count, NULL);
-    BIGNUM *e = BN_bin2bn(exponent, (int) exponent_count, NULL);
-    EVP_PKEY *key = NULL;
-    if (list && n && e && OSSL_PARAM_BLD_push_BN(list, OSSL_PKEY_PARAM_RSA_N, n)
-        && OSSL_PARAM_BLD_push_BN(list, OSSL_PKEY_PARAM_RSA_E, e)) {
-        key = copenssl_public_key("RSA", list);
-    }
     OSSL_PARAM_BLD_free(list);
-    BN_free(n);
-    BN_free(e);
-    return key;
-}
-
-/// Makes a public key on the curve P-256 from an encoded point (SEC 1, section 2.3.3); NULL when
-/// OpenSSL refuses it.
-static inline EVP_PKEY *copenssl_p256_key(const unsigned char *point, size_t point_count) {
-    OSSL_PARAM_BLD *list = OSSL_PARAM_BLD_new();
-    EVP_PKEY *key = NULL;
-    if (list
-        && OSSL_PARAM_BLD_push_utf8_string(list, OSSL_PKEY_PARAM_GROUP_NAME, "prime256v1", 0)
-        && OSSL_PARAM_BLD_push_octet_string(list, OSSL_PKEY_PARAM_PUB_KEY, point, point_count)) {
-        key = copenssl_public_key("EC", list);
-    }
-    OSSL_PARAM_BLD_free(list);
-    return key;
-}
-
-/// Makes a key pair on the curve P-256 from an encoded point and its secret number, 32 big-endian
-/// bytes; NULL when OpenSSL refuses them. The match of both is not checked.
-static inline EVP_PKEY *copenssl_p256_key_pair(
-    const unsigned char *point, size_t point_count, const unsigned char secret[32]) {
-    // A parameter's number has the machine's byte order. OpenSSL's own builder would leave a copy of it
-    // in freed memory.
-    unsigned char number[32];
-    const unsigned one = 1;
-    const int is_little_endian = *(const unsigned char *) &one;
-    for (int index = 0; index < 32; index++) {
-        number[index] = secret[is_little_endian ? 31 - index : index];
-    }
-    OSSL_PARAM values[] = {
-        OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *) "prime256v1", 0),
-        OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, (void *) point, point_count),
-        OSSL_PARAM_construct_BN(OSSL_PKEY_PARAM_PRIV_KEY, number, sizeof number),
-        OSSL_PARAM_construct_end(),
-    };
-    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
-    EVP_PKEY *key = NULL;
-    if (context && EVP_PKEY_fromdata_init(context) == 1) {
-        if (EVP_PKEY_fromdata(context, &key, EVP_PKEY_KEYPAIR, values) != 1) key = NULL;
-    }
     EVP_PKEY_CTX_free(context);
-    OPENSSL_cleanse(number, sizeof number);
+    for (size_t index = 0; index < 8; index++) BN_clear_free(held[index]);
     return key;
+}
+
+/// Makes an RSA key from n and e, from n, e and d, or from all numbers in the order of RFC 7518,
+/// section 6.3: n, e, d, p, q, dp, dq, qi; NULL when OpenSSL refuses them.
+static inline EVP_PKEY *copenssl_rsa_key(
+    const unsigned char *numbers, const size_t *counts, size_t number_count) {
+    static const char *const names[] = {
+        OSSL_PKEY_PARAM_RSA_N,         OSSL_PKEY_PARAM_RSA_E,
+        OSSL_PKEY_PARAM_RSA_D,         OSSL_PKEY_PARAM_RSA_FACTOR1,
+        OSSL_PKEY_PARAM_RSA_FACTOR2,   OSSL_PKEY_PARAM_RSA_EXPONENT1,
+        OSSL_PKEY_PARAM_RSA_EXPONENT2, OSSL_PKEY_PARAM_RSA_COEFFICIENT1,
+    };
+    const int selection = number_count > 2 ? EVP_PKEY_KEYPAIR : EVP_PKEY_PUBLIC_KEY;
+    return copenssl_key("RSA", selection, NULL, number_count, names, numbers, counts);
+}
+
+/// Makes a key on P-256 from an uncompressed point (SEC 1, section 2.3.3) and its secret number, NULL
+/// for a public key; NULL when OpenSSL refuses them.
+static inline EVP_PKEY *copenssl_p256_key(
+    const unsigned char point[65], const unsigned char *secret) {
+    const char *const name = OSSL_PKEY_PARAM_PRIV_KEY;
+    const size_t count = 32;
+    const int selection = secret ? EVP_PKEY_KEYPAIR : EVP_PKEY_PUBLIC_KEY;
+    return copenssl_key("EC", selection, point, secret ? 1 : 0, &name, secret, &count);
+}
+
+/// Makes a random key on P-256; NULL when OpenSSL fails.
+static inline EVP_PKEY *copenssl_p256_generate(void) {
+    return EVP_EC_gen("P-256");
+}
+
+/// Makes a random RSA key with the exponent 65537; NULL when OpenSSL fails.
+static inline EVP_PKEY *copenssl_rsa_generate(size_t bits) {
+    return EVP_RSA_gen(bits);
+}
+
+/// Writes a number of a key into so many bytes, big-endian, and returns their count, or for NULL the
+/// least count; 0 when the key does not have the number or it is longer.
+static inline size_t copenssl_number(
+    const EVP_PKEY *key, const char *name, unsigned char *bytes, size_t count) {
+    // In the machine's byte order.
+    OSSL_PARAM wanted[] = {OSSL_PARAM_construct_BN(name, bytes, count), OSSL_PARAM_construct_end()};
+    if (EVP_PKEY_get_params(key, wanted) != 1 || !OSSL_PARAM_modified(wanted)) return 0;
+    const unsigned one = 1;
+    if (bytes && *(const unsigned char *) &one) {
+        for (size_t low = 0, high = count; low + 1 < high; low++) {
+            const unsigned char byte = bytes[low];
+            bytes[low] = bytes[--high];
+            bytes[high] = byte;
+        }
+    }
+    return wanted[0].return_size;
 }
 
 /// Signs a digest with an initialized ECDSA context on P-256. Writes the two numbers of the signature in

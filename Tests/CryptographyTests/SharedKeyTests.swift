@@ -1,7 +1,7 @@
 import Cryptography
 import Testing
 
-/// One key used by many threads at once: cjose documents nothing about it, so it is tried.
+/// One key used by many threads at once.
 @Suite struct SharedKeyTests {
     @Test(.timeLimit(.minutes(10)))
     func `eight tasks sign and check with the same keys without a wrong answer`() async {

@@ -31,35 +31,6 @@ import Testing
         }
     }
 
-    @Test func `cjose accepts what a key signs and a key's checker accepts what cjose signs`()
-        throws
-    {
-        // Numbers with leading zeros, one in 128 of all, must keep their 32 bytes.
-        let key = TokenSigningKey.generate()
-        let signer = key.signer(type: "at+jwt")
-        let handle = try #require(JWKHandle(json: key.exported()))
-        for index in 0..<600 {
-            let claims = Array(#"{"sub":"\#(String(repeating: "a", count: index % 7))"}"#.utf8)
-            let token = signer.sign(claims)
-            #expect(cjoseVerifies(token, publicJWK: key.publicJWK), "token \(index)")
-            #expect(
-                CompactJWS.verify(token, with: key.verificationKey, allowing: [.es256]) == claims)
-            #expect(
-                !cjoseVerifies(token.dropLast(4) + "AAAA", publicJWK: key.publicJWK))
-        }
-        let header = [
-            (name: "alg", value: "ES256"), (name: "kid", value: key.keyID),
-            (name: "typ", value: "at+jwt"),
-        ]
-        let byCJose = try #require(handle.sign(header: header, payload: Self.claims))
-        #expect(
-            CompactJWS.verify(byCJose, with: key.verificationKey, allowing: [.es256])
-                == Self.claims)
-        #expect(
-            signer.sign(Self.claims).split(separator: ".").dropLast()
-                == byCJose.split(separator: ".").dropLast())
-    }
-
     @Test func `no two signatures of the same claims are equal`() {
         let signer = TokenSigningKey.generate().signer(type: "at+jwt")
         #expect(Set((0..<64).map { _ in signer.sign(Self.claims) }).count == 64)
@@ -159,8 +130,7 @@ import Testing
     @Test func `coordinates and secrets with leading zeros keep their length`() {
         // One key in 128 has a coordinate that begins with a zero byte.
         for _ in 0..<600 {
-            let pair = SigningKeyPair(generated: .generateP256())
-            guard case .p256(let x, let y) = pair.parameters else {
+            guard case .p256(let x, let y) = PrivateKey.generateP256().parameters else {
                 Issue.record("not a key on P-256")
                 return
             }

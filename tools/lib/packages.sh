@@ -10,8 +10,8 @@ readonly packages_of_swift=(
 )
 # The C libraries that the server is built on.
 readonly packages_of_server=(
-    ca-certificates libarchive-dev libcjose-dev libcurl4-openssl-dev libjemalloc-dev libmicrohttpd-dev libpq-dev
-    libssl-dev pkg-config
+    ca-certificates libarchive-dev libcurl4-openssl-dev libjemalloc-dev libmicrohttpd-dev libpq-dev libssl-dev
+    pkg-config
 )
 # Any installed server version is sufficient; the package without a version is for machines without one.
 packages_of_postgres=(postgresql)
@@ -20,7 +20,7 @@ if compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null; then
 fi
 readonly packages_of_postgres
 readonly packages_of_walk_through=(curl jq)
-# Third-party programs for verifying proofs and bundles.
+# Third-party programs for verifying proofs, bundles and tokens.
 readonly packages_of_verifiers=(golang-go golang-golang-x-mod-dev openssl python3 python3-venv)
 # Proxies that tests put in front of the server.
 readonly packages_of_proxies=(haproxy nginx)

@@ -47,11 +47,7 @@ package final class Ed25519PrivateKey: @unchecked Sendable, CustomStringConverti
     /// Makes a new random key.
     package static func generate() -> Ed25519PrivateKey {
         var seed = SecureRandom.bytes(seedByteCount)
-        defer {
-            unsafe seed.withUnsafeMutableBytes {
-                unsafe OPENSSL_cleanse($0.baseAddress, $0.count)
-            }
-        }
+        defer { seed.wipe() }
         guard let key = Ed25519PrivateKey(seed: seed) else {
             preconditionFailure("OpenSSL can't make an Ed25519 key")
         }

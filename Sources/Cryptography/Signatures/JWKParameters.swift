@@ -20,7 +20,8 @@ enum JWKParameters: Sendable, Equatable {
     /// Largest accepted RSA exponent in bytes; common ones have 1 or 3.
     static let exponentBytesMax = 8
 
-    private static let coordinateByteCount = 32
+    /// The number of bytes of a coordinate or a secret number on the curve P-256.
+    static let coordinateByteCount = 32
 
     /// Reads the public part of a JWK; nil for other types and for weak or malformed keys.
     init?(jwk members: JSONMembers) {

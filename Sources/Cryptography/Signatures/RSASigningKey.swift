@@ -9,24 +9,24 @@ package final class RSASigningKey: Sendable {
     /// The public half, for checking tokens in the same process.
     package let verificationKey: VerificationKey
 
-    private let pair: SigningKeyPair
+    private let key: PrivateKey
 
     /// Reads a private JWK of type RSA in the form of `exported()`.
     ///
     /// Nil for anything else, for keys under 2048 bits, and when the private and the public part do not
     /// match.
     package convenience init?(exported jwk: [UInt8]) {
-        guard let pair = SigningKeyPair(privateJWK: jwk, algorithm: .rs256) else {
+        guard let key = PrivateKey(jwk: jwk, algorithm: .rs256) else {
             return nil
         }
-        self.init(pair)
+        self.init(key)
     }
 
-    private init(_ pair: SigningKeyPair) {
-        self.pair = pair
-        self.keyID = pair.keyID
-        self.verificationKey = pair.verificationKey
-        self.publicJWK = pair.parameters.published(algorithm: .rs256)
+    private init(_ key: PrivateKey) {
+        self.key = key
+        self.keyID = key.keyID
+        self.verificationKey = key.verificationKey
+        self.publicJWK = key.parameters.published(algorithm: .rs256)
     }
 
     /// Makes a new random key of 2048 to 8192 bits, a multiple of 8; takes a tenth of a second.
@@ -34,12 +34,12 @@ package final class RSASigningKey: Sendable {
         precondition(
             bits >= JWKParameters.modulusBitsMin && bits <= JWKParameters.modulusBitsMax
                 && bits.isMultiple(of: 8), "an RSA key has 2048 to 8192 bits")
-        return RSASigningKey(SigningKeyPair(generated: .generateRSA(bits: bits)))
+        return RSASigningKey(.generateRSA(bits: bits))
     }
 
     /// Exports the private key as a JWK, which the caller must keep secret.
     package func exported() -> [UInt8] {
-        pair.handle.json()
+        key.jwk()
     }
 
     /// Signs claims with exactly the given header fields, sorted by name.
@@ -49,11 +49,13 @@ package final class RSASigningKey: Sendable {
     package func sign(header: [String: String], claims: [UInt8]) -> String {
         let defaults = ["alg": SignatureAlgorithm.rs256.rawValue]
         let fields = defaults.merging(header) { _, given in given }
-        let algorithm = fields["alg"].flatMap(SignatureAlgorithm.init(rawValue:))
-        precondition(
-            algorithm?.fits(pair.parameters) == true, "an RSA key signs with RSA algorithms only")
-        return pair.sign(
-            header: fields.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) },
-            payload: claims)
+        guard
+            let algorithm = fields["alg"].flatMap(SignatureAlgorithm.init(rawValue:)),
+            algorithm.fits(key.parameters)
+        else {
+            preconditionFailure("an RSA key signs with RSA algorithms only")
+        }
+        let sorted = fields.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+        return TokenSigner(key, algorithm, header: sorted).sign(claims)
     }
 }

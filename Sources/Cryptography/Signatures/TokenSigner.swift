@@ -1,20 +1,27 @@
 import Encodings
+import JSON
 
-/// Signs tokens of one type with one ES256 key and a header that is encoded once.
+/// Signs tokens with one key and a header that is encoded once.
 package struct TokenSigner: Sendable {
-    private let key: P256PrivateKey
+    private let key: PrivateKey
+    private let algorithm: SignatureAlgorithm
     /// The header in base64url with the following dot.
     private let start: [UInt8]
 
-    init(_ key: P256PrivateKey, keyID: String, type: String) {
-        precondition(
-            type.utf8.allSatisfy { byte in
-                (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "\"")
-                    && byte != UInt8(ascii: "\\")
-            }, "a type is plain text")
+    /// Makes a signer of tokens with these header members, whose `alg` is the given algorithm.
+    init(
+        _ key: PrivateKey, _ algorithm: SignatureAlgorithm, header: [(name: String, value: String)]
+    ) {
         self.key = key
-        let header = #"{"alg":"ES256","kid":"\#(keyID)","typ":"\#(type)"}"#
-        start = Array((Base64URL.encode(Array(header.utf8)) + ".").utf8)
+        self.algorithm = algorithm
+        var writer = JSONWriter()
+        writer.object { members in
+            for (name, value) in header {
+                members.name(name)
+                members.text(value)
+            }
+        }
+        start = Array((Base64URL.encode(writer.bytes) + ".").utf8)
     }
 
     /// Signs claims and returns a compact JWS.
@@ -23,7 +30,8 @@ package struct TokenSigner: Sendable {
     package func sign(_ claims: [UInt8]) -> String {
         precondition(!claims.isEmpty, "a token has claims")
         let signedCount = start.count + Base64URL.textCount(claims.count)
-        let count = signedCount + 1 + Base64URL.textCount(P256PrivateKey.signatureByteCount)
+        let signatureCount = key.parameters.signatureByteCount
+        let count = signedCount + 1 + Base64URL.textCount(signatureCount)
         return unsafe String(unsafeUninitializedCapacity: count) { token in
             _ = unsafe token.update(fromContentsOf: start)
             unsafe claims.withUnsafeBufferPointer { claims in
@@ -31,14 +39,12 @@ package struct TokenSigner: Sendable {
                     claims, to: UnsafeMutableBufferPointer(rebasing: token[start.count...]))
             }
             unsafe withUnsafeTemporaryAllocation(
-                of: UInt8.self, capacity: P256PrivateKey.signatureByteCount
+                of: UInt8.self, capacity: signatureCount
             ) { signature in
-                guard let output = signature.baseAddress else {
-                    preconditionFailure("a signature has bytes")
-                }
-                unsafe key.sign(
+                let isSigned = unsafe key.sign(
                     UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(token)[..<signedCount]),
-                    to: output)
+                    to: signature, by: algorithm)
+                precondition(isSigned, "OpenSSL can't sign with a valid key")
                 unsafe token[signedCount] = UInt8(ascii: ".")
                 unsafe Base64URL.write(
                     UnsafeBufferPointer(signature),

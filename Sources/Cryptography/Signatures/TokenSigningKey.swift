@@ -9,53 +9,39 @@ package final class TokenSigningKey: Sendable {
     /// The public half, for checking tokens in the same process.
     package let verificationKey: VerificationKey
 
-    private let pair: SigningKeyPair
-    private let privateKey: P256PrivateKey
+    private let key: PrivateKey
 
     /// Reads a private JWK of type EC on the curve P-256 in the form of `exported()`.
     ///
     /// Nil for anything else, and when the private and the public part do not match.
     package convenience init?(exported jwk: [UInt8]) {
-        guard let pair = SigningKeyPair(privateJWK: jwk, algorithm: .es256) else {
+        guard let key = PrivateKey(jwk: jwk, algorithm: .es256) else {
             return nil
         }
-        self.init(pair)
+        self.init(key)
     }
 
-    /// Nil when OpenSSL and cjose read different keys from the JWK.
-    private init?(_ pair: SigningKeyPair) {
-        guard
-            let key = P256PrivateKey(pair.parameters, privateJWK: pair.handle.json())
-        else {
-            return nil
-        }
-        self.pair = pair
-        self.privateKey = key
-        self.keyID = pair.keyID
-        self.verificationKey = pair.verificationKey
-        self.publicJWK = pair.parameters.published(algorithm: .es256)
-        let trial = sign(claims: Array("{}".utf8), type: "JWT")
-        guard CompactJWS.verify(trial, with: verificationKey, allowing: [.es256]) != nil else {
-            return nil
-        }
+    private init(_ key: PrivateKey) {
+        self.key = key
+        self.keyID = key.keyID
+        self.verificationKey = key.verificationKey
+        self.publicJWK = key.parameters.published(algorithm: .es256)
     }
 
     /// Makes a new random key.
     package static func generate() -> TokenSigningKey {
-        guard let key = TokenSigningKey(SigningKeyPair(generated: .generateP256())) else {
-            preconditionFailure("a generated key can't be used")
-        }
-        return key
+        TokenSigningKey(.generateP256())
     }
 
     /// Exports the private key as a JWK, which the caller must keep secret.
     package func exported() -> [UInt8] {
-        pair.handle.json()
+        key.jwk()
     }
 
     /// Returns a signer of tokens of one type, whose header has exactly `alg`, `kid` and `typ`.
     package func signer(type: String) -> TokenSigner {
-        TokenSigner(privateKey, keyID: keyID, type: type)
+        let header = [("alg", SignatureAlgorithm.es256.rawValue), ("kid", keyID), ("typ", type)]
+        return TokenSigner(key, .es256, header: header)
     }
 
     /// Signs claims and returns a compact JWS whose header has exactly `alg`, `kid` and `typ`.

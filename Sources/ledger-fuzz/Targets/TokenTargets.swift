@@ -176,7 +176,11 @@ enum TokenTargets {
                 try require(payload != nil, "a key is read that can't check what it signs")
                 return true
             }
-            return RSASigningKey(exported: input) != nil
+            guard let key = RSASigningKey(exported: input) else { return false }
+            let token = key.sign(header: [:], claims: Array("{}".utf8))
+            let payload = CompactJWS.verify(token, with: key.verificationKey, allowing: [.rs256])
+            try require(payload != nil, "a key is read that can't check what it signs")
+            return true
         }
     }
 }
