@@ -100,16 +100,22 @@ let package = Package(
                 .embedInCode("guard_findings.sql"),
             ]),
         .target(
+            name: "LedgerEngine",
+            dependencies: [
+                "Cryptography", "DurableFiles", "Encodings", "JSON", "Ledger", "StandardWebhooks",
+                "TransparencyLog",
+            ]),
+        .target(
             name: "LedgerPostgres",
             dependencies: [
-                "Cryptography", "DurableFiles", "Encodings", "JSON", "Ledger", "Migrations",
-                "Postgres", "StandardWebhooks", "TransparencyLog",
+                "Cryptography", "Encodings", "Ledger", "LedgerEngine", "Migrations", "Postgres",
+                "StandardWebhooks", "TransparencyLog",
             ]),
         .target(
             name: "LedgerAudit",
             dependencies: [
-                "Cryptography", "DurableFiles", "JSON", "Ledger", "LedgerExport", "LedgerPostgres",
-                "Postgres", "TransparencyLog",
+                "Cryptography", "DurableFiles", "JSON", "Ledger", "LedgerEngine", "LedgerExport",
+                "LedgerPostgres", "Postgres", "TransparencyLog",
             ]),
         .target(
             name: "LedgerAPI",
@@ -121,9 +127,9 @@ let package = Package(
             name: "account-ledger",
             dependencies: [
                 "CAllocator", "CommandLine", "Cryptography", "DevelopmentIdentityProvider",
-                "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI", "LedgerAudit", "LedgerExport",
-                "LedgerPostgres", "LedgerWire", "OpenID", "Postgres", "StandardWebhooks",
-                "TransparencyLog",
+                "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI", "LedgerAudit", "LedgerEngine",
+                "LedgerExport", "LedgerPostgres", "LedgerWire", "OpenID", "Postgres",
+                "StandardWebhooks", "TransparencyLog",
             ],
             // Batches allocate on one thread what another frees: glibc's allocator takes 8 % of the
             // server's time more. Not in debug builds, whose sanitizers bring an allocator.
@@ -133,14 +139,15 @@ let package = Package(
         .target(
             name: "LedgerTestSupport",
             dependencies: [
-                "ChildProcesses", "Cryptography", "Encodings", "HTTP", "Ledger", "LedgerPostgres",
-                "LedgerWire", "Postgres", "TransparencyLog",
+                "ChildProcesses", "Cryptography", "Encodings", "HTTP", "Ledger", "LedgerEngine",
+                "LedgerPostgres", "LedgerWire", "Postgres", "TransparencyLog",
             ]),
         // Makes long logs for measurements; never part of what is shipped.
         .executableTarget(
             name: "ledger-load",
             dependencies: [
-                "Cryptography", "Encodings", "Ledger", "LedgerPostgres", "LedgerTestSupport",
+                "Cryptography", "Encodings", "Ledger", "LedgerEngine", "LedgerPostgres",
+                "LedgerTestSupport",
             ]),
 
         // Hostile input: docs/hostile-input.md.
@@ -192,17 +199,23 @@ let package = Package(
             dependencies: ["Cryptography", "Encodings", "Ledger", "LedgerTestSupport"],
             resources: [.copy("FormerRelease"), .copy("Golden")]),
         .testTarget(
+            name: "LedgerEngineTests",
+            dependencies: [
+                "Cryptography", "Encodings", "Ledger", "LedgerEngine", "LedgerTestSupport",
+                "StandardWebhooks", "TransparencyLog",
+            ]),
+        .testTarget(
             name: "LedgerPostgresTests",
             dependencies: [
                 "ChildProcesses", "Cryptography", "Encodings", "Ledger", "LedgerAudit",
-                "LedgerPostgres", "LedgerTestSupport", "Postgres", "StandardWebhooks",
-                "TransparencyLog",
+                "LedgerEngine", "LedgerPostgres", "LedgerTestSupport", "Postgres",
+                "StandardWebhooks", "TransparencyLog",
             ]),
         .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"]),
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "Cryptography", "Ledger", "LedgerPostgres", "LedgerTestSupport", "TransparencyLog",
+                "Cryptography", "Ledger", "LedgerEngine", "LedgerTestSupport", "TransparencyLog",
             ]),
         .testTarget(
             name: "LedgerAPITests",
@@ -213,8 +226,9 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "ChildProcesses", "Cryptography", "Ledger", "LedgerAudit", "LedgerPostgres",
-                "LedgerTestSupport", "LedgerWire", "Postgres", "RawSockets", "TransparencyLog",
+                "ChildProcesses", "Cryptography", "Ledger", "LedgerAudit", "LedgerEngine",
+                "LedgerPostgres", "LedgerTestSupport", "LedgerWire", "Postgres", "RawSockets",
+                "TransparencyLog",
             ], exclude: ["Verifiers"]),
         .testTarget(name: "FuzzTests", dependencies: ["LedgerTestSupport", "ledger-fuzz"]),
     ],

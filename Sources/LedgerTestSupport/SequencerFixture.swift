@@ -1,6 +1,7 @@
 internal import Cryptography
 package import Ledger
-package import LedgerPostgres
+package import LedgerEngine
+import LedgerPostgres
 internal import Postgres
 internal import Synchronization
 

@@ -1,7 +1,7 @@
 import Cryptography
 import Foundation
 import Ledger
-import LedgerPostgres
+import LedgerEngine
 
 /// `ledger-load EVENTS [SEED [KEYFILE [MACFILE [LOG]]]]`: a random history as a script for psql.
 ///

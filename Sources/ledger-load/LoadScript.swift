@@ -2,7 +2,7 @@ import Cryptography
 import Encodings
 import Foundation
 import Ledger
-import LedgerPostgres
+import LedgerEngine
 import LedgerTestSupport
 
 /// Writes a history as COPY commands, a few thousand events at a time.

@@ -1,3 +1,4 @@
+import LedgerEngine
 import LedgerTestSupport
 import Postgres
 import Testing

@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import Ledger
+import LedgerEngine
 import LedgerPostgres
 import LedgerTestSupport
 import Postgres

@@ -1,4 +1,5 @@
 import Foundation
+import LedgerEngine
 import LedgerTestSupport
 import Postgres
 import Testing

@@ -1,4 +1,4 @@
-@testable import LedgerPostgres
+@testable import LedgerEngine
 
 /// Makes a failing simulation smaller while it still fails, and reports it.
 struct Shrinking {

@@ -1,7 +1,7 @@
 import Ledger
 import Synchronization
 
-@testable import LedgerPostgres
+@testable import LedgerEngine
 
 /// The result of one simulation.
 struct SimulationReport: Sendable {

@@ -23,13 +23,17 @@ import Testing
         "LedgerExport": [
             "Archive", "Cryptography", "Encodings", "JSON", "Ledger", "TransparencyLog",
         ],
+        "LedgerEngine": [
+            "Cryptography", "DurableFiles", "Encodings", "JSON", "Ledger", "StandardWebhooks",
+            "TransparencyLog",
+        ],
         "LedgerPostgres": [
-            "Cryptography", "DurableFiles", "Encodings", "JSON", "Ledger", "Migrations", "Postgres",
+            "Cryptography", "Encodings", "Ledger", "LedgerEngine", "Migrations", "Postgres",
             "StandardWebhooks", "TransparencyLog",
         ],
         "LedgerAudit": [
-            "Cryptography", "DurableFiles", "JSON", "Ledger", "LedgerExport", "LedgerPostgres",
-            "Postgres", "TransparencyLog",
+            "Cryptography", "DurableFiles", "JSON", "Ledger", "LedgerEngine", "LedgerExport",
+            "LedgerPostgres", "Postgres", "TransparencyLog",
         ],
         "LedgerAPI": [
             "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerWire", "OpenID",
@@ -37,11 +41,12 @@ import Testing
         ],
         "ledger-bench-load": ["Sockets"],
         "LedgerTestSupport": [
-            "ChildProcesses", "Cryptography", "Encodings", "HTTP", "Ledger", "LedgerPostgres",
-            "LedgerWire", "Postgres", "TransparencyLog",
+            "ChildProcesses", "Cryptography", "Encodings", "HTTP", "Ledger", "LedgerEngine",
+            "LedgerPostgres", "LedgerWire", "Postgres", "TransparencyLog",
         ],
         "ledger-load": [
-            "Cryptography", "Encodings", "Ledger", "LedgerPostgres", "LedgerTestSupport",
+            "Cryptography", "Encodings", "Ledger", "LedgerEngine", "LedgerPostgres",
+            "LedgerTestSupport",
         ],
         "RawSockets": [],
         "ledger-fuzz": [

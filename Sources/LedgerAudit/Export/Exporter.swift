@@ -1,6 +1,7 @@
 package import Ledger
+package import LedgerEngine
 package import LedgerExport
-package import LedgerPostgres
+import LedgerPostgres
 import Postgres
 import TransparencyLog
 

@@ -1,4 +1,5 @@
 package import Ledger
+import LedgerEngine
 import LedgerPostgres
 import Postgres
 

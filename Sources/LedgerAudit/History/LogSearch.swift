@@ -1,5 +1,5 @@
 import Ledger
-import LedgerPostgres
+import LedgerEngine
 import Postgres
 
 /// Finds the events whose entries name an identifier, by reading the log itself.

@@ -1,5 +1,6 @@
 import JSON
 import Ledger
+import LedgerEngine
 import LedgerPostgres
 import Postgres
 import TransparencyLog

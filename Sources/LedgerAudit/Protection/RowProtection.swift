@@ -1,5 +1,6 @@
 package import Ledger
-package import LedgerPostgres
+package import LedgerEngine
+import LedgerPostgres
 import Postgres
 import Synchronization
 

@@ -1,5 +1,5 @@
 package import Ledger
-package import LedgerPostgres
+package import LedgerEngine
 import TransparencyLog
 
 /// The differences between a tenant's log in the database and a sealer's external record.

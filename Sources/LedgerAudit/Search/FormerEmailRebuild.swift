@@ -1,5 +1,6 @@
 package import Ledger
-package import LedgerPostgres
+package import LedgerEngine
+import LedgerPostgres
 import Postgres
 
 /// Recomputes the digests of former e-mails that differ from what the log discloses, while servers run.

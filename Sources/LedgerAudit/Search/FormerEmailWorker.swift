@@ -1,5 +1,6 @@
 import Ledger
-package import LedgerPostgres
+package import LedgerEngine
+import LedgerPostgres
 import Postgres
 
 /// Computes the digests of former e-mails in the background, so that a search rarely has to.

@@ -1,5 +1,6 @@
 package import Ledger
-package import LedgerPostgres
+package import LedgerEngine
+import LedgerPostgres
 import Postgres
 
 /// Reads the history of an account, or a range of positions, from the log.

@@ -1,5 +1,5 @@
 import Ledger
-package import LedgerPostgres
+package import LedgerEngine
 
 /// The result of a replay.
 package struct ReplaySummary: Hashable, Sendable {

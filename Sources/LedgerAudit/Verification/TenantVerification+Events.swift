@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import LedgerPostgres
 import Postgres
 
@@ -145,7 +146,7 @@ extension TenantVerification {
         _ recorded: RecordedEvent, on connection: Connection
     ) throws(PostgresError) -> [LogPosition: DisclosedValues] {
         guard let disclosures else { return [:] }
-        let positions = Set(LinkedDisclosures.linkPositions(of: recorded))
+        let positions = Set(recorded.linkPositions)
         let linked = try LinkedDisclosures.read(
             at: positions, in: tenant, with: disclosures, on: connection)
         return (try? linked.values(of: recorded)) ?? [:]

@@ -1,5 +1,6 @@
 package import Ledger
-package import LedgerPostgres
+package import LedgerEngine
+import LedgerPostgres
 import Postgres
 
 /// Checks that the log is sound and that everything stored beside it matches the log.

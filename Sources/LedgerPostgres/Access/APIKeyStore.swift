@@ -1,4 +1,5 @@
 package import Ledger
+package import LedgerEngine
 package import Postgres
 
 /// Creates, lists and revokes API keys with the login that owns the schema.

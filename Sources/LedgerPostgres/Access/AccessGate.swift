@@ -1,4 +1,5 @@
 package import Ledger
+package import LedgerEngine
 import Postgres
 
 /// Looks up API keys and writes the access log in batches, each in one round trip and transaction.
@@ -101,7 +102,7 @@ package final class AccessGate: Sendable {
         do {
             found = try await session.run { try self.execute(batch, on: $0) }
         } catch {
-            return fail(dequeued.batch, with: .unavailable, because: SchemaFence.logText(of: error))
+            return fail(dequeued.batch, with: .unavailable, because: OtherSchema.logText(of: error))
         }
         for (index, pending) in batch.enumerated() {
             switch pending {

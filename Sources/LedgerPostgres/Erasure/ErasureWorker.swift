@@ -1,4 +1,5 @@
 import Ledger
+package import LedgerEngine
 import Postgres
 
 /// Deletes the remaining data of erased accounts.

@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import Postgres
 
 /// The personal data of an erased account in the tables of the read models.

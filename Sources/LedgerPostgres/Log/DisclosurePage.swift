@@ -1,4 +1,5 @@
 package import Ledger
+package import LedgerEngine
 package import Postgres
 
 /// The disclosures of a page of the log, opened event by event.

@@ -1,4 +1,5 @@
 package import Ledger
+package import LedgerEngine
 package import Postgres
 
 /// Reads and decrypts the disclosures of a page of events.

@@ -1,4 +1,5 @@
 package import Ledger
+package import LedgerEngine
 
 /// A stored row of `events`: the entry's bytes and the columns derived from them.
 package struct EventRow: Hashable, Sendable {
@@ -39,46 +40,4 @@ package struct EventRow: Hashable, Sendable {
         if actor != recorded.actor.columnText { return "actor" }
         return nil
     }
-}
-
-/// An event of the log, decoded from its entry.
-package struct StoredEvent: Hashable, Sendable {
-    package let recorded: RecordedEvent
-    /// The exact bytes that are stored and hashed.
-    package let entry: [UInt8]
-
-    /// Decodes the entry at a position of a tenant's log.
-    ///
-    /// - Throws: `LogDamage` if the bytes are not an entry, or belong to another position.
-    package init(
-        entry: [UInt8], at position: LogPosition, in tenant: TenantID
-    ) throws(LogDamage) {
-        do throws(EntryFault) {
-            recorded = try EntryEncoding.decode(entry)
-        } catch {
-            throw LogDamage(position: position, fault: error.description)
-        }
-        self.entry = entry
-        guard recorded.tenant == tenant else {
-            throw LogDamage(position: position, fault: "the entry names another tenant")
-        }
-        guard recorded.position == position else {
-            throw LogDamage(
-                position: position, fault: "the entry belongs to position \(recorded.position)")
-        }
-    }
-
-    /// Decodes an entry and checks its code, if marks show which key applies.
-    ///
-    /// - Throws: Also `LogDamage` if no server has appended it at this position.
-    package init(
-        entry: [UInt8], mac: [UInt8]?, at position: LogPosition, in tenant: TenantID,
-        _ protection: LogProtection?
-    ) throws(LogDamage) {
-        try self.init(entry: entry, at: position, in: tenant)
-        if let protection { try protection.check(mac, at: position, leaf: leaf) }
-    }
-
-    /// The entry's leaf hash (RFC 6962, section 2.1); computed at each call.
-    package var leaf: Digest { LogDigest.leaf(entry) }
 }

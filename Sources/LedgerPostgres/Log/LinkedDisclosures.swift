@@ -1,4 +1,5 @@
 package import Ledger
+package import LedgerEngine
 package import Postgres
 
 /// The disclosures of links that return to an account, as of their creation.
@@ -28,7 +29,7 @@ package struct LinkedDisclosures: Sendable {
         for entry in entries where entry.suffix(unmergeMarker.count + 9).starts(with: unmergeMarker)
         {
             guard let recorded = try? EntryEncoding.decode(entry) else { continue }
-            positions.formUnion(linkPositions(of: recorded))
+            positions.formUnion(recorded.linkPositions)
         }
         return try read(at: positions, in: tenant, with: disclosures, on: connection)
     }
@@ -66,23 +67,9 @@ package struct LinkedDisclosures: Sendable {
         }
         for position in positions {
             let next = try? events[position.next]?.get()
-            linked.values[position] = events[position]?.map { values(of: $0, before: next) }
+            linked.values[position] = events[position]?.map { $0.linkDisclosures(before: next) }
         }
         return linked
-    }
-
-    /// Returns a link's disclosures at its creation.
-    ///
-    /// Includes those of the next event if it is the first sign-in of the account opened with the
-    /// link, which discloses the e-mail.
-    static func values(of link: DisclosedEvent, before next: DisclosedEvent?) -> DisclosedValues {
-        var values = link.disclosed
-        if let next, case .signedIn = next.recorded.event,
-            next.recorded.command == link.recorded.command, values.email == nil
-        {
-            for disclosure in next.disclosed.email?.disclosures ?? [] { _ = values.add(disclosure) }
-        }
-        return values
     }
 
     /// Returns the disclosures of the links that an event returns; empty for any other event.
@@ -92,7 +79,7 @@ package struct LinkedDisclosures: Sendable {
         of recorded: RecordedEvent
     ) throws(LogDamage) -> [LogPosition: DisclosedValues] {
         var found: [LogPosition: DisclosedValues] = [:]
-        for position in Self.linkPositions(of: recorded) {
+        for position in recorded.linkPositions {
             switch values[position] {
             case .success(let disclosed): found[position] = disclosed
             case .failure(let damage): throw damage
@@ -107,11 +94,5 @@ package struct LinkedDisclosures: Sendable {
     /// - Throws: `LogDamage` if it is unreadable.
     package func values(at position: LogPosition) throws(LogDamage) -> DisclosedValues? {
         try values[position]?.get()
-    }
-
-    /// Returns the positions of the `ProviderLinked` of the links that an event returns.
-    package static func linkPositions(of recorded: RecordedEvent) -> [LogPosition] {
-        guard case .accountsUnmerged(let fact) = recorded.event else { return [] }
-        return (fact.returned + fact.restored).map(\.position)
     }
 }

@@ -1,4 +1,5 @@
 package import Ledger
+import LedgerEngine
 package import Postgres
 
 /// Reads a tenant's log in pages.

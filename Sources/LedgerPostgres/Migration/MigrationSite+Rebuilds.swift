@@ -1,3 +1,4 @@
+import LedgerEngine
 internal import Postgres
 
 extension MigrationSite {

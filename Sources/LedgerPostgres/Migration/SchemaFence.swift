@@ -1,3 +1,4 @@
+import LedgerEngine
 import Postgres
 import Synchronization
 
@@ -29,24 +30,5 @@ package final class SchemaFence: Sendable {
         guard found != wanted else { return }
         let last = lastFound.exchange(found, ordering: .relaxed)
         throw OtherSchema(found: found, wanted: wanted, isFirstReport: last != found)
-    }
-
-    /// Returns the text to log about a failure; nil if the fence has reported it before.
-    static func logText(of error: any Error) -> String? {
-        guard let other = error as? OtherSchema else { return "\(error)" }
-        return other.isFirstReport ? other.description : nil
-    }
-}
-
-/// An error for a schema whose version differs from this binary's.
-struct OtherSchema: Error, CustomStringConvertible {
-    let found: Int32
-    let wanted: Int32
-    /// Whether this is the first time in the process.
-    let isFirstReport: Bool
-
-    var description: String {
-        "the schema is at version \(found) and this binary's is \(wanted):"
-            + " every command and every read is refused from now on"
     }
 }

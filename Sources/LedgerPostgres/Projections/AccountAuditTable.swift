@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import Postgres
 
 /// Reads what a fold onto a table of `account_audit` needs, and writes its rows.

@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import Synchronization
 
 /// The states of accounts in tables of `account_audit`, as this process last wrote them.

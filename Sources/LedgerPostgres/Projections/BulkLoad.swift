@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import Postgres
 
 /// Folds a tenant's log from position 0 into a table that holds none of its rows yet.

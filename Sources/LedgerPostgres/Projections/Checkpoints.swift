@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import Postgres
 
 /// The statements over `projections`: the checkpoint of each table of each tenant.

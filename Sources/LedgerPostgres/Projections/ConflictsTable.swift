@@ -1,4 +1,5 @@
 package import Ledger
+import LedgerEngine
 package import Postgres
 
 /// Reads what a fold onto a table of `conflicts` needs, and writes its changes.

@@ -1,4 +1,5 @@
 import Ledger
+package import LedgerEngine
 import Postgres
 
 /// Rebuilds a read model into a new table while servers write, and then exchanges the two tables.
@@ -39,7 +40,7 @@ package struct OnlineRebuild: Sendable {
         let folding = Postgres.Session(
             url: ownerURL, applicationName: "account-ledger rebuild folding",
             statementDeadline: .seconds(15)
-        ) { try OwnerConnection.prepare($0, settings: ProjectorLane.settings) }
+        ) { try OwnerConnection.prepare($0, settings: PostgresProjectionStore.settings) }
         store = PostgresProjectionStore(
             session: folding, disclosures: disclosures, recent: RecentEvents())
         folder = ProjectionFolder(

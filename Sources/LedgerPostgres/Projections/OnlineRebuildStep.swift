@@ -1,4 +1,5 @@
 package import Ledger
+package import LedgerEngine
 
 /// The step that an online rebuild has just finished; a crash after any of them is harmless.
 package enum OnlineRebuildStep: String, Sendable, CaseIterable {

@@ -1,8 +1,19 @@
 import Ledger
+import LedgerEngine
 import Postgres
 
 /// The projector's store in production: checkpoints, log and tables in one Postgres database.
 struct PostgresProjectionStore: ProjectionStore {
+    /// Settings of the connection that folds.
+    ///
+    /// Losing the last commits in a crash is harmless, because checkpoint and rows are lost together and
+    /// folded again. Every statement looks up few keys, and the planner must not choose a scan for that while
+    /// tables are young.
+    static let settings =
+        ConnectionSettings.asynchronousCommit
+        + ConnectionSettings.limits(idle: 2, lock: 2, statement: 10)
+        + ConnectionSettings.lookups
+
     private let session: Postgres.Session
     private let disclosures: DisclosureReader
     private let recent: RecentEvents
@@ -17,6 +28,23 @@ struct PostgresProjectionStore: ProjectionStore {
         self.disclosures = disclosures
         self.recent = recent
     }
+
+    /// Creates a projector's store with a connection of its own.
+    init(url: String, keyring: WrappingKeyring, recent: RecentEvents) {
+        let session = Postgres.Session(
+            url: url, applicationName: LockHolderName.projector.rawValue,
+            statementDeadline: .seconds(11)
+        ) {
+            // The new connection may reach another database, after a failover or a restore, which may lack
+            // the last events.
+            recent.forget()
+            try $0.execute(Self.settings)
+        }
+        self.init(
+            session: session, disclosures: DisclosureReader(keyring: keyring), recent: recent)
+    }
+
+    var taskExecutor: (any TaskExecutor)? { session.taskExecutor }
 
     func backlogs(of projections: Set<ProjectionName>) async throws -> [ProjectionBacklog] {
         try await session.step { connection in
@@ -66,7 +94,6 @@ struct PostgresProjectionStore: ProjectionStore {
         try? await session.step { $0.rollBack() }
     }
 
-    /// Closes the connection.
     func close() async {
         await session.close()
     }

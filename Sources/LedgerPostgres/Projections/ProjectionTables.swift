@@ -1,4 +1,5 @@
 import Ledger
+package import LedgerEngine
 package import Postgres
 
 /// The rows of `projection_tables`: the tables that each projection is folded into.

@@ -1,4 +1,5 @@
 package import Ledger
+package import LedgerEngine
 import Postgres
 
 /// Refolds a read model from position 0, reports how the live one differs, and repairs it.

@@ -1,4 +1,5 @@
 package import Ledger
+package import LedgerEngine
 
 /// The result of refolding one projection of one tenant from position 0.
 package struct RebuildReport: Hashable, Sendable {

@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import Postgres
 
 /// A temporary table of a read model's shape, with the statements that compare and repair the live one.

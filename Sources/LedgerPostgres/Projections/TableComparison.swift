@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import Postgres
 
 /// Compares two tables tenant by tenant, in snapshots in which both are at the same position.

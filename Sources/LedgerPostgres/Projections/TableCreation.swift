@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import Postgres
 
 /// Creates the next table of a projection and fills it, until projectors take over.

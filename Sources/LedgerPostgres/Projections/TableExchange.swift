@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import Postgres
 
 /// Exchanges the table that a view serves, and drops tables: each in one short transaction.

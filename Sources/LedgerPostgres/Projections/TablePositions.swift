@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 
 /// The positions of the outgoing and the incoming table for one tenant.
 ///

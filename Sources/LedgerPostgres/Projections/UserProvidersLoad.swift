@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import Postgres
 
 /// Loads `user_providers` page by page: new rows at once, changes of earlier pages' rows later.

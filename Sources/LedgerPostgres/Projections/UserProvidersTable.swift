@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import Postgres
 
 /// Writes the net effect of a page into a table of `user_providers`.

@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import Synchronization
 
 /// The forged events already reported, so that repeated reads do not flood the log.

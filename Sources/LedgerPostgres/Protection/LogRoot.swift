@@ -1,4 +1,5 @@
 package import Ledger
+package import LedgerEngine
 package import Postgres
 import TransparencyLog
 

@@ -1,3 +1,4 @@
+package import LedgerEngine
 package import Postgres
 
 /// The remaining uses of a MAC key outside of the logs that name it.

@@ -1,4 +1,5 @@
 package import Ledger
+import LedgerEngine
 import Postgres
 
 /// Reads of `user_providers`; waiting reads are combined into one query.
@@ -122,7 +123,7 @@ package final class AccountReads: AccountReader {
                 try AccountQuery.answers(to: batch.map(\.element), behind: fence, on: $0)
             }
         } catch {
-            return fail(batch, with: .unavailable, because: SchemaFence.logText(of: error))
+            return fail(batch, with: .unavailable, because: OtherSchema.logText(of: error))
         }
         guard batch.count > Self.inlineDeliveryMax else { return deliver(answers, to: batch) }
         // The next query need not wait until all clients have their answers.

@@ -1,4 +1,5 @@
 package import Ledger
+package import LedgerEngine
 package import Postgres
 
 /// Reads of `events` for auditors on their own connection.
@@ -90,7 +91,7 @@ package struct EventReads: EventReader {
         } catch is LogDamage {
             throw .internalFailure
         } catch {
-            if let reason = SchemaFence.logText(of: error) {
+            if let reason = OtherSchema.logText(of: error) {
                 onFault("reading events failed: \(reason)")
             }
             throw .unavailable

@@ -1,5 +1,6 @@
 import Cryptography
 import Ledger
+import LedgerEngine
 import Postgres
 import Synchronization
 import TransparencyLog
@@ -132,6 +133,8 @@ struct PostgresSealerStore: SealerStore {
         let call = SealerRows.releaseCall(by: holder)
         try? await session.run { _ = try $0.query(call.statement, call.parameters) }
     }
+
+    func failure(of error: any Error) -> StoreFailure? { StoreFailure(error) }
 
     func close() async {
         await session.close()

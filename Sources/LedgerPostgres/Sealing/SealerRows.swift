@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import Postgres
 import TransparencyLog
 
@@ -288,13 +289,4 @@ enum SealerRows {
         }
         return hashes
     }
-}
-
-/// The right to seal a tenant's log for a limited time.
-enum SealerLease {
-    /// The seconds after which a lease lapses unless it is renewed; the wait of the successor of a dead
-    /// sealer.
-    static let seconds: Int32 = 5
-    /// The time between renewals, and between searches for free leases.
-    static let renewal = Duration.seconds(1)
 }

@@ -1,4 +1,5 @@
 import Ledger
+package import LedgerEngine
 import Postgres
 
 /// Executes batches on one connection, each in one transaction of two round trips.
@@ -44,10 +45,13 @@ package final class PostgresBatchStore: BatchStore {
         + ConnectionSettings.lookups
         + "SET enable_memoize = off;\n"
 
-    var taskExecutor: (any TaskExecutor)? { session.taskExecutor }
-    var deliveryExecutor: (any TaskExecutor)? { delivery }
+    package var taskExecutor: (any TaskExecutor)? { session.taskExecutor }
+    package var deliveryExecutor: (any TaskExecutor)? { delivery }
 
-    func transact(
+    /// Executes one batch in one transaction.
+    ///
+    /// - Throws: The reason for which nothing is known to be committed.
+    package func transact(
         _ keys: BatchKeys,
         _ decide: @escaping @Sendable (LoadedBatch) throws(BatchFault) -> BatchOutcome
     ) async throws(BatchFault) -> BatchOutcome {
@@ -64,7 +68,8 @@ package final class PostgresBatchStore: BatchStore {
         }
     }
 
-    func close() async {
+    /// Closes the connection.
+    package func close() async {
         await session.close()
     }
 

@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import Postgres
 
 /// The ID tokens that have opened a session, for tenants that accept each token only once.

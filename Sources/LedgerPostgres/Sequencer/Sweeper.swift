@@ -1,3 +1,4 @@
+import LedgerEngine
 import Postgres
 
 /// Deletes expired records: answers of idempotency keys, and spent ID tokens.
@@ -73,7 +74,7 @@ package final class Sweeper: Sendable {
     /// - Returns: The number of deleted rows.
     /// - Throws: `PostgresError`; earlier deletions of the round remain.
     package func sweep() async throws -> Int {
-        try await sweep(Self.answers, olderThan: Int64(IdempotencyLoad.hours) * 3_600)
+        try await sweep(Self.answers, olderThan: Int64(BatchKeys.Scopes.hours) * 3_600)
             + sweep(Self.idTokens, olderThan: Self.clockDifferenceSeconds)
     }
 

@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import Postgres
 
 extension Rewrapping {

@@ -1,4 +1,5 @@
 package import Ledger
+package import LedgerEngine
 import Postgres
 
 /// Rewraps account keys and webhook secrets with the current wrapping key.

@@ -1,5 +1,6 @@
 import Cryptography
 import Ledger
+import LedgerEngine
 import Postgres
 
 /// The statements of a dispatcher: leases, reads, and writes under a lease.

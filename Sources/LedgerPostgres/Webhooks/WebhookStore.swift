@@ -1,5 +1,6 @@
 internal import Cryptography
 package import Ledger
+package import LedgerEngine
 package import Postgres
 package import StandardWebhooks
 

@@ -3,6 +3,7 @@ import Cryptography
 import Foundation
 import Ledger
 import LedgerAPI
+import LedgerEngine
 import LedgerPostgres
 
 /// Shared parts of the commands for API keys.

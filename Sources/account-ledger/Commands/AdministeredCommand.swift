@@ -1,6 +1,7 @@
 import CommandLine
 import Cryptography
 import Ledger
+import LedgerEngine
 import LedgerPostgres
 
 /// Shared parts of the commands that change the ledger in the operator's name, each with a reason.

@@ -1,6 +1,6 @@
 import CommandLine
 import Ledger
-import LedgerPostgres
+import LedgerEngine
 
 /// `keys rotate checkpoint`: adds a new signing key for each log that is sealed from a directory.
 ///

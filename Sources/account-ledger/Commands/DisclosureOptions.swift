@@ -1,6 +1,6 @@
 import CommandLine
 import Ledger
-import LedgerPostgres
+import LedgerEngine
 
 /// Shared parts of the commands that print personal data: they require a reason, and record it in the
 /// access log first.

@@ -1,7 +1,7 @@
 import CommandLine
 import Ledger
 import LedgerAudit
-import LedgerPostgres
+import LedgerEngine
 
 /// Shared parts of the commands that read the history of an account.
 enum HistoryCommands {

@@ -1,6 +1,6 @@
 import CommandLine
 import Cryptography
-import LedgerPostgres
+import LedgerEngine
 
 /// `keys init`: creates the keys of a new ledger.
 enum KeysInitCommand {

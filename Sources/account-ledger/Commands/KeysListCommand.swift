@@ -1,6 +1,6 @@
 import CommandLine
 import Ledger
-import LedgerPostgres
+import LedgerEngine
 
 /// `keys list`: prints the keys.
 enum KeysListCommand {

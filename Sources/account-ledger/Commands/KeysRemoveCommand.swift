@@ -1,6 +1,7 @@
 import CommandLine
 import Foundation
 import Ledger
+import LedgerEngine
 import LedgerPostgres
 
 /// `keys remove`: deletes a key that is no longer needed.

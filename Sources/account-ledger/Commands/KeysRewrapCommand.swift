@@ -1,5 +1,6 @@
 import CommandLine
 import Ledger
+import LedgerEngine
 import LedgerPostgres
 
 /// `keys rewrap`: rewraps account keys with the current encryption key.

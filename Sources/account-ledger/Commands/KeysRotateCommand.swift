@@ -2,7 +2,7 @@ import CommandLine
 import Cryptography
 import Foundation
 import Ledger
-import LedgerPostgres
+import LedgerEngine
 
 /// `keys rotate`: creates a key that replaces the current one.
 enum KeysRotateCommand {

@@ -1,6 +1,6 @@
 import CommandLine
 import Ledger
-import LedgerPostgres
+import LedgerEngine
 
 /// Shared parts of the commands that read a whole ledger.
 enum LedgerCommands {

@@ -1,5 +1,6 @@
 import CommandLine
 import Ledger
+import LedgerEngine
 import LedgerPostgres
 
 /// Changes the MAC key that authenticates new events: for `keys rotate mac` and after a restore.

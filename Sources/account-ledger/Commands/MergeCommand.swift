@@ -3,7 +3,7 @@ import DevelopmentIdentityProvider
 import Ledger
 import LedgerAPI
 import LedgerAudit
-import LedgerPostgres
+import LedgerEngine
 
 /// `merge`: merges one account into another.
 enum MergeCommand {

@@ -1,4 +1,5 @@
 import CommandLine
+import LedgerEngine
 import LedgerPostgres
 
 /// `rebuild` with `--online`, `--roll-back` or `--drop-previous`: swaps tables.

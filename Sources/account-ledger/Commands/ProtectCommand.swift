@@ -2,7 +2,7 @@ import CommandLine
 import Foundation
 import Ledger
 import LedgerAudit
-import LedgerPostgres
+import LedgerEngine
 
 /// `protect`: adds MACs to a log that a former release began, and records its protection in the log.
 enum ProtectCommand {

@@ -1,6 +1,7 @@
 import CommandLine
 import Ledger
 import LedgerAudit
+import LedgerEngine
 import LedgerPostgres
 
 /// `rebuild`: folds a read model again and repairs the differences.

@@ -1,5 +1,6 @@
 import CommandLine
 import Ledger
+import LedgerEngine
 import LedgerPostgres
 
 /// `relink`: undoes an unlink.

@@ -2,6 +2,7 @@ import CommandLine
 import Foundation
 import Ledger
 import LedgerAudit
+import LedgerEngine
 import LedgerPostgres
 import TransparencyLog
 

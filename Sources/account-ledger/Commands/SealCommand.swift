@@ -2,6 +2,7 @@ import CommandLine
 import Foundation
 import Ledger
 import LedgerAudit
+import LedgerEngine
 import LedgerPostgres
 import TransparencyLog
 
@@ -172,7 +173,7 @@ extension Sealer {
     /// Makes a sealer that logs its faults, and a contradiction to a signature as an error.
     convenience init(url: String, directory: SealerDirectory, macs: MACKeys?, log: Log) {
         self.init(
-            configuration: SealerConfiguration(url: url), record: directory, macs: macs,
+            url: url, record: directory, macs: macs,
             onFault: { log.write(.warning, "sealer fault", ["detail": .text($0)]) },
             onRefusal: { tenant, refusal in
                 log.write(

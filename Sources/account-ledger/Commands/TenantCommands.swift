@@ -1,5 +1,6 @@
 import CommandLine
 import Ledger
+import LedgerEngine
 import LedgerPostgres
 
 /// `tenant create`: creates a tenant and begins its log.

@@ -1,5 +1,6 @@
 import CommandLine
 import Ledger
+import LedgerEngine
 import LedgerPostgres
 
 /// `unmerge`: undoes a merge.

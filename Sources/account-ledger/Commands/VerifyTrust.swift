@@ -2,7 +2,7 @@ import CommandLine
 import Foundation
 import Ledger
 import LedgerAudit
-import LedgerPostgres
+import LedgerEngine
 import TransparencyLog
 
 /// The trusted data from outside the database that `verify` compares the logs with.

@@ -2,6 +2,7 @@ import CommandLine
 import Cryptography
 import HTTP
 import Ledger
+import LedgerEngine
 import LedgerPostgres
 import StandardWebhooks
 

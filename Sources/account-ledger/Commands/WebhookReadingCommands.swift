@@ -1,6 +1,7 @@
 import CommandLine
 import Cryptography
 import Ledger
+import LedgerEngine
 import LedgerPostgres
 import StandardWebhooks
 

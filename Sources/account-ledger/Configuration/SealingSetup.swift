@@ -1,6 +1,7 @@
 import CommandLine
 import Ledger
 import LedgerAudit
+import LedgerEngine
 import LedgerPostgres
 import TransparencyLog
 

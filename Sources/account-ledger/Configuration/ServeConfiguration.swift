@@ -2,7 +2,7 @@ import CommandLine
 import HTTP
 import Ledger
 import LedgerAPI
-import LedgerPostgres
+import LedgerEngine
 
 /// The validated configuration of `serve` from the environment.
 struct ServeConfiguration: Sendable {

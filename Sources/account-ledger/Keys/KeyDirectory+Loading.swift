@@ -1,7 +1,7 @@
 import CommandLine
 import Cryptography
 import Ledger
-import LedgerPostgres
+import LedgerEngine
 
 extension KeyDirectory {
     /// Loads the keys in use now; nil when the directory is missing or holds no key.

@@ -2,7 +2,7 @@ import CommandLine
 import Cryptography
 import Encodings
 import Foundation
-import LedgerPostgres
+import LedgerEngine
 
 extension KeyDirectory {
     private static let lockName = ".lock"

@@ -1,6 +1,6 @@
 import Cryptography
 import LedgerAudit
-import LedgerPostgres
+import LedgerEngine
 
 /// The secrets of a ledger: the current key of each kind, and former ones that are still valid.
 struct Keys: Sendable {

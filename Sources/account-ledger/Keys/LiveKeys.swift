@@ -2,7 +2,7 @@ import CommandLine
 import Cryptography
 import Ledger
 import LedgerAPI
-import LedgerPostgres
+import LedgerEngine
 import Synchronization
 
 /// Reloads the keys of a serving process from the key directory, so that a rotation needs no restart.

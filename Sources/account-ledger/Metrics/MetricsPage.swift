@@ -1,5 +1,5 @@
 import Ledger
-import LedgerPostgres
+import LedgerEngine
 
 /// The page `/metrics` of the admin listener.
 struct MetricsPage: Sendable {

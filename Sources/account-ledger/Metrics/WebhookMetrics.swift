@@ -1,3 +1,4 @@
+import LedgerEngine
 import LedgerPostgres
 
 /// The metrics of webhooks, for tenants that have some.

@@ -1,4 +1,4 @@
-import LedgerPostgres
+import LedgerEngine
 
 /// The progress of the projections, in a line for operators.
 enum ProjectionProgress {

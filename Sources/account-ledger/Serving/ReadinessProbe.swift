@@ -1,4 +1,5 @@
 import LedgerAPI
+import LedgerEngine
 import LedgerPostgres
 import Postgres
 

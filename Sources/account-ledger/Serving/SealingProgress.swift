@@ -1,4 +1,4 @@
-import LedgerPostgres
+import LedgerEngine
 
 /// The progress of sealing, in a line for operators.
 enum SealingProgress {

@@ -1,6 +1,6 @@
 import Cryptography
 import Ledger
-import LedgerPostgres
+import LedgerEngine
 
 /// Begins a tenant's log with an event that records its mode and its keys.
 enum TenantOpening {

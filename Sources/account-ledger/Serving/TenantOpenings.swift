@@ -1,6 +1,6 @@
 import CommandLine
 import Ledger
-import LedgerPostgres
+import LedgerEngine
 import Postgres
 
 /// The first events and key rotations of all tenants, which determine the ledger's mode and keys.

@@ -1,6 +1,7 @@
 import Cryptography
 import Ledger
 import LedgerAudit
+import LedgerEngine
 import LedgerPostgres
 import StandardWebhooks
 
@@ -36,7 +37,7 @@ struct Workers: Sendable {
         let commits = commits
         let recent = RecentEvents()
         let projector = Projector(
-            configuration: ProjectorConfiguration(url: url), keyring: keys.wrapping,
+            url: url, keyring: keys.wrapping,
             recent: recent,
             onAdvance: { if $0.projection == .userProviders { advances.raise() } },
             onFault: { log.write(.error, "projector fault", ["detail": .text($0)]) })
@@ -47,10 +48,10 @@ struct Workers: Sendable {
             log.write(.warning, "erasure fault", ["detail": .text(text)])
         }
         var delivering = WebhookConfiguration(
-            url: url, now: { .now }, send: { [sender] in await sender.send($0) })
+            now: { .now }, send: { [sender] in await sender.send($0) })
         delivering.retries = RetrySchedule(delays: configuration.webhookRetries)
         let webhooks = WebhookDispatcher(
-            configuration: delivering, keyring: keys.wrapping,
+            url: url, configuration: delivering, keyring: keys.wrapping,
             onFault: { log.write(.error, "webhook fault", ["detail": .text($0)]) })
         formerEmails = FormerEmailWorker(
             url: url, keyring: keys.wrapping, key: keys.searching.search

@@ -4,6 +4,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// An erasure reaches every table of a read model, and the planner's statistics of them.

@@ -4,6 +4,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// The remaining data of a person, and of everybody else, after an erasure.

@@ -4,6 +4,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// The worker finishes however often it is stopped, and whatever state the read model is in.

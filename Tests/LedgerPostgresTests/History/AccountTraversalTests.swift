@@ -1,6 +1,5 @@
 import Ledger
 import LedgerAudit
-import LedgerPostgres
 import LedgerTestSupport
 import Synchronization
 import Testing

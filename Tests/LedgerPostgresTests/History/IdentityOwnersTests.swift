@@ -1,5 +1,6 @@
 import Ledger
 import LedgerAudit
+import LedgerEngine
 import LedgerPostgres
 import LedgerTestSupport
 import Synchronization

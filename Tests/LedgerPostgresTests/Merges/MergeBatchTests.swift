@@ -2,6 +2,7 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// A merge, its reversal and another merge of the same accounts in one batch.

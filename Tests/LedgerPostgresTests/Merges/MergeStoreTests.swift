@@ -4,6 +4,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// Merges through the real store: the resulting rows of every table, which `verify` and rebuilds confirm.

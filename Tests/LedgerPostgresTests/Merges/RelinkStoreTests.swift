@@ -3,6 +3,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// Relinking through the real store: the resulting rows of every table, which `verify` and rebuilds confirm.

@@ -4,6 +4,7 @@ import Postgres
 import Testing
 
 @testable import LedgerAudit
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// The auditors' group reads without personal data and without keys.

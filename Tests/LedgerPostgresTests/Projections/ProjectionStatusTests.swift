@@ -3,6 +3,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// The progress of projections, which readiness and the metrics query every few seconds.

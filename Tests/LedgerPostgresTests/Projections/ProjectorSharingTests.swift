@@ -4,6 +4,7 @@ import Postgres
 import Testing
 
 @testable import LedgerAudit
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// Several projectors on one database, and events that cannot be folded.

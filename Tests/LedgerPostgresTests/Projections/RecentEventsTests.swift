@@ -3,6 +3,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 @Suite struct `Recent events` {
@@ -74,7 +75,7 @@ import Testing
                 let recent = RecentEvents()
                 recent.add((0..<50).map(Self.event), of: Self.tenant)
                 let projector = Projector(
-                    configuration: ProjectorConfiguration(url: database.runtimeURL),
+                    url: database.runtimeURL,
                     keyring: SequencerFixture.keyring, recent: recent)
                 let running = Task { await projector.run() }
                 try await eventually("every projection has folded everything or stopped") {

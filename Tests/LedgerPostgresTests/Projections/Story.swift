@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import LedgerPostgres
 import LedgerTestSupport
 import Postgres
@@ -139,10 +140,11 @@ extension ScratchDatabase {
         batch: Int = 1_000, onAdvance: @escaping @Sendable (ProjectionAdvance) -> Void = { _ in },
         onFault: @escaping @Sendable (String) -> Void = { _ in }
     ) -> Projector {
-        var configuration = ProjectorConfiguration(url: runtimeURL)
+        var configuration = ProjectorConfiguration()
         configuration.batch = batch
         return Projector(
-            configuration: configuration, keyring: SequencerFixture.keyring, onAdvance: onAdvance,
+            url: runtimeURL, configuration: configuration, keyring: SequencerFixture.keyring,
+            onAdvance: onAdvance,
             onFault: onFault)
     }
 

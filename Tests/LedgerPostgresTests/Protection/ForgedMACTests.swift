@@ -5,6 +5,7 @@ import Testing
 import TransparencyLog
 
 @testable import LedgerAudit
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// An event written with a server's login to the database and without a key: no reader passes it on.

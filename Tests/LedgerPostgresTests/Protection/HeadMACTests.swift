@@ -1,6 +1,7 @@
 import Cryptography
 import Encodings
 import Ledger
+import LedgerEngine
 import LedgerPostgres
 import LedgerTestSupport
 import Postgres

@@ -5,6 +5,7 @@ import Postgres
 import Testing
 
 @testable import LedgerAudit
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// The MACs that are valid at each position of a log.

@@ -7,6 +7,7 @@ import Postgres
 import Testing
 
 @testable import LedgerAudit
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// The MACs of decision state: no command relies on a row that no server has written.

@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import LedgerPostgres
 import LedgerTestSupport
 import Testing
@@ -61,10 +62,11 @@ import Testing
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 let advances = AdvanceSignal()
-                var configuration = ProjectorConfiguration(url: database.runtimeURL)
+                var configuration = ProjectorConfiguration()
                 configuration.pause = .seconds(60)
                 let projector = Projector(
-                    configuration: configuration, keyring: SequencerFixture.keyring,
+                    url: database.runtimeURL, configuration: configuration,
+                    keyring: SequencerFixture.keyring,
                     onAdvance: { _ in advances.raise() })
                 let projecting = Task { await projector.run() }
                 try await eventually("the projector rests") {

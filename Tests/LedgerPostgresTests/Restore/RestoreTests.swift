@@ -5,6 +5,7 @@ import Testing
 import TransparencyLog
 
 @testable import LedgerAudit
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// The events lost and data brought back by a restore, and how the ledger continues.

@@ -2,6 +2,7 @@ import Ledger
 import Synchronization
 import TransparencyLog
 
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// A process that ends at a step of its work, just before or after it.
@@ -87,6 +88,10 @@ struct CrashingStore: SealerStore {
     func release() async {
         await store.release()
     }
+
+    func failure(of error: any Error) -> StoreFailure? { store.failure(of: error) }
+
+    func close() async { await store.close() }
 }
 
 /// A record whose process may end at any call.

@@ -5,6 +5,7 @@ import LedgerTestSupport
 import Testing
 import TransparencyLog
 
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// A sealer that ends at any step, several sealers, and the value of their record afterwards.

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 import TransparencyLog
 
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// The sealer running beside a sequencer.
@@ -43,7 +44,7 @@ import TransparencyLog
         _ fixture: SealingFixture, _ alarms: Alarms, record: (any SealerRecord)? = nil,
         onFault: @escaping @Sendable (String) -> Void = { _ in }
     ) -> Sealer {
-        var configuration = SealerConfiguration(url: fixture.database.runtimeURL)
+        var configuration = SealerConfiguration()
         configuration.pause = .milliseconds(5)
         configuration.poll = .milliseconds(20)
         configuration.refusalPause = .milliseconds(50)
@@ -51,7 +52,8 @@ import TransparencyLog
         configuration.recordInterval = .milliseconds(20)
         configuration.auditRest = .milliseconds(50)
         return Sealer(
-            configuration: configuration, record: record ?? fixture.record,
+            url: fixture.database.runtimeURL, configuration: configuration,
+            record: record ?? fixture.record,
             macs: SequencerFixture.keyring.macs, onFault: onFault,
             onRefusal: { alarms.add($1) })
     }

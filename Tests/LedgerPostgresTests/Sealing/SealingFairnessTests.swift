@@ -4,6 +4,7 @@ import Postgres
 import Testing
 import TransparencyLog
 
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// Several logs on one sealer: none waits for another, and none is affected by another's failure.

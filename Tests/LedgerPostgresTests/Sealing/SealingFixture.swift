@@ -5,6 +5,7 @@ import Postgres
 import TransparencyLog
 
 @testable import LedgerAudit
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// A test's own record directory, and sealers on a database.

@@ -5,6 +5,7 @@ import Postgres
 import Testing
 import TransparencyLog
 
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// A database that was restored from a backup, and how its log continues.

@@ -4,6 +4,7 @@ import Testing
 import TransparencyLog
 
 @testable import LedgerAudit
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// What a sealer finds out about a database that somebody with all rights has changed.
@@ -385,4 +386,8 @@ private struct FlippingStore: SealerStore {
     }
 
     func release() async { await store.release() }
+
+    func failure(of error: any Error) -> StoreFailure? { store.failure(of: error) }
+
+    func close() async { await store.close() }
 }

@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import LedgerAudit
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// Collects the reported faults.

@@ -5,6 +5,7 @@ import Postgres
 import Testing
 
 @testable import LedgerAudit
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 extension ScratchDatabase {

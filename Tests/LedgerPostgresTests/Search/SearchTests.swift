@@ -1,6 +1,7 @@
 import Cryptography
 import Ledger
 import LedgerAudit
+import LedgerEngine
 import LedgerTestSupport
 import Postgres
 import Testing

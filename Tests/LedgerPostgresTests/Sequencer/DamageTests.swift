@@ -1,5 +1,6 @@
 import Ledger
 import LedgerAudit
+import LedgerEngine
 import LedgerPostgres
 import LedgerTestSupport
 import Postgres
@@ -93,7 +94,7 @@ import Testing
                     callers.append(try await fixture.signIn(subject("apple", "s\(number)")))
                 }
                 let projector = Projector(
-                    configuration: ProjectorConfiguration(url: database.runtimeURL),
+                    url: database.runtimeURL,
                     keyring: SequencerFixture.keyring, onAdvance: { _ in }, onFault: { _ in })
                 let projecting = Task { await projector.run() }
                 let reads = AccountReads(url: database.runtimeURL, onFault: { _ in })

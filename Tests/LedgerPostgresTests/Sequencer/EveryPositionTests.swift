@@ -1,5 +1,6 @@
 import Ledger
 import LedgerAudit
+import LedgerEngine
 import LedgerPostgres
 import LedgerTestSupport
 import Testing
@@ -13,7 +14,7 @@ import Testing
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 let projector = Projector(
-                    configuration: ProjectorConfiguration(url: database.runtimeURL),
+                    url: database.runtimeURL,
                     keyring: SequencerFixture.keyring, onAdvance: { _ in }, onFault: { _ in })
                 let running = Task { await projector.run() }
                 defer { running.cancel() }

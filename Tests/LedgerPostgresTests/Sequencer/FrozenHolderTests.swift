@@ -1,6 +1,7 @@
 import ChildProcesses
 import Foundation
 import Ledger
+import LedgerEngine
 import LedgerTestSupport
 import Postgres
 import Testing
@@ -78,7 +79,8 @@ import Testing
                 _ = try await story.link(ada, "google", "ada").get()
                 let frozen = try SilentClient(
                     named: .projector, url: database.runtimeURL,
-                    ProjectorLane.settings + "BEGIN; SELECT 1 FROM projections FOR UPDATE;\n"
+                    PostgresProjectionStore.settings
+                        + "BEGIN; SELECT 1 FROM projections FOR UPDATE;\n"
                         + (moment == .sendingCopy ? "COPY user_providers_1 FROM STDIN;\n" : ""))
                 defer { frozen.end() }
                 try await expectHeld(moment, by: .projector, in: database)
@@ -149,7 +151,7 @@ import Testing
         async throws
     {
         try await ScratchDatabase.with { database in
-            for settings in [PostgresBatchStore.settings, ProjectorLane.settings] {
+            for settings in [PostgresBatchStore.settings, PostgresProjectionStore.settings] {
                 let session = Postgres.Session(url: database.runtimeURL, applicationName: "test") {
                     try $0.execute(settings)
                 }

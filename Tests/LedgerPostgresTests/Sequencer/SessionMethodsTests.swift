@@ -1,5 +1,5 @@
 import Ledger
-import LedgerPostgres
+import LedgerEngine
 import LedgerTestSupport
 import Testing
 

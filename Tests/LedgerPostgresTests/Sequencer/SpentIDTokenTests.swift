@@ -1,5 +1,6 @@
 import Foundation
 import Ledger
+import LedgerEngine
 import LedgerTestSupport
 import Postgres
 import Testing

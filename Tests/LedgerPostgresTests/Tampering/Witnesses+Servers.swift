@@ -4,6 +4,7 @@ import Postgres
 import TransparencyLog
 
 @testable import LedgerAudit
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 extension Witnesses {
@@ -87,7 +88,7 @@ extension Witnesses {
     }
 
     private static func stopsWebhooks(of ledger: PreparedLedger) async throws -> Bool {
-        let store = DispatcherStore(
+        let store = PostgresDispatcherStore(
             url: ledger.database.runtimeURL, keyring: SequencerFixture.strictKeyring,
             leaseSeconds: 10)
         let endpoint = LeasedWebhook(

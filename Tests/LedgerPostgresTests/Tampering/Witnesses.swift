@@ -4,6 +4,7 @@ import Postgres
 import TransparencyLog
 
 @testable import LedgerAudit
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// What everybody says of a ledger who could notice something.

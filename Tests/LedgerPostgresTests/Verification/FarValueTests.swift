@@ -5,6 +5,7 @@ import Postgres
 import Testing
 
 @testable import LedgerAudit
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// Values that a column can hold but no ledger has, written with the serving login: every check reports them

@@ -1,6 +1,6 @@
 import Ledger
 import LedgerAudit
-import LedgerPostgres
+import LedgerEngine
 import LedgerTestSupport
 
 /// A ledger with a known history of twelve events, folded to the end.

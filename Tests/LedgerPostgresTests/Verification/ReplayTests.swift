@@ -1,6 +1,6 @@
 import Ledger
 import LedgerAudit
-import LedgerPostgres
+import LedgerEngine
 import LedgerTestSupport
 import Synchronization
 import Testing

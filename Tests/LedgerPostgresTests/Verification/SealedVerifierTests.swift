@@ -1,5 +1,6 @@
 import Cryptography
 import Ledger
+import LedgerEngine
 import LedgerTestSupport
 import Postgres
 import Testing

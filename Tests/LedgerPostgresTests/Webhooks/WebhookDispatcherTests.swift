@@ -6,6 +6,7 @@ import Postgres
 import StandardWebhooks
 import Testing
 
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// The requests that are sent, their order, and the fate of refused ones.

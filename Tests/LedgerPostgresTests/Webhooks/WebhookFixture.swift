@@ -6,6 +6,7 @@ import Postgres
 import StandardWebhooks
 import Synchronization
 
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// A receiver in the test's own process with configurable answers, which can also hold requests.
@@ -164,14 +165,15 @@ struct WebhookFixture: Sendable {
     ) -> WebhookDispatcher {
         let receiver = receiver ?? self.receiver
         var configuration = WebhookConfiguration(
-            url: database.runtimeURL, now: { [clock] in clock.now },
+            now: { [clock] in clock.now },
             send: { await receiver.receive($0) })
         configuration.retries = RetrySchedule(delays: [5, 30], jitter: { 1 })
         configuration.poll = .milliseconds(20)
         configuration.search = .milliseconds(50)
         change(&configuration)
         return WebhookDispatcher(
-            configuration: configuration, keyring: keyring, onFault: { faults.add($0) })
+            url: database.runtimeURL, configuration: configuration, keyring: keyring,
+            onFault: { faults.add($0) })
     }
 
     /// Runs a dispatcher while the body runs.

@@ -7,6 +7,7 @@ import Postgres
 import StandardWebhooks
 import Testing
 
+@testable import LedgerEngine
 @testable import LedgerPostgres
 
 /// The right to send to an endpoint, and its signatures.
@@ -57,7 +58,7 @@ import Testing
         try await WebhookFixture.with { fixture in
             _ = try await fixture.signIn("ada")
             let id = try await fixture.add()
-            let store = DispatcherStore(
+            let store = PostgresDispatcherStore(
                 url: fixture.database.runtimeURL, keyring: SequencerFixture.keyring,
                 leaseSeconds: 60)
             let held = try #require(try await store.takeLeases().first)
@@ -210,7 +211,7 @@ import Testing
                 macs: SequencerFixture.keyring.macs)
             let report = try await Rewrapping(url: fixture.database.ownerURL, keyring: both).run()
             #expect(report.rewrappedWebhooks == 1 && report.unreadableWebhooks == [])
-            let store = DispatcherStore(
+            let store = PostgresDispatcherStore(
                 url: fixture.database.runtimeURL,
                 keyring: WrappingKeyring(
                     currentID: "next", current: key, macs: SequencerFixture.keyring.macs),
@@ -218,7 +219,7 @@ import Testing
             let held = try #require(try await store.takeLeases().first)
             #expect(try await store.load(held).secrets.map(\.secret) == [secret])
             await store.close()
-            let without = DispatcherStore(
+            let without = PostgresDispatcherStore(
                 url: fixture.database.runtimeURL, keyring: SequencerFixture.keyring,
                 leaseSeconds: 60)
             await #expect(throws: DispatcherFault.secretUnreadable) {

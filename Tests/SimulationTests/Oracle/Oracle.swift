@@ -1,6 +1,6 @@
 import Ledger
 
-@testable import LedgerPostgres
+@testable import LedgerEngine
 
 /// Checks a simulation from outside: compares requests and answers with the log as the serial order.
 ///

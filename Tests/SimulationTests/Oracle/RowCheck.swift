@@ -1,6 +1,5 @@
 import Ledger
-
-@testable import LedgerPostgres
+import LedgerEngine
 
 /// Compares the final contents of the tables with the replay of the log.
 struct RowCheck {

@@ -1,7 +1,7 @@
 import Ledger
 import TransparencyLog
 
-@testable import LedgerPostgres
+@testable import LedgerEngine
 
 /// Compares everything that was ever signed, published or not, with the final log.
 struct SealCheck {

@@ -1,7 +1,7 @@
 import Ledger
 import LedgerTestSupport
 
-@testable import LedgerPostgres
+@testable import LedgerEngine
 
 /// One tenant's log, replayed through the pure model: the expected answers and rows.
 struct TenantReplay {

@@ -1,6 +1,6 @@
 import Ledger
 
-@testable import LedgerPostgres
+@testable import LedgerEngine
 
 /// One process's connection to the simulated database, with all faults on the way.
 final class MemoryBatchStore: BatchStore {

@@ -1,7 +1,7 @@
 import Ledger
 import Synchronization
 
-@testable import LedgerPostgres
+@testable import LedgerEngine
 
 /// A committed batch: the oracle replays these in the order of the commits.
 struct CommittedBatch: Sendable {

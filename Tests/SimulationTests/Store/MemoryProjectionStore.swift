@@ -2,7 +2,7 @@ import Ledger
 import LedgerTestSupport
 import Synchronization
 
-@testable import LedgerPostgres
+@testable import LedgerEngine
 
 /// One projector's connection to the simulated read models.
 final class MemoryProjectionStore: ProjectionStore {
@@ -16,6 +16,8 @@ final class MemoryProjectionStore: ProjectionStore {
     }
 
     private var tables: MemoryProjections { world.projections }
+
+    var taskExecutor: (any TaskExecutor)? { nil }
 
     func backlogs(of projections: Set<ProjectionName>) async throws -> [ProjectionBacklog] {
         try await travel("looks for events to fold")
@@ -39,7 +41,7 @@ final class MemoryProjectionStore: ProjectionStore {
         return LogPage(
             from: from,
             events: whole.dropFirst(Int(from.value)).prefix(limit).map { recording in
-                let places = LinkedDisclosures.linkPositions(of: recording.recorded)
+                let places = recording.recorded.linkPositions
                 return DisclosedEvent(
                     recorded: recording.recorded,
                     disclosed: DisclosedValues(recording.disclosures),
@@ -52,8 +54,7 @@ final class MemoryProjectionStore: ProjectionStore {
                             }
                             return (
                                 place,
-                                LinkedDisclosures.values(
-                                    of: pair[0], before: pair.dropFirst().first)
+                                pair[0].linkDisclosures(before: pair.dropFirst().first)
                             )
                         }))
             },
@@ -101,6 +102,8 @@ final class MemoryProjectionStore: ProjectionStore {
         let id = transaction.withLock(\.self) ?? 0
         tables.end(id)
     }
+
+    func close() async {}
 
     private func travel(_ name: String) async throws {
         await world.faultPoint("projector: \(name)", in: process)

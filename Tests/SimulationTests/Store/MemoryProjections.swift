@@ -1,7 +1,7 @@
 import Ledger
 import Synchronization
 
-@testable import LedgerPostgres
+@testable import LedgerEngine
 
 /// The simulated read models: tables, checkpoints and their locks.
 final class MemoryProjections: Sendable {

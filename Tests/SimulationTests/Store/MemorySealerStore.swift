@@ -1,7 +1,7 @@
 import Ledger
 import TransparencyLog
 
-@testable import LedgerPostgres
+@testable import LedgerEngine
 
 /// One sealer's connection to the simulated database.
 struct MemorySealerStore: SealerStore {
@@ -96,6 +96,10 @@ struct MemorySealerStore: SealerStore {
     }
 
     func release() async {}
+
+    func failure(of error: any Error) -> StoreFailure? { nil }
+
+    func close() async {}
 
     private func entries(_ tenant: TenantID) -> [[UInt8]] {
         world.database.log(of: tenant).map(\.entry) + seals.uncommitted(tenant)

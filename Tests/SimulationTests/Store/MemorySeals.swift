@@ -3,7 +3,7 @@ import Ledger
 import Synchronization
 import TransparencyLog
 
-@testable import LedgerPostgres
+@testable import LedgerEngine
 
 /// The stored state of the simulated sealers: hashes, checkpoints and leases in the database, and their
 /// shared record outside it.

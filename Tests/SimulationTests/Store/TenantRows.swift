@@ -1,7 +1,7 @@
 import Ledger
 import LedgerTestSupport
 
-@testable import LedgerPostgres
+@testable import LedgerEngine
 
 /// The rows of the decision tables for one tenant.
 struct TenantRows: Sendable {
@@ -134,7 +134,7 @@ struct BatchLoading {
         for (index, name) in keys.idempotency.tenants.enumerated() where name == tenant {
             let scope = keys.idempotency.scopes[index]
             guard let answer = rows.answers[scope],
-                answer.answeredAt > now.adding(seconds: -Int64(IdempotencyLoad.hours) * 3600)
+                answer.answeredAt > now.adding(seconds: -Int64(BatchKeys.Scopes.hours) * 3600)
             else { continue }
             batch.state.idempotency[scope] = answer.record
         }

@@ -1,6 +1,6 @@
 import Ledger
 
-@testable import LedgerPostgres
+@testable import LedgerEngine
 
 /// The writes of one tenant's batch, row by row, as in the statements of Postgres.
 struct TenantWrites: Sendable {

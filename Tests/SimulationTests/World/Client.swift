@@ -1,8 +1,6 @@
 import Ledger
 import LedgerTestSupport
 
-@testable import LedgerPostgres
-
 /// An app on a device: signs in, links, unlinks and repeats unanswered requests.
 ///
 /// A request with an idempotency key is repeated until it is answered; others sometimes.

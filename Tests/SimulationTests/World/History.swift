@@ -1,7 +1,7 @@
 import Ledger
 import Synchronization
 
-@testable import LedgerPostgres
+@testable import LedgerEngine
 
 /// One arrival of a request at a process, and the process's answer.
 struct Delivery: Sendable {

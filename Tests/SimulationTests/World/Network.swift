@@ -1,7 +1,7 @@
 import Ledger
 import LedgerTestSupport
 
-@testable import LedgerPostgres
+@testable import LedgerEngine
 
 /// A client's request; every arrival of it becomes its own command, as behind the API.
 enum Request: Sendable {

@@ -1,7 +1,7 @@
 import Ledger
 import Synchronization
 
-@testable import LedgerPostgres
+@testable import LedgerEngine
 
 /// One server process: the real sequencer, on its own lane that can be paused or killed.
 final class SimulatedProcess: Sendable {

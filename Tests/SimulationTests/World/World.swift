@@ -1,7 +1,7 @@
 import Ledger
 import Synchronization
 
-@testable import LedgerPostgres
+@testable import LedgerEngine
 
 /// The whole of a simulation: the database, the processes, the network and the faults.
 final class World: Sendable {

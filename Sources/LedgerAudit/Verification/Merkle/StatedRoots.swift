@@ -1,5 +1,5 @@
 import Ledger
-import LedgerPostgres
+import LedgerEngine
 import TransparencyLog
 
 /// The Merkle roots that a log states of its own beginnings, compared with its tree as it grows.

@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import LedgerPostgres
 import Postgres
 
@@ -105,7 +106,7 @@ struct LogRangeReader {
         guard let disclosures else { return true }
         for index in range.events.indices {
             let recorded = range.events[index].recorded
-            let places = Set(LinkedDisclosures.linkPositions(of: recorded))
+            let places = Set(recorded.linkPositions)
             guard !places.isEmpty else { continue }
             let linked = try LinkedDisclosures.read(
                 at: places, in: tenant, with: disclosures, on: connection)

@@ -1,5 +1,5 @@
 import Ledger
-import LedgerPostgres
+import LedgerEngine
 import Postgres
 
 /// The contents of the tables beside the log, stored or expected: multisets of row hashes.

@@ -1,5 +1,5 @@
 import Ledger
-import LedgerPostgres
+import LedgerEngine
 import Postgres
 
 /// The fold of the whole log, and the sums of the rows that the tables must hold.

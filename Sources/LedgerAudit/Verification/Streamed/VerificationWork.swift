@@ -1,5 +1,6 @@
 import Dispatch
 import Ledger
+import LedgerEngine
 import LedgerPostgres
 import Postgres
 import Synchronization

@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import Postgres
 
 /// The columns of an account, its key, and one of its links per row.

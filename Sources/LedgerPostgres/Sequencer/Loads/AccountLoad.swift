@@ -1,4 +1,5 @@
 package import Ledger
+import LedgerEngine
 import Postgres
 
 /// The accounts named by commands of operators and administrators.

@@ -1,4 +1,5 @@
 package import Ledger
+import LedgerEngine
 import Postgres
 
 /// The first round trip of a batch: lock, clock, then every row that the commands touch.

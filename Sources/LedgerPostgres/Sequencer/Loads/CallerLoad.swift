@@ -1,4 +1,5 @@
 package import Ledger
+import LedgerEngine
 package import Postgres
 
 /// The sessions that commands are sent in, each with its account.

@@ -1,4 +1,5 @@
 package import Ledger
+package import LedgerEngine
 package import Postgres
 
 /// The tenants' heads, whose lock determines the order of all commits.

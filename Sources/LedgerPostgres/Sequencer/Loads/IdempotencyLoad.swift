@@ -1,11 +1,9 @@
 import Ledger
+import LedgerEngine
 import Postgres
 
 /// The stored answers of idempotency keys.
 enum IdempotencyLoad {
-    /// The number of hours for which a key keeps its answer.
-    static let hours = 24
-
     private static let statement = RowsStatement(
         "load_idempotency", ["tenant_id": "text", "account_id": "uuid", "scope": "bytea"],
         ordinal: "n"
@@ -17,7 +15,7 @@ enum IdempotencyLoad {
             SELECT * FROM idempotency_records
             WHERE tenant_id = k.tenant_id AND account_id = k.account_id AND scope = k.scope
             OFFSET 0) r
-        WHERE r.answered_at > statement_timestamp() - make_interval(hours => \(hours))
+        WHERE r.answered_at > statement_timestamp() - make_interval(hours => \(BatchKeys.Scopes.hours))
         """
     }
 

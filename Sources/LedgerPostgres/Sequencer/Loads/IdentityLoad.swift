@@ -1,4 +1,5 @@
 package import Ledger
+import LedgerEngine
 package import Postgres
 
 /// The identities that commands name with their last accounts; loaded with their subjects.

@@ -1,4 +1,5 @@
 package import Ledger
+import LedgerEngine
 package import Postgres
 
 /// The merges in which named accounts, and those merged with them, absorbed others or were absorbed.

@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import Postgres
 
 /// The writes of identities that a batch named or moved.

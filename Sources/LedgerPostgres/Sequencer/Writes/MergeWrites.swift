@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import Postgres
 
 /// The writes of merges that a batch made or undid, and of accounts absorbed or released.

@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import Postgres
 
 /// The writes of a batch outside the log: the answers of idempotency keys.

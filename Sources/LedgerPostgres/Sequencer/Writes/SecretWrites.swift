@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import Postgres
 
 /// The encrypted disclosures of a batch, and the keys of the accounts that it opened.

@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import Postgres
 
 /// The writes of sessions that a batch opened, refreshed or ended.

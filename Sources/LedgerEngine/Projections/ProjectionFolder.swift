@@ -1,0 +1,189 @@
+package import Ledger
+
+/// Folds a page into every table that is behind: one round of the projector's loop, over any store.
+///
+/// Tables of one tenant at nearby positions share a page and a transaction. When a table refuses its rows,
+/// each table is folded by itself, so that a failing event stops only its own table.
+package struct ProjectionFolder: Sendable {
+    /// The result of one round over all tenants.
+    package struct Round: Sendable {
+        /// Whether a checkpoint moved.
+        package var hasFolded = false
+        /// Whether a page was full, so that more events are likely to follow.
+        package var hasFullPage = false
+        /// Whether another process held a checkpoint.
+        package var isContended = false
+        /// Whether the store refused something that is to be retried.
+        package var hasFaults = false
+    }
+
+    private let store: any ProjectionStore
+    private let projections: Set<ProjectionName>
+    private let batch: Int
+    private let onAdvance: @Sendable (ProjectionAdvance) -> Void
+    private let onFault: @Sendable (String) -> Void
+
+    /// Creates a folder.
+    ///
+    /// - Parameters:
+    ///   - store: the log and the tables.
+    ///   - projections: the projections to fold.
+    ///   - batch: the maximum number of events in one page.
+    ///   - onAdvance: called after each commit that moved a checkpoint; must not block.
+    ///   - onFault: called with one line, free of personal data, for each failure; must not block.
+    package init(
+        store: any ProjectionStore,
+        of projections: Set<ProjectionName> = Set(ProjectionName.allCases),
+        batch: Int,
+        onAdvance: @escaping @Sendable (ProjectionAdvance) -> Void,
+        onFault: @escaping @Sendable (String) -> Void
+    ) {
+        self.store = store
+        self.projections = projections
+        self.batch = max(1, batch)
+        self.onAdvance = onAdvance
+        self.onFault = onFault
+    }
+
+    /// Folds one page for each table of each tenant; ends early when the task is cancelled.
+    ///
+    /// Calls `beat` before each page, as a sign of life.
+    /// - Throws: the store's errors other than a refusal or a delay, when it cannot be reached.
+    package func round(beat: () -> Void = {}) async throws -> Round {
+        var round = Round()
+        for backlog in try await store.backlogs(of: projections) {
+            var tables = backlog.tables[...]
+            while let first = tables.first, !Task.isCancelled {
+                beat()
+                var taken = 1
+                do {
+                    let page = try await store.page(
+                        of: backlog.tenant, from: first.position, limit: batch)
+                    let sharing = tables.prefix { page.covers($0.position) }
+                    taken = max(1, sharing.count)
+                    if page.events.count >= batch { round.hasFullPage = true }
+                    try await advance(
+                        Array(sharing), of: backlog.tenant, with: page, round: &round)
+                } catch let delay as ProjectionDelay {
+                    round.hasFaults = true
+                    onFault("\(first.table) of tenant \(backlog.tenant) waits: \(delay.reason)")
+                }
+                tables = tables.dropFirst(taken)
+            }
+        }
+        return round
+    }
+
+    /// Folds a page into tables; after a refusal each is folded alone, with half as many events each time.
+    ///
+    /// Thus the events before the refused one are folded, and that one is named.
+    private func advance(
+        _ tables: [ProjectionBacklog.Behind], of tenant: TenantID, with page: LogPage,
+        round: inout Round
+    ) async throws {
+        var limit = page.events.count
+        while true {
+            do {
+                try await fold(tables, of: tenant, page: page, limit: limit, round: &round)
+                return
+            } catch let refusal as ProjectionRefusal {
+                if tables.count > 1 {
+                    for table in tables {
+                        try await advance([table], of: tenant, with: page, round: &round)
+                    }
+                    return
+                }
+                if limit > 1 {
+                    limit /= 2
+                    round.hasFullPage = true
+                    continue
+                }
+                guard let table = tables.first else { return }
+                try await stop(table, of: tenant, because: refusal.reason, round: &round)
+                return
+            }
+        }
+    }
+
+    /// Runs one transaction: locks and loads, folds, writes, moves the checkpoints and commits.
+    private func fold(
+        _ tables: [ProjectionBacklog.Behind], of tenant: TenantID, page: LogPage, limit: Int,
+        round: inout Round
+    ) async throws {
+        guard let first = tables.first else { return }
+        let guess = page.events(from: first.position, limit: limit)
+        let held = try await store.open(tables.map(\.table), of: tenant, for: guess)
+        if held.count < tables.count { round.isContended = true }
+        let steps = held.compactMap { checkpoint in
+            step(from: checkpoint, guess: guess, page: page)
+        }
+        guard !steps.isEmpty else {
+            round.isContended = true
+            return await store.abandon()
+        }
+        try await store.commit(steps, of: tenant)
+        conclude(steps, of: tenant, round: &round)
+    }
+
+    /// Returns the step of a table; nil when another process has folded beyond the page or stopped the table.
+    private func step(
+        from held: HeldCheckpoint, guess: ArraySlice<DisclosedEvent>, page: LogPage
+    ) -> ProjectionStep? {
+        guard held.failure == nil, held.version == held.table.version,
+            page.covers(held.position)
+        else { return nil }
+        // Another process may have moved the checkpoint since it was read; the locked row is current. Only
+        // events with loaded state are folded.
+        let events = guess.drop { $0.position < held.position }
+        let isInGuess =
+            events.first.map { $0.position == held.position }
+            ?? (page.damage != nil && held.position == page.end)
+        guard isInGuess else { return nil }
+        let folded = held.table.fold(
+            events, onto: held.historyStates, conflicts: held.conflicts)
+        let reached = events.last?.position.next ?? held.position
+        let fault = folded.fault ?? (reached == page.end ? page.damage : nil)
+        return ProjectionStep(
+            table: held.table, rows: folded.rows, position: folded.fault?.position ?? reached,
+            failure: fault?.description)
+    }
+
+    /// Records that the event at the checkpoint cannot be folded.
+    private func stop(
+        _ behind: ProjectionBacklog.Behind, of tenant: TenantID, because reason: String,
+        round: inout Round
+    ) async throws {
+        let held = try await store.open([behind.table], of: tenant, for: [])
+        guard let checkpoint = held.first, checkpoint.position == behind.position else {
+            round.isContended = true
+            return await store.abandon()
+        }
+        let damage = LogDamage(position: checkpoint.position, fault: reason)
+        let step = ProjectionStep(
+            table: behind.table, rows: .accountAudit([]), position: checkpoint.position,
+            failure: damage.description)
+        try await store.commit([step], of: tenant)
+        conclude([step], of: tenant, round: &round)
+    }
+
+    private func conclude(_ steps: [ProjectionStep], of tenant: TenantID, round: inout Round) {
+        round.hasFolded = true
+        for step in steps {
+            if let failure = step.failure {
+                onFault("\(step.table) of tenant \(tenant) stopped at \(failure)")
+            }
+            onAdvance(
+                ProjectionAdvance(
+                    tenant: tenant, projection: step.table.projection, table: step.table,
+                    position: step.position))
+        }
+    }
+}
+
+extension LogPage {
+    /// Returns at most `limit` events of the page, from a position on.
+    package func events(from position: LogPosition, limit: Int) -> ArraySlice<DisclosedEvent> {
+        events.dropFirst(Int(max(0, min(position.value - from.value, Int64(events.count)))))
+            .prefix(limit)
+    }
+}

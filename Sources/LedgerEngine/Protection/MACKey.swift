@@ -1,0 +1,145 @@
+package import Cryptography
+internal import Encodings
+
+/// A key that authenticates rows written by the runtime login: events, heads and decision state.
+///
+/// Access to the database alone is not enough to compute a code that this key accepts (``MAC``).
+package struct MACKey: Sendable {
+    /// The first four bytes of a key's SHA-256, enough to distinguish the keys of one directory.
+    package struct ID: Hashable, Sendable, CustomStringConvertible {
+        let bits: UInt32
+
+        init(bits: UInt32) {
+            self.bits = bits
+        }
+
+        /// Parses eight lower-case hexadecimal digits; nil for anything else.
+        package init?(_ text: some StringProtocol) {
+            guard text.utf8.count == 8, let bytes = Hex.decode(String(text)), bytes.count == 4
+            else { return nil }
+            bits = bytes.reduce(0) { $0 << 8 | UInt32($1) }
+            guard description == text else { return nil }
+        }
+
+        /// The bytes at the start of a code.
+        package var bytes: [UInt8] {
+            stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> $0) }
+        }
+
+        /// Eight lower-case hexadecimal digits.
+        package var description: String { Hex.encode(bytes) }
+    }
+
+    package let id: ID
+    private let hmac: HMACKey
+
+    /// Creates a key from a secret.
+    package init(_ secret: SymmetricKey) {
+        hmac = HMACKey(secret)
+        id = ID(
+            bits: SHA256.hash(secret.copiedBytes()).prefix(4).reduce(0) { $0 << 8 | UInt32($1) })
+    }
+
+    /// Returns the HMAC-SHA-256 of a message, truncated to 16 bytes (RFC 2104, section 5).
+    package func code(of message: MACMessage) -> MAC {
+        MAC(
+            key: id,
+            hmac.code(of: message.bytes).prefix(16).reduce(0) { $0 << 8 | UInt128($1) })
+    }
+}
+
+/// A message authentication code as stored in a column `mac`: the key's id and 16 bytes.
+package struct MAC: Sendable {
+    /// The number of bytes of the stored form.
+    static let byteCount = 20
+
+    package let key: MACKey.ID
+    private let code: UInt128
+
+    init(key: MACKey.ID, _ code: UInt128) {
+        self.key = key
+        self.code = code
+    }
+
+    /// Parses the stored form; nil for any other number of bytes.
+    package init?(_ bytes: some Collection<UInt8>) {
+        guard bytes.count == Self.byteCount else { return nil }
+        key = MACKey.ID(bits: bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) })
+        code = bytes.dropFirst(4).reduce(0) { $0 << 8 | UInt128($1) }
+    }
+
+    /// The stored form.
+    package var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.byteCount)
+        for shift in stride(from: 24, through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: key.bits >> UInt32(shift)))
+        }
+        for shift in stride(from: 120, through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: code >> UInt128(shift)))
+        }
+        return bytes
+    }
+
+    /// Compares two codes in constant time.
+    func matches(_ other: MAC) -> Bool {
+        key == other.key && code ^ other.code == 0
+    }
+}
+
+/// The bytes that a code authenticates: a purpose followed by self-delimiting fields.
+///
+/// Two messages of one purpose have the same bytes only if their fields are equal, and messages of
+/// different purposes always differ.
+package struct MACMessage {
+    /// The kind of data; part of the stored format, so a case is never renamed.
+    enum Purpose: String {
+        case entry
+        case head
+        case identity
+        case session
+        case merge
+        case apiKey = "api_key"
+    }
+
+    package private(set) var bytes: [UInt8] = []
+
+    init(_ purpose: Purpose, tenant: String) {
+        bytes.reserveCapacity(192)
+        text(purpose.rawValue)
+        text(tenant)
+    }
+
+    mutating func text(_ value: String) {
+        int8(Int64(value.utf8.count))
+        bytes.append(contentsOf: value.utf8)
+    }
+
+    mutating func int8(_ value: Int64) {
+        for shift in stride(from: 56, through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: value >> Int64(shift)))
+        }
+    }
+
+    mutating func uuid(_ value: UInt128) {
+        for shift in stride(from: 120, through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: value >> UInt128(shift)))
+        }
+    }
+
+    mutating func raw(_ value: [UInt8]) {
+        int8(Int64(value.count))
+        bytes.append(contentsOf: value)
+    }
+
+    mutating func uuids(_ values: [UInt128]) {
+        int8(Int64(values.count))
+        for value in values { uuid(value) }
+    }
+
+    /// Appends whether there is a value, followed by the value.
+    mutating func optional<Value>(_ value: Value?, _ add: (inout MACMessage, Value) -> Void) {
+        bytes.append(value == nil ? 0 : 1)
+        if let value { add(&self, value) }
+    }
+}

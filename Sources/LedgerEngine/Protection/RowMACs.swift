@@ -1,0 +1,124 @@
+package import Ledger
+
+extension MACMessage {
+    /// A row of `identities`, without `former_email`, which no decision uses.
+    package static func identity(
+        _ identity: Identity, named subject: ProviderIdentity, of tenant: TenantID
+    ) -> MACMessage {
+        var message = MACMessage(.identity, tenant: tenant.description)
+        message.text(subject.provider.description)
+        message.text(subject.providerID)
+        message.uuid(identity.id.bits)
+        message.optional(identity.account) { $0.uuid($1.bits) }
+        message.uuid(identity.lastAccount.bits)
+        message.int8(identity.linkedAt.microseconds)
+        message.int8(identity.linkedPosition.value)
+        return message
+    }
+
+    /// A row of `sessions`, without `ended_position`, because the end of a session removes its
+    /// code.
+    package static func session(
+        _ session: Session, _ token: RefreshTokenState, of tenant: TenantID
+    ) -> MACMessage {
+        var message = MACMessage(.session, tenant: tenant.description)
+        message.uuid(session.id.bits)
+        message.uuid(session.account.bits)
+        message.uuid(session.identity.bits)
+        message.int8(session.authenticatedAt.microseconds)
+        message.int8(session.openedAt.microseconds)
+        message.int8(session.openedPosition.value)
+        message.text(session.methods.description)
+        message.raw(token.current.bytes)
+        message.optional(token.preceding) {
+            $0.raw($1.digest.bytes)
+            $0.raw($1.sealedSuccessor)
+            $0.int8($1.exchangedAt.microseconds)
+        }
+        message.int8(Int64(token.generation))
+        message.int8(token.expiresAt.microseconds)
+        return message
+    }
+
+    /// A row of `merges`.
+    package static func merge(_ merge: Merge, of tenant: TenantID) -> MACMessage {
+        var message = MACMessage(.merge, tenant: tenant.description)
+        message.uuid(merge.id.bits)
+        message.int8(merge.position.value)
+        message.uuid(merge.survivor.bits)
+        message.uuid(merge.absorbed.bits)
+        for identities in [merge.moved, merge.dropped, merge.replaced] {
+            message.uuids(identities.map(\.bits))
+        }
+        return message
+    }
+
+    /// A row of `api_keys`, without `revoked_at`, because the revocation of a key removes its code.
+    package static func apiKey(_ key: StoredAPIKey, of tenant: TenantID) -> MACMessage {
+        var message = MACMessage(.apiKey, tenant: tenant.description)
+        message.uuid(key.id.bits)
+        message.text(key.label)
+        message.text(key.role.rawValue)
+        message.raw(key.secretDigest.bytes)
+        message.int8(key.createdAt.microseconds)
+        message.optional(key.expiresAt) { $0.int8($1.microseconds) }
+        return message
+    }
+}
+
+/// The tables of decision state whose rows have codes.
+package enum ProtectedTable: String, CaseIterable, Sendable {
+    case identities
+    case sessions
+    case merges
+    case apiKeys = "api_keys"
+}
+
+/// A row of decision state, as loaded, with its stored code.
+package struct LoadedRow {
+    /// The content that the code authenticates.
+    package enum Content {
+        case identity(Identity, named: ProviderIdentity)
+        case session(Session, RefreshTokenState)
+    }
+
+    let content: Content
+    let stored: [UInt8]?
+
+    /// Combines the content of a row with its stored code.
+    package init(content: Content, stored: [UInt8]?) {
+        self.content = content
+        self.stored = stored
+    }
+}
+
+extension TenantBatch {
+    /// Checks the codes of the loaded rows.
+    ///
+    /// To be called before the commit, and also after a decision that does not fit the state: the reason may
+    /// be one of these rows.
+    /// - Throws: `BatchFault.damaged` for a row that no server has written.
+    package func checkLoadedRows() throws(BatchFault) {
+        for row in loadedRows {
+            switch row.content {
+            case .identity(let identity, let subject):
+                try check(
+                    row.stored, of: .identity(identity, named: subject, of: tenant),
+                    in: .identities)
+            case .session(let session, let token):
+                try check(row.stored, of: .session(session, token, of: tenant), in: .sessions)
+            }
+        }
+    }
+
+    /// Checks the code of a row that decisions use.
+    ///
+    /// - Throws: `BatchFault.damaged` for a row that no server has written.
+    package func check(
+        _ stored: [UInt8]?, of message: @autoclosure () -> MACMessage, in table: ProtectedTable
+    ) throws(BatchFault) {
+        guard macs.accept(stored, of: message()) else {
+            throw .damaged("\(table.rawValue).mac of tenant \(tenant)")
+        }
+    }
+}

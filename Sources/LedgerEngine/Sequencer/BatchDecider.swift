@@ -1,0 +1,77 @@
+package import Ledger
+
+/// Decides the commands of a batch in order of arrival, each on the state left by those before it.
+package struct BatchDecider: Sendable {
+    private let policy: @Sendable (TenantID) -> TenantPolicy?
+    private let random: @Sendable (Int) -> [UInt8]
+
+    /// Creates a decider.
+    ///
+    /// - Parameters:
+    ///   - policy: Returns the rules of a tenant; nil for a tenant without a configuration.
+    ///   - random: Returns unpredictable bytes, for salts and identifiers.
+    package init(
+        policy: @escaping @Sendable (TenantID) -> TenantPolicy?,
+        random: @escaping @Sendable (Int) -> [UInt8]
+    ) {
+        self.policy = policy
+        self.random = random
+    }
+
+    /// Returns the period over which a tenant's sign-ins are counted.
+    package func signInWindowSeconds(_ tenant: TenantID) -> Int64 {
+        policy(tenant)?.signInBudget.windowSeconds ?? 3600
+    }
+
+    /// Decides the commands, and adds the resulting writes to the tenants' batches.
+    ///
+    /// - Throws: `BatchFault.fold` when the model contradicts itself.
+    func decide(
+        _ commands: [Command], in loaded: LoadedBatch
+    ) throws(BatchFault) -> BatchOutcome {
+        let recorder = Recorder(leafHash: LogDigest.leaf, digest: LogDigest.sha256, random: random)
+        var answers: [Sequencer.Answer] = []
+        answers.reserveCapacity(commands.count)
+        for command in commands {
+            guard let batch = loaded.tenants[command.tenant] else {
+                answers.append(.success(.failure(.unknownTenant)))
+                continue
+            }
+            let rules = policy(command.tenant) ?? TenantPolicy(providers: [])
+            let decision = command.decide(given: batch.state, at: loaded.now, under: rules)
+            guard batch.canDisclose(decision) else {
+                // Only this command's account is damaged, so only this command fails.
+                answers.append(.failure(.internalFailure))
+                continue
+            }
+            let recorded: [Recording]
+            do {
+                recorded = try recorder.record(
+                    decision, of: command, into: &batch.state, at: loaded.now)
+            } catch {
+                throw .fold(error)
+            }
+            batch.add(recorded, effects: decision.effects)
+            forgetAttempts(after: decision.effects, in: batch, at: loaded.now, rules)
+            answers.append(.success(decision.result.map { $0.naming(recorded) }))
+        }
+        let touched = loaded.tenants.values.filter { !$0.recordings.isEmpty }
+        return BatchOutcome(
+            answers: answers,
+            recordings: touched.map {
+                TenantRecordings(tenant: $0.tenant, recordings: $0.recordings)
+            })
+    }
+
+    /// Removes the attempts that no budget counts any longer when an account has a new attempt to
+    /// store.
+    private func forgetAttempts(
+        after effects: [Decision.Effect], in batch: TenantBatch, at now: Timestamp,
+        _ rules: TenantPolicy
+    ) {
+        for case .attempted(let account, _, _) in effects {
+            batch.state.forgetAttempts(
+                of: account, upTo: now.adding(seconds: -rules.linkBudget.windowSeconds))
+        }
+    }
+}

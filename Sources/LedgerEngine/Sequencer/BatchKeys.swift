@@ -1,0 +1,172 @@
+package import Ledger
+
+/// The keys of the rows that a batch of commands needs, collected from the commands and loaded by
+/// `unnest`.
+package struct BatchKeys {
+    /// Keys of subjects: parallel columns.
+    package struct Subjects {
+        package fileprivate(set) var tenants: [TenantID] = []
+        package fileprivate(set) var subjects: [ProviderIdentity] = []
+
+        mutating func add(_ tenant: TenantID, _ subject: ProviderIdentity) {
+            tenants.append(tenant)
+            subjects.append(subject)
+        }
+    }
+
+    /// Keys of subjects that commands claim: parallel columns.
+    package struct Claims {
+        package fileprivate(set) var tenants: [TenantID] = []
+        package fileprivate(set) var subjects: [ProviderIdentity] = []
+        /// Whether the sign-ins with a subject are counted.
+        package fileprivate(set) var countsSignIns: [Bool] = []
+
+        mutating func add(
+            _ tenant: TenantID, _ subject: ProviderIdentity, countsSignIns counts: Bool = false
+        ) {
+            tenants.append(tenant)
+            subjects.append(subject)
+            countsSignIns.append(counts)
+        }
+    }
+
+    /// Keys of sessions: parallel columns.
+    package struct Sessions {
+        package fileprivate(set) var tenants: [TenantID] = []
+        package fileprivate(set) var ids: [UInt128] = []
+
+        mutating func add(_ tenant: TenantID, _ id: SessionID) {
+            tenants.append(tenant)
+            ids.append(id.bits)
+        }
+    }
+
+    /// Keys of accounts: parallel columns.
+    package struct Accounts {
+        package fileprivate(set) var tenants: [TenantID] = []
+        package fileprivate(set) var ids: [UInt128] = []
+
+        mutating func add(_ tenant: TenantID, _ id: AccountID) {
+            tenants.append(tenant)
+            ids.append(id.bits)
+        }
+    }
+
+    /// Keys of identities: parallel columns.
+    package struct Identities {
+        package fileprivate(set) var tenants: [TenantID] = []
+        package fileprivate(set) var accounts: [UInt128] = []
+        package fileprivate(set) var ids: [UInt128] = []
+
+        mutating func add(_ tenant: TenantID, _ account: AccountID, _ id: IdentityID) {
+            tenants.append(tenant)
+            accounts.append(account.bits)
+            ids.append(id.bits)
+        }
+    }
+
+    /// Keys of idempotency records: parallel columns.
+    package struct Scopes {
+        /// The number of hours for which a key keeps its answer.
+        package static let hours = 24
+
+        package fileprivate(set) var tenants: [TenantID] = []
+        package fileprivate(set) var scopes: [IdempotencyScope] = []
+    }
+
+    /// Keys of single-use ID tokens: parallel columns.
+    package struct IDTokens {
+        package fileprivate(set) var tenants: [TenantID] = []
+        package fileprivate(set) var digests: [Digest] = []
+    }
+
+    package let commandCount: Int
+    package private(set) var tenants: Set<TenantID> = []
+    package private(set) var newTenants: Set<TenantID> = []
+    /// Subjects that commands claim; the accounts that hold them are loaded with them.
+    package private(set) var subjects = Claims()
+    /// Sessions that commands are sent in; their accounts are loaded with them.
+    package private(set) var sessions = Sessions()
+    package private(set) var idempotency = Scopes()
+    package private(set) var idTokens = IDTokens()
+    /// Accounts that commands name; loaded with their legal holds, erasures, and all accounts
+    /// merged with them.
+    package private(set) var accounts = Accounts()
+    /// The members of ``subjects`` whose accounts are loaded like ``accounts``.
+    package private(set) var holderSubjects = Subjects()
+
+    /// Identities that commands name, each with the account that should have held it last.
+    package private(set) var identities = Identities()
+
+    /// Collects the keys of commands.
+    package init(_ commands: [Command]) {
+        commandCount = commands.count
+        for command in commands {
+            tenants.insert(command.tenant)
+            add(command)
+        }
+    }
+
+    private mutating func add(_ command: Command) {
+        let tenant = command.tenant
+        switch command.intent {
+        case .openLedger:
+            newTenants.insert(tenant)
+        case .rotateKey:
+            break
+        case .signIn(let intent):
+            subjects.add(tenant, intent.identity, countsSignIns: true)
+            if let token = intent.singleUse {
+                idTokens.tenants.append(tenant)
+                idTokens.digests.append(token.digest)
+            }
+        case .linkProvider(let intent):
+            sessions.add(tenant, intent.caller.session)
+            add(intent.idempotency, tenant)
+            if case .proved(let subject, _) = intent.credential {
+                subjects.add(tenant, subject)
+            }
+        case .unlinkProvider(let intent):
+            sessions.add(tenant, intent.caller.session)
+            add(intent.idempotency, tenant)
+        case .signOut(let intent):
+            sessions.add(tenant, intent.caller.session)
+        case .refreshSession(let intent):
+            sessions.add(tenant, intent.session)
+        case .eraseAccount(let intent):
+            accounts.add(tenant, intent.account)
+        case .setLegalHold(let intent):
+            accounts.add(tenant, intent.account)
+        case .liftLegalHold(let intent):
+            accounts.add(tenant, intent.account)
+        case .recordRestore:
+            break
+        case .mergeAccounts(let intent):
+            add(intent.idempotency, tenant)
+            switch intent.authority {
+            case .support(_, let named):
+                accounts.add(tenant, named.survivor)
+                accounts.add(tenant, named.absorbed)
+            case .accountHolder(let caller, let proof):
+                sessions.add(tenant, caller.session)
+                accounts.add(tenant, caller.account)
+                guard case .proved(let subject, _) = proof.credential else { break }
+                subjects.add(tenant, subject)
+                holderSubjects.add(tenant, subject)
+            }
+        case .unmergeAccounts(let intent):
+            add(intent.idempotency, tenant)
+            accounts.add(tenant, intent.survivor)
+            accounts.add(tenant, intent.absorbed)
+        case .relinkProvider(let intent):
+            accounts.add(tenant, intent.account)
+            identities.add(tenant, intent.account, intent.identity)
+        }
+    }
+
+    private mutating func add(_ key: IdempotencyKey?, _ tenant: TenantID) {
+        guard let key else { return }
+        idempotency.tenants.append(tenant)
+        idempotency.scopes.append(key.scope)
+    }
+}

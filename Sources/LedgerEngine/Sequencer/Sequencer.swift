@@ -1,0 +1,170 @@
+package import Ledger
+import Synchronization
+
+/// Accepts commands in order of arrival, decides them in batches and answers after the commit.
+///
+/// One connection, one transaction at a time (group commit). Several processes may each run one on
+/// the same database: the tenant's head row orders them. A batch that the database refuses is
+/// retried in halves, so that a poisoned command does not fail its neighbours.
+package final class Sequencer: CommandQueue {
+    struct Pending: Sendable {
+        let command: Command
+        let answer: CheckedContinuation<Answer, Never>
+    }
+
+    /// The answer to a command, or the reason why there is none.
+    package typealias Answer = Result<Result<Reply, Refusal>, LedgerFault>
+
+    /// The largest batch that is answered before the next one starts: for a few answers another
+    /// thread would cost more than it saves.
+    private static let inlineDeliveryMax = 2
+
+    private let batchLimit: Int
+    private let queue: BatchQueue<Pending>
+    private let store: any BatchStore
+    private let decider: BatchDecider
+    private let onCommit: @Sendable ([AppendedEvents]) -> Void
+    private let onFault: @Sendable (String) -> Void
+    private let counters = SequencerCounters()
+    /// The number of batches whose answers are being delivered.
+    private let delivering = Atomic(0)
+
+    /// Creates a sequencer, which works while ``run()`` runs.
+    ///
+    /// - Parameters:
+    ///   - queueLimit: The maximum number of waiting commands; more are refused as overload.
+    ///   - batchLimit: The maximum number of commands in one transaction.
+    ///   - waitMax: The maximum wait of a command before it starts.
+    ///   - now: The clock of the waits.
+    ///   - store: Executes the batches.
+    ///   - decider: Decides the commands of a batch.
+    ///   - onCommit: Called with the appended events after each commit that has any; must not block.
+    ///   - onFault: Called with one line, free of personal data, for each failed batch.
+    package init(
+        queueLimit: Int, batchLimit: Int, waitMax: Duration = AnswerTime.waitMax,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        store: any BatchStore, decider: BatchDecider,
+        onCommit: @escaping @Sendable ([AppendedEvents]) -> Void,
+        onFault: @escaping @Sendable (String) -> Void
+    ) {
+        self.batchLimit = batchLimit
+        self.store = store
+        self.decider = decider
+        self.onCommit = onCommit
+        self.onFault = onFault
+        queue = BatchQueue(limit: queueLimit, waitMax: waitMax, now: now)
+    }
+
+    /// The current statistics of the sequencer.
+    package var statistics: SequencerStatistics {
+        counters.statistics(queueDepth: queue.depth)
+    }
+
+    /// Whether all batches of the last seconds failed because of the database.
+    ///
+    /// Reset after five seconds without a batch: only another batch can show the current state.
+    package var isFailing: Bool { counters.isFailing }
+
+    package func submit(_ command: Command) async throws(LedgerFault) -> Result<Reply, Refusal> {
+        let answer: Answer = await withCheckedContinuation { continuation in
+            if !queue.add(Pending(command: command, answer: continuation)) {
+                continuation.resume(returning: .failure(.overloaded))
+            }
+        }
+        return try answer.get()
+    }
+
+    /// Processes commands until ``close()`` was called and all accepted commands are answered.
+    package func run() async {
+        await withTaskExecutorPreference(store.taskExecutor) {
+            await withDiscardingTaskGroup { deliveries in
+                while await queue.wait() {
+                    await process(queue.take(max: batchLimit), &deliveries)
+                }
+            }
+        }
+        await store.close()
+    }
+
+    /// Refuses new commands and lets ``run()`` end.
+    package func close() {
+        queue.close()
+    }
+
+    private func process(
+        _ dequeued: BatchQueue<Pending>.Dequeued, _ deliveries: inout DiscardingTaskGroup
+    ) async {
+        // First, because commands that are not started have nothing to wait for.
+        fail(dequeued.late, with: .overloaded, because: "they waited too long")
+        let batch = dequeued.batch
+        guard !batch.isEmpty else { return }
+        let start = ContinuousClock.now
+        let commands = batch.map { $0.element.command }
+        do throws(BatchFault) {
+            let outcome = try await store.transact(BatchKeys(commands)) {
+                [decider] loaded throws(BatchFault) in
+                try decider.decide(commands, in: loaded)
+            }
+            counters.committed(
+                commands: batch.count,
+                events: outcome.recordings.reduce(0) { $0 + $1.recordings.count },
+                in: ContinuousClock.now - start)
+            // In place only if no earlier batch is still being answered: answers are delivered in
+            // order.
+            if batch.count <= Self.inlineDeliveryMax, delivering.load(ordering: .acquiring) == 0 {
+                return deliver(outcome, to: batch)
+            }
+            delivering.add(1, ordering: .relaxed)
+            // The next batch need not wait until all clients have their answers.
+            deliveries.addTask(executorPreference: store.deliveryExecutor) {
+                self.deliver(outcome, to: batch)
+                self.delivering.subtract(1, ordering: .releasing)
+            }
+        } catch {
+            await recover(batch, from: error, &deliveries)
+        }
+    }
+
+    private func deliver(_ outcome: BatchOutcome, to batch: [Queued<Pending>]) {
+        if !outcome.recordings.isEmpty { onCommit(outcome.recordings.map(AppendedEvents.init)) }
+        for (pending, answer) in zip(batch, outcome.answers) {
+            if case .failure(let fault) = answer {
+                fail(
+                    [pending], with: fault, because: "\(BatchFault.damaged("an account's key"))")
+            } else {
+                pending.element.answer.resume(returning: answer)
+            }
+        }
+    }
+
+    private func recover(
+        _ batch: [Queued<Pending>], from fault: BatchFault, _ deliveries: inout DiscardingTaskGroup
+    ) async {
+        guard fault.isOfOneCommand else {
+            counters.refused()
+            return fail(batch, with: .unavailable, because: fault.logText)
+        }
+        guard batch.count > 1 else {
+            return fail(batch, with: .internalFailure, because: "\(fault)")
+        }
+        // Repeated halving: one poisoned command costs a few more transactions instead of one per
+        // neighbour. A refused batch has changed nothing, so commands that became late meanwhile
+        // may still be refused.
+        counters.split()
+        let middle = batch.count / 2
+        await process(queue.separatingLate(Array(batch[..<middle])), &deliveries)
+        await process(queue.separatingLate(Array(batch[middle...])), &deliveries)
+    }
+
+    /// Logs nothing without a reason: the fault was logged before.
+    private func fail(
+        _ batch: [Queued<Pending>], with fault: LedgerFault, because reason: String?
+    ) {
+        guard !batch.isEmpty else { return }
+        counters.failed(commands: batch.count)
+        if let reason { onFault("\(batch.count) commands failed: \(reason)") }
+        for pending in batch {
+            pending.element.answer.resume(returning: .failure(fault))
+        }
+    }
+}

@@ -1,0 +1,183 @@
+package import Ledger
+
+/// One tenant's share of a batch: its loaded state, its rules, and the decisions so far.
+package final class TenantBatch {
+    /// The minimum number of commands for which reserving capacity pays.
+    private static let reservedMin = 8
+
+    package let tenant: TenantID
+    package var state: DecisionState
+    /// The head's position when it was locked.
+    package let firstPosition: LogPosition
+    /// The accounts' `next_seq` when loaded; nil for accounts opened in this batch.
+    package var loadedSequences: [AccountID: Int64] = [:]
+    /// The provider's own names of the identities loaded or named in this batch.
+    package var subjects: [IdentityID: ProviderIdentity] = [:]
+    package var keys: BatchAccountKeys
+    package var macs: LogMACs
+
+    /// The rows whose codes are checked before the commit, while Postgres is writing.
+    package var loadedRows: [LoadedRow] = []
+
+    package private(set) var recordings: [Recording] = []
+    package var changes = BatchChanges()
+
+    /// Creates a batch for a log that ends before a position.
+    package init(
+        tenant: TenantID, firstPosition: LogPosition, lastRecordedAt: Timestamp,
+        keyring: WrappingKeyring
+    ) {
+        self.tenant = tenant
+        keys = BatchAccountKeys(tenant: tenant, keyring: keyring)
+        macs = LogMACs(tenant: tenant, keys: keyring.macs)
+        self.firstPosition = firstPosition
+        state = DecisionState(
+            ledger: LedgerState(
+                tenant: tenant, nextPosition: firstPosition, lastRecordedAt: lastRecordedAt))
+    }
+
+    /// Reserves capacity for the state that commands load and change, so that it is not rehashed.
+    package func reserve(forCommands count: Int) {
+        guard count >= Self.reservedMin else { return }
+        state.reserve(forCommands: count)
+        keys.reserve(forCommands: count)
+        loadedSequences.reserveCapacity(count)
+        subjects.reserveCapacity(count)
+        recordings.reserveCapacity(count)
+        loadedRows.reserveCapacity(2 * count)
+        changes.reserve(forCommands: count)
+    }
+
+    /// Checks whether each account about which a decision discloses something has a readable key.
+    func canDisclose(_ decision: Decision) -> Bool {
+        var opened: [AccountID] = []
+        for draft in decision.drafts {
+            guard let account = draft.event.fact.accounts.first else { continue }
+            if case .accountOpened = draft.event { opened.append(account) }
+            guard draft.disclosesRequest || !draft.disclosures.isEmpty else { continue }
+            guard
+                opened.contains(account) || changes.accountsOpened.contains(account)
+                    || keys[account] != nil
+            else { return false }
+        }
+        return true
+    }
+
+    /// Adds the events and changes of one command.
+    func add(_ recorded: [Recording], effects: [Decision.Effect]) {
+        recordings.append(contentsOf: recorded)
+        for recording in recorded {
+            changes.add(recording.recorded, in: state.ledger)
+        }
+        for effect in effects {
+            if case .identityNamed(let subject, let identity) = effect {
+                subjects[identity] = subject
+            }
+            changes.add(effect)
+        }
+    }
+}
+
+/// An identity as the opener of an account's sessions.
+package struct Opener: Hashable {
+    package let account: AccountID
+    package let identity: IdentityID
+}
+
+/// The rows that a batch must write, collected while it is decided; they are written in their final
+/// state.
+package struct BatchChanges {
+    package private(set) var accountsOpened: Set<AccountID> = []
+    package private(set) var accountsTouched: Set<AccountID> = []
+    package private(set) var identitiesNamed: Set<IdentityID> = []
+    package private(set) var identitiesTouched: Set<IdentityID> = []
+    package private(set) var sessionsOpened: Set<SessionID> = []
+    package private(set) var sessionsEnded: [(session: SessionID, position: LogPosition)] = []
+    /// The openers whose sessions all ended, each with the first position at which they did.
+    ///
+    /// Sessions opened by the batch itself are excluded: they are written in their final state.
+    package private(set) var openersEnded: [Opener: LogPosition] = [:]
+    package private(set) var sessionsRefreshed: Set<SessionID> = []
+    package private(set) var answers: [IdempotencyScope] = []
+    package private(set) var idTokensSpent: [(token: SingleUseIDToken, at: Timestamp)] = []
+    package private(set) var accountsErased: [(account: AccountID, position: LogPosition)] = []
+    package private(set) var accountsHeld: Set<AccountID> = []
+    /// The accounts that another account absorbed or released.
+    package private(set) var accountsMerged: Set<AccountID> = []
+    package private(set) var mergesMade: [Merge] = []
+    package private(set) var mergesUndone: [(survivor: AccountID, merge: EventID)] = []
+
+    mutating func reserve(forCommands count: Int) {
+        accountsTouched.reserveCapacity(count)
+        identitiesNamed.reserveCapacity(count)
+        identitiesTouched.reserveCapacity(count)
+    }
+
+    /// - Parameters:
+    ///   - recorded: the event.
+    ///   - ledger: the state after the command that it belongs to.
+    mutating func add(_ recorded: RecordedEvent, in ledger: LedgerState) {
+        for reference in recorded.accounts { accountsTouched.insert(reference.id) }
+        let position = recorded.position
+        switch recorded.event {
+        case .accountOpened(let fact): accountsOpened.insert(fact.account)
+        case .providerLinked(let fact): identitiesTouched.insert(fact.identity)
+        case .providerUnlinked(let fact):
+            identitiesTouched.insert(fact.identity)
+            end(fact.identity, of: fact.account, at: position)
+        case .signedIn(let fact): sessionsOpened.insert(fact.session)
+        case .signedOut(let fact):
+            switch fact.scope {
+            case .session: sessionsEnded.append((session: fact.session, position: position))
+            case .everywhere:
+                // Every live session was opened by an identity that is still linked, because an
+                // unlink ends the sessions of its identity.
+                for link in ledger.accounts[fact.account]?.links ?? [] {
+                    end(link.identity, of: fact.account, at: position)
+                }
+            }
+        case .sessionRevoked(let fact):
+            sessionsEnded.append((session: fact.session, position: position))
+        case .accountErased(let fact):
+            accountsErased.append((account: fact.account, position: position))
+        case .legalHoldSet(let fact): accountsHeld.insert(fact.account)
+        case .legalHoldLifted(let fact): accountsHeld.insert(fact.account)
+        case .accountsMerged(let fact):
+            identitiesTouched.formUnion(
+                (fact.moved + fact.dropped + fact.replaced).map(\.identity))
+            for link in fact.moved + fact.dropped {
+                end(link.identity, of: fact.absorbed, at: position)
+            }
+            for link in fact.replaced { end(link.identity, of: fact.survivor, at: position) }
+            accountsMerged.insert(fact.absorbed)
+            mergesMade.append(Merge(fact, id: recorded.id, at: position))
+        case .accountsUnmerged(let fact):
+            identitiesTouched.formUnion((fact.returned + fact.restored).map(\.identity))
+            for link in fact.returned { end(link.identity, of: fact.survivor, at: position) }
+            accountsMerged.insert(fact.absorbed)
+            mergesUndone.append((survivor: fact.survivor, merge: fact.merge))
+        case .ledgerOpened, .keyRotated, .conflictRejected, .linkRejected, .unlinkRejected,
+            .ledgerRestored:
+            break
+        }
+    }
+
+    private mutating func end(
+        _ identity: IdentityID, of account: AccountID, at position: LogPosition
+    ) {
+        let opener = Opener(account: account, identity: identity)
+        openersEnded[opener] = openersEnded[opener] ?? position
+    }
+
+    mutating func add(_ effect: Decision.Effect) {
+        switch effect {
+        case .identityNamed(_, let identity): identitiesNamed.insert(identity)
+        case .attempted(let account, _, _): accountsTouched.insert(account)
+        case .refreshTokens(let session, _): sessionsRefreshed.insert(session)
+        case .answered(let scope, _): answers.append(scope)
+        case .idTokenSpent(let token, let time): idTokensSpent.append((token: token, at: time))
+        // The erasure itself deletes them with its rows.
+        case .forgotten: break
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import Ledger
+import LedgerEngine
+import Postgres
+
+/// The progress of the projections' tables, in Postgres.
+struct PostgresProjectionStatusStore: ProjectionStatusStore {
+    private let session: Postgres.Session
+
+    /// Creates a store without connecting.
+    init(url: String) {
+        session = Postgres.Session(
+            url: url, applicationName: "account-ledger projector status",
+            statementDeadline: .seconds(5)
+        ) { try $0.execute(ConnectionSettings.lookups) }
+    }
+
+    func status() async throws -> [ProjectionStatus] {
+        try await session.run { try ProjectionStatus.all(on: $0) }
+    }
+
+    func clearFailures() async throws {
+        try await session.run { try Checkpoints.clearFailures(on: $0) }
+    }
+
+    func close() async {
+        await session.close()
+    }
+}
+
+extension ProjectionStatus {
+    // The event's time comes from a subquery: planned as a join over young tables, it reads all events of a
+    // tenant for each row.
+    private static let statement = Statement(
+        "projection_status",
+        """
+        SELECT h.tenant_id, t.name, t.generation, t.version, t.state = 'served', h.next_position,
+            coalesce(p.position, 0), p.version, p.failure, greatest(0, 1000000
+                * extract(epoch FROM clock_timestamp() - (
+                    SELECT e.recorded_at FROM events e
+                    WHERE e.tenant_id = h.tenant_id AND e.position = coalesce(p.position, 0)
+                        AND e.position < h.next_position)))::bigint
+        FROM ledger_head h CROSS JOIN projection_tables t
+        LEFT JOIN projections p ON p.tenant_id = h.tenant_id AND p.name = t.name
+            AND p.generation = t.generation
+        WHERE t.state <> 'building'
+        ORDER BY h.tenant_id, t.name, t.generation
+        """)
+
+    /// Returns the status of every live table of every tenant, by one statement.
+    static func all(on connection: Connection) throws(PostgresError) -> [ProjectionStatus] {
+        let result = try connection.query(statement)
+        var all: [ProjectionStatus] = []
+        for row in 0..<result.rowCount {
+            guard let tenant = TenantID(try result.text(row, 0)),
+                let table = try ProjectionTables.table(result, row, column: 1)
+            else { continue }
+            var failure = try result.optionalText(row, 8)
+            let folded = try result.optionalInt4(row, 7) ?? table.version
+            if !table.isKnown {
+                failure = "the table has version \(table.version), unknown to this program"
+            } else if folded != table.version {
+                failure = "its rows have version \(folded), the table has \(table.version)"
+            }
+            all.append(
+                ProjectionStatus(
+                    tenant: tenant, table: table, isServed: try result.bool(row, 4),
+                    head: LogPosition(try result.int8(row, 5)),
+                    position: LogPosition(try result.int8(row, 6)),
+                    secondsBehind: Double(try result.optionalInt8(row, 9) ?? 0) / 1_000_000,
+                    failure: failure))
+        }
+        return all
+    }
+}

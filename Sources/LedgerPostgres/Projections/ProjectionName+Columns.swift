@@ -1,0 +1,38 @@
+package import LedgerEngine
+
+extension ProjectionName {
+    /// The column that holds the account of a row.
+    var accountColumn: String {
+        switch self {
+        case .userProviders: "user_id"
+        case .accountAudit: "account_id"
+        case .conflicts: "caller_id"
+        }
+    }
+
+    /// The columns that hold personal data; they are null in rows of an erased account.
+    var personalColumns: [String] {
+        switch self {
+        case .userProviders: ["provider_id", "email", "email_verified"]
+        case .accountAudit: ["client_ip"]
+        case .conflicts: []
+        }
+    }
+
+    /// The indexes of a table beside its primary key: name suffix, columns in order, and the condition on
+    /// rows, nil for all.
+    package var indexes: [(name: String, columns: String, rows: String?)] {
+        switch self {
+        case .userProviders, .accountAudit: []
+        case .conflicts: ConflictsTable.indexes
+        }
+    }
+
+    /// Returns the statement that keeps ANALYZE from storing values of the personal columns in its
+    /// statistics.
+    func withoutStatistics(in table: String) -> String {
+        guard !personalColumns.isEmpty else { return "" }
+        return "ALTER TABLE \(table) "
+            + personalColumns.map { "ALTER \($0) SET STATISTICS 0" }.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,49 @@
+import Cryptography
+package import Ledger
+package import LedgerEngine
+
+/// The configuration of a sequencer.
+package struct SequencerConfiguration: Sendable {
+    /// The runtime role's URL.
+    package var url: String
+    /// The maximum number of waiting commands; more are refused as overload.
+    package var queueLimit = 4096
+    /// The maximum wait of a command before it starts; after that it is refused as overload.
+    package var waitMax = AnswerTime.waitMax
+    /// The maximum number of commands in one transaction.
+    package var batchLimit = 256
+    /// The check that refuses a schema of another version.
+    package var fence = SchemaFence()
+
+    /// Creates a configuration with the default limits.
+    package init(url: String) {
+        self.url = url
+    }
+}
+
+extension Sequencer {
+    /// Creates a sequencer on Postgres, which works while ``run()`` runs.
+    ///
+    /// - Parameters:
+    ///   - configuration: The database and the limits.
+    ///   - policy: Returns the rules of a tenant; nil for a tenant without a configuration.
+    ///   - keyring: Wraps the keys of new accounts.
+    ///   - onCommit: Called with the appended events after each commit that has any; must not block.
+    ///   - onFault: Called with one line, free of personal data, for each failed batch.
+    package convenience init(
+        configuration: SequencerConfiguration,
+        policy: @escaping @Sendable (TenantID) -> TenantPolicy?, keyring: WrappingKeyring,
+        onCommit: @escaping @Sendable ([AppendedEvents]) -> Void,
+        onFault: @escaping @Sendable (String) -> Void
+    ) {
+        let decider = BatchDecider(
+            policy: policy, random: { [supply = RandomSupply()] in supply.bytes($0) })
+        self.init(
+            queueLimit: configuration.queueLimit, batchLimit: configuration.batchLimit,
+            waitMax: configuration.waitMax,
+            store: PostgresBatchStore(
+                url: configuration.url, keyring: keyring, fence: configuration.fence,
+                signInWindowSeconds: decider.signInWindowSeconds),
+            decider: decider, onCommit: onCommit, onFault: onFault)
+    }
+}
