@@ -215,7 +215,8 @@ let package = Package(
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "Cryptography", "Ledger", "LedgerEngine", "LedgerTestSupport", "TransparencyLog",
+                "Cryptography", "Ledger", "LedgerEngine", "LedgerTestSupport", "StandardWebhooks",
+                "TransparencyLog",
             ]),
         .testTarget(
             name: "LedgerAPITests",

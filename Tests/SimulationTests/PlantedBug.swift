@@ -24,4 +24,8 @@ enum PlantedBug: String, CaseIterable, Sendable {
     case sealerLeaseIgnored
     /// The sealer reads events that a batch has written and not committed.
     case uncommittedSealed
+    /// A dispatcher's cursor moves in one transaction, and the events up to it are added in the next.
+    case intakeOutsideTransaction
+    /// Pending events are stored without the accounts that order them.
+    case pendingWithoutAccounts
 }

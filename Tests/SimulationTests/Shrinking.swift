@@ -37,9 +37,12 @@ struct Shrinking {
         let first = report.contradictions.first ?? ""
         let isAboutReadModels = ProjectionName.allCases.contains { first.contains("\($0)_") }
         let isAboutSealing = first.contains("signed")
+        let isAboutDelivery = first.contains("delivered")
         let lines = report.lines.filter {
             (isAboutReadModels || !$0.contains("projector: "))
                 && (isAboutSealing || !$0.contains("sealer: "))
+                && (isAboutDelivery
+                    || !$0.contains("dispatcher: ") && !$0.contains("receiver: "))
         }
         let words = first.split { $0 == " " || $0 == ":" }
         guard words.first == "delivery", words.count > 1,
@@ -80,6 +83,7 @@ struct Shrinking {
         for fault in parameters.faults.sorted(by: { $0.rawValue < $1.rawValue }) {
             add { $0.faults.remove(fault) }
         }
+        if parameters.deliversWebhooks { add { $0.deliversWebhooks = false } }
         if parameters.operations > 1 {
             add { $0.operations /= 2 }
             add { $0.operations -= 1 }

@@ -115,7 +115,8 @@ final class Simulation: Sendable {
         }
         let places = 0..<world.parameters.processes
         await wait { [self] in
-            isFolded && isSealed && places.allSatisfy { world.process(at: $0) != nil }
+            isFolded && isSealed && isDelivered
+                && places.allSatisfy { world.process(at: $0) != nil }
         }
         move(to: .closing)
         for process in world.processes where process.isAlive {
@@ -156,6 +157,15 @@ final class Simulation: Sendable {
             return Int(signed) == world.database.logCount(of: tenant)
                 || !world.seals.refusals.isEmpty
         }
+    }
+
+    private var isDelivered: Bool {
+        !world.parameters.deliversWebhooks
+            || world.tenants.allSatisfy { tenant in
+                let endpoint = world.endpoints.endpoint(tenant)
+                return endpoint.pending.isEmpty
+                    && Int(endpoint.next.value) == world.database.logCount(of: tenant)
+            }
     }
 
     private func wait(until condition: @Sendable () -> Bool) async {

@@ -48,7 +48,7 @@ struct Oracle {
         guard answers.isEmpty else { return answers }
         return world.tenants.flatMap { tenant in
             replays[tenant].map { RowCheck(world, $0).contradictions } ?? []
-        } + SealCheck(world).contradictions
+        } + SealCheck(world).contradictions + DeliveryCheck(world).contradictions
     }
 
     private mutating func place(_ batch: CommittedBatch, number: Int) throws(Contradiction) {

@@ -31,11 +31,15 @@ enum Fault: String, CaseIterable, Sendable {
     case projectionFails
     /// The sealer's connection breaks before or after its commit.
     case sealingFails
+    /// The dispatcher's connection breaks, or the receiver fails before or after it has accepted an event.
+    case deliveryFails
 
     /// The probability each time that it could happen.
     var probability: Double {
         switch self {
-        case .connectionLost, .commitFails, .ackLost, .projectionFails, .sealingFails: 0.05
+        case .connectionLost, .commitFails, .ackLost, .projectionFails, .sealingFails,
+            .deliveryFails:
+            0.05
         case .statementRefused, .poison: 0.03
         case .replyLost: 0.04
         case .crash, .databaseRestart: 0.004
@@ -62,6 +66,8 @@ struct Parameters: Sendable {
     var faults: Set<Fault>
     /// The factor on the usual probability of each fault.
     var severity: Double
+    /// Whether each tenant has an endpoint to which the processes deliver its events.
+    var deliversWebhooks: Bool
 
     /// Derives the parameters of a seed.
     ///
@@ -78,8 +84,12 @@ struct Parameters: Sendable {
         batchLimit = [1, 4, 256][Int.random(in: 0..<3, using: &generator)]
         queueLimit = Int.random(in: 0..<4, using: &generator) == 0 ? 3 : 4096
         pageLimit = [1, 3, 1000][Int.random(in: 0..<3, using: &generator)]
-        faults = Set(Fault.allCases.filter { _ in Bool.random(using: &generator) })
+        faults = Set(
+            Fault.allCases.filter { $0 != .deliveryFails && Bool.random(using: &generator) })
         severity = [0.5, 1, 3][Int.random(in: 0..<3, using: &generator)]
+        // In some seeds only: the dispatchers' steps make those of the other loops rarer.
+        deliversWebhooks = Int.random(in: 0..<2, using: &generator) == 0
+        if deliversWebhooks, Bool.random(using: &generator) { faults.insert(.deliveryFails) }
     }
 
     /// The tenants' names and policies.
@@ -110,7 +120,7 @@ extension Parameters: CustomStringConvertible {
         return """
             \(clients) clients of \(operations) operations, \(processes) processes, \
             \(tenants) tenants, \(subjectsPerProvider) subjects a provider, batches of \
-            \(batchLimit), queue of \(queueLimit), severity \(severity), \
+            \(batchLimit), queue of \(queueLimit), severity \(severity), \(deliversWebhooks ? "webhooks, " : "")\
             faults: \(names.isEmpty ? "none" : names)
             """
     }

@@ -24,6 +24,7 @@ final class World: Sendable {
     let database: MemoryDatabase
     let projections: MemoryProjections
     let seals = MemorySeals()
+    let endpoints = MemoryEndpoints()
     let history = History()
     let decider: BatchDecider
     /// The clock with which processes measure durations.
@@ -111,6 +112,7 @@ final class World: Sendable {
         database.close()
         projections.close()
         seals.close()
+        endpoints.close()
         scheduler.runRemaining()
         for process in processes {
             process.sequencer?.close()
@@ -218,7 +220,7 @@ final class World: Sendable {
 }
 
 extension SimulatedProcess {
-    /// Starts a sequencer, a projector and a sealer.
+    /// Starts a sequencer, a projector, a sealer and a dispatcher.
     fileprivate func start(_ world: World) {
         let store = MemoryBatchStore(process: self, world: world)
         let sequencer = Sequencer(
@@ -239,6 +241,9 @@ extension SimulatedProcess {
         }
         Task(executorPreference: lane) { [self] in await project(world) }
         Task(executorPreference: lane) { [self] in await seal(world) }
+        if world.parameters.deliversWebhooks {
+            Task(executorPreference: lane) { [self] in await dispatch(world) }
+        }
     }
 
     /// Seals, with pauses, until the simulation is over.
