@@ -17,13 +17,13 @@ struct SourceTree {
 
     let files: [File]
 
-    /// Reads every Swift file below these folders of the package.
-    init(_ folders: [String]) throws {
+    /// Reads every file below these folders of the package whose name ends so.
+    init(_ folders: [String], suffix: String = ".swift") throws {
         var files: [File] = []
         for folder in folders {
             let base = Self.root.appendingPathComponent(folder)
             for path in try FileManager.default.subpathsOfDirectory(atPath: base.path)
-            where path.hasSuffix(".swift") {
+            where path.hasSuffix(suffix) {
                 let path = folder + "/" + path
                 files.append(File(path: path, lines: try Self.lines(of: path)))
             }

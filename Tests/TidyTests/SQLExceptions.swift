@@ -1,0 +1,115 @@
+/// Statements that break a rule for SQL, and why they may.
+struct SQLException {
+    let rule: SQLRule
+    let reason: String
+    let names: [String]
+
+    private init(_ rule: SQLRule, _ reason: String, _ names: [String]) {
+        (self.rule, self.reason, self.names) = (rule, reason, names)
+    }
+
+    static let all = [
+        SQLException(
+            .scalarTenant,
+            """
+            a batch of 64 tenants takes 2.0 times the processor time with one statement for each
+            tenant: docs/decisions/0001-batch-statements.md
+            """,
+            [
+                "make_heads", "lock_heads", "load_callers", "SubjectLoad.text", "load_accounts",
+                "load_merges", "load_identities", "load_idempotency", "load_spent_id_tokens",
+                "remember_spent_id_tokens", "insert_events", "move_heads", "insert_accounts",
+                "update_accounts", "insert_identities", "update_identities", "insert_sessions",
+                "refresh_sessions", "end_sessions", "end_sessions_of_openers",
+                "insert_disclosures", "insert_account_keys", "remember_answers",
+                "erasure_preview_family",
+            ]),
+        SQLException(
+            .plainEquals,
+            """
+            with =, a table that was never analyzed, or with one row, is read by tenant alone until
+            the next ANALYZE: docs/decisions/0001-batch-statements.md
+            """,
+            [
+                "load_callers", "SubjectLoad.text", "load_accounts", "load_merges",
+                "load_identities", "end_sessions_of_openers", "erasure_preview_family",
+            ]),
+        SQLException(
+            .scalarTenant, "the columns of a head look for events by h.tenant_id; not yet by $1",
+            ["lock_head", "verify_head_codes"]),
+        SQLException(
+            .scalarTenant,
+            """
+            with the tenant on both sides, a young table's plan reads the tenant instead of the
+            rows found: by EXPLAIN for an empty table, one row and thirty rows
+            """, ["UserProvidersTable.*_update_emails", "UserProvidersLoad.*_load_emails"]),
+        SQLException(
+            .scalarTenant, "looks over all tenants, reads only and locks nothing",
+            [
+                "erasures_pending", "erasures_recent", "former_emails_heads",
+                "former_emails_tenants", "MACKeyUse.mac_key_use_*", "opened_tenants",
+                "projection_status", "projections_behind", "rebuild_heads", "rebuild_tenants",
+                "rewrap_page", "rewrap_webhook_secrets", "rotated_keys", "sealer_logs", "tenants",
+                "Verifier.verify_tenants_*", "webhooks_all", "wrapping_keys",
+                "exchange_standings", "TableComparison.compare_sums_*",
+            ]),
+        SQLException(
+            .scalarTenant, "reads no rows: it only keeps a table from being dropped",
+            ["Verifier.keepTables"]),
+        SQLException(
+            .scalarTenant, "one text with webhooks_all, filtered; not yet split", ["webhooks_of"]),
+        SQLException(
+            .scalarTenant,
+            "probes the conflicts of all tenants to save look-ups; not measured by tenant",
+            ["ConflictsTable.*_keyed"]),
+        SQLException(
+            .scalarTenant,
+            "answers waiting callers of several tenants at once, as a batch does; not measured",
+            ["api_keys_of", "read_accounts"]),
+        SQLException(
+            .scalarTenant, "writes or locks rows of several tenants; not yet tenant by tenant",
+            [
+                "clear_projection_failures", "exchange_hold", "make_projections", "rewrap_store",
+                "sealer_leave", "sealer_release", "sealer_take_leases", "sweep_answers",
+                "sweep_spent_id_tokens", "TableExchange.drop", "webhook_take_leases",
+            ]),
+        SQLException(
+            .scalarTenant, "a temporary table of one tenant's rows has no tenant of its own",
+            [
+                "RefoldTable.*_count", "RefoldTable.*_first", "RefoldTable.*_delete_wrong",
+                "RefoldTable.*_insert_missing",
+            ]),
+        SQLException(
+            .scalarTenant, "rows of one tenant by their address; not yet by key",
+            ["RowProtection.protect_*"]),
+        SQLException(
+            .everyNode, "the address decides nothing: the row's version must match, too",
+            ["RowProtection.protect_*"]),
+        SQLException(
+            .everyNode, "until leases replace advisory locks",
+            [
+                "former_emails_try_lock", "former_emails_unlock", "rebuild_lock",
+                "erasure_tables",
+            ]),
+        SQLException(
+            .everyNode, "a table that is being loaded has no key yet; until leases",
+            ["erasure_blocks", "ReadModelErasure.forget"]),
+        SQLException(
+            .everyNode, "migrations run on one node, one after another",
+            ["Migrator.lock", "migrate_who_serves"]),
+        SQLException(
+            .scalarTenant, "not yet mended",
+            [
+                "DisclosureReader.rows", "UserProvidersTable.*_delete", "erasure_forget_tokens",
+                "former_emails_forget", "former_emails_store", "webhook_standing",
+            ]),
+        SQLException(.plainEquals, "not yet mended", ["last_link"]),
+        SQLException(
+            .fixedClock, "reads the clock itself: not yet mended",
+            [
+                "api_key_revoke", "clear_projection_failures", "erasure_end", "record_accesses",
+                "sealer_hold_lease", "sealer_take_leases", "webhook_end_secrets", "webhook_gone",
+                "webhook_hold", "webhook_set_enabled", "webhook_take_leases",
+            ]),
+    ]
+}
