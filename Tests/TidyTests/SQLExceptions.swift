@@ -97,19 +97,5 @@ struct SQLException {
         SQLException(
             .everyNode, "migrations run on one node, one after another",
             ["Migrator.lock", "migrate_who_serves"]),
-        SQLException(
-            .scalarTenant, "not yet mended",
-            [
-                "DisclosureReader.rows", "UserProvidersTable.*_delete", "erasure_forget_tokens",
-                "former_emails_forget", "former_emails_store", "webhook_standing",
-            ]),
-        SQLException(.plainEquals, "not yet mended", ["last_link"]),
-        SQLException(
-            .fixedClock, "reads the clock itself: not yet mended",
-            [
-                "api_key_revoke", "clear_projection_failures", "erasure_end", "record_accesses",
-                "sealer_hold_lease", "sealer_take_leases", "webhook_end_secrets", "webhook_gone",
-                "webhook_hold", "webhook_set_enabled", "webhook_take_leases",
-            ]),
     ]
 }

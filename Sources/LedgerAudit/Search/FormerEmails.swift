@@ -78,7 +78,7 @@ struct FormerEmails: Sendable {
             WHERE tenant_id = $1 AND last_account_id = k.account_id
                 AND identity_id = k.identity_id AND linked_position = k.linked
             OFFSET 0) place
-        WHERE i.ctid = place.ctid AND i.account_id IS NULL
+        WHERE i.tenant_id = $1 AND i.ctid = place.ctid AND i.account_id IS NULL
         """
     }
 

@@ -24,7 +24,7 @@ package struct APIKeyStore {
     private static let revoke = Statement(
         "api_key_revoke",
         """
-        UPDATE api_keys SET revoked_at = clock_timestamp(), mac = NULL
+        UPDATE api_keys SET revoked_at = statement_timestamp(), mac = NULL
         WHERE tenant_id = $1 AND key_id = $2 AND revoked_at IS NULL
         """)
 

@@ -34,10 +34,10 @@ package enum AccessStatements {
         """
         WITH head AS (
             INSERT INTO access_heads AS h (tenant_id, next_position, last_accessed_at)
-            VALUES ($1, $2, clock_timestamp())
+            VALUES ($1, $2, statement_timestamp())
             ON CONFLICT (tenant_id) DO UPDATE
             SET next_position = h.next_position + excluded.next_position,
-                last_accessed_at = greatest(h.last_accessed_at, clock_timestamp())
+                last_accessed_at = greatest(h.last_accessed_at, excluded.last_accessed_at)
             RETURNING next_position - $2 AS first, last_accessed_at)
         INSERT INTO access_log (tenant_id, position, accessed_at, principal, role, action, account_id,
             event_id, details, disclosed, reason, outcome, request_id)

@@ -105,7 +105,7 @@ struct ErasureWork {
             SELECT ctid FROM sessions
             WHERE tenant_id = $1 AND session_id = k.session_id AND account_id = $2
             OFFSET 0) place
-        WHERE s.ctid = place.ctid
+        WHERE s.tenant_id = $1 AND s.ctid = place.ctid
         """)
 
     private static let note = Statement(
@@ -118,7 +118,7 @@ struct ErasureWork {
     private static let end = Statement(
         "erasure_end",
         """
-        UPDATE erasures SET destroyed_at = clock_timestamp()
+        UPDATE erasures SET destroyed_at = statement_timestamp()
         WHERE tenant_id = $1 AND account_id = $2 AND destroyed_at IS NULL
         """)
 

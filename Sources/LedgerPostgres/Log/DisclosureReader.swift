@@ -81,16 +81,17 @@ package struct DisclosureReader: Sendable {
     package static func rows(
         at positions: Range<Int64>, in tenant: TenantID, on connection: Connection
     ) throws -> [Row] {
-        let name = quoteLiteral(tenant.description)
         var rows: [Row] = []
         try connection.copyRows(
             """
             COPY (SELECT d.position, d.account_id, d.ciphertext, k.wrapping_key, k.wrapped_key
             FROM disclosures d LEFT JOIN LATERAL (
                 SELECT wrapping_key, wrapped_key FROM account_keys
-                WHERE tenant_id = \(name) AND account_id = d.account_id OFFSET 0) k ON true
-            WHERE d.tenant_id = \(name) AND d.position >= \(positions.lowerBound)
-                AND d.position < \(positions.upperBound)
+                WHERE tenant_id = \(quoteLiteral(tenant.description))
+                    AND account_id = d.account_id
+                OFFSET 0) k ON true
+            WHERE d.tenant_id = \(quoteLiteral(tenant.description))
+                AND d.position >= \(positions.lowerBound) AND d.position < \(positions.upperBound)
             ORDER BY d.position, d.account_id) TO STDOUT (FORMAT binary)
             """
         ) { row in

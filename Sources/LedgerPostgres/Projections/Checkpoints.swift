@@ -69,7 +69,7 @@ enum Checkpoints {
     private static let clearFailures = Statement(
         "clear_projection_failures",
         """
-        UPDATE projections p SET failure = NULL, updated_at = clock_timestamp()
+        UPDATE projections p SET failure = NULL, updated_at = statement_timestamp()
         FROM projection_tables t
         WHERE p.name = t.name AND p.generation = t.generation AND p.version = t.version
             AND p.failure IS NOT NULL

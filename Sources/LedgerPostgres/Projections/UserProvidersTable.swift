@@ -31,7 +31,7 @@ struct UserProvidersTable {
             WITH written AS (
                 DELETE FROM \(name) t
                 USING \(keys) AS k \(found)
-                WHERE t.ctid = u.ctid
+                WHERE t.tenant_id = $1 AND t.ctid = u.ctid
                 RETURNING 1)
             SELECT ledger_expect(count(*), $4::bigint, 'user_providers') FROM written
             """)

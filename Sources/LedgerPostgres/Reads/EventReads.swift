@@ -40,7 +40,7 @@ package struct EventReads: EventReader {
         "last_link",
         """
         SELECT linked_position FROM identities
-        WHERE last_account_id = $2 AND tenant_id IS NOT DISTINCT FROM $1 AND identity_id = $3
+        WHERE last_account_id = $2 AND tenant_id = $1 AND identity_id = $3
         """)
 
     private let session: Postgres.Session

@@ -5,21 +5,22 @@ import TransparencyLog
 
 /// The statements of a sealer: leases, reads of the log, and writes of hashes and checkpoints.
 enum SealerRows {
-    // A clock that was set back must not extend a lease beyond its maximum.
+    // A clock that was set back must not extend a lease beyond its maximum. A row that conflicts is compared
+    // with the new one, which says when this statement began.
     private static let takeLeases = Statement(
         "sealer_take_leases",
         """
         INSERT INTO sealer_leases AS l (tenant_id, holder, expires_at)
-        SELECT h.tenant_id, $1, clock_timestamp() + make_interval(secs => $2::int)
+        SELECT h.tenant_id, $1, statement_timestamp() + make_interval(secs => $2::int)
         FROM ledger_head h LEFT JOIN sealer_leases k ON k.tenant_id = h.tenant_id
-        WHERE (k.tenant_id IS NULL OR k.holder = $1 OR k.expires_at < clock_timestamp()
-                OR k.expires_at > clock_timestamp() + make_interval(secs => $2::int))
+        WHERE (k.tenant_id IS NULL OR k.holder = $1 OR k.expires_at < statement_timestamp()
+                OR k.expires_at > statement_timestamp() + make_interval(secs => $2::int))
             AND h.tenant_id <> ALL ($3::text[])
         ORDER BY h.tenant_id
         ON CONFLICT (tenant_id) DO UPDATE
         SET holder = excluded.holder, expires_at = excluded.expires_at
-        WHERE l.holder = $1 OR l.expires_at < clock_timestamp()
-            OR l.expires_at > clock_timestamp() + make_interval(secs => $2::int)
+        WHERE l.holder = $1 OR l.expires_at > excluded.expires_at
+            OR excluded.expires_at - l.expires_at > make_interval(secs => $2::int)
         """)
     private static let logs = Statement(
         "sealer_logs",
@@ -38,7 +39,7 @@ enum SealerRows {
         """
         WITH held AS (
             UPDATE sealer_leases
-            SET expires_at = clock_timestamp() + make_interval(secs => $3::int)
+            SET expires_at = statement_timestamp() + make_interval(secs => $3::int)
             WHERE tenant_id = $1 AND holder = $2
             RETURNING 1)
         SELECT ledger_expect(count(*), 1, 'sealer_leases') FROM held

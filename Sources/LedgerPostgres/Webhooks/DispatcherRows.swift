@@ -15,11 +15,11 @@ enum DispatcherRows {
             JOIN webhook_endpoints e
                 ON e.tenant_id = c.tenant_id AND e.endpoint_id = c.endpoint_id
             WHERE e.disabled_at IS NULL AND c.gone_at IS NULL AND (
-                c.lease IS NULL OR c.expires_at < clock_timestamp()
-                OR c.expires_at > clock_timestamp() + make_interval(secs => $2::int))
+                c.lease IS NULL OR c.expires_at < statement_timestamp()
+                OR c.expires_at > statement_timestamp() + make_interval(secs => $2::int))
             ORDER BY c.tenant_id, c.endpoint_id FOR UPDATE OF c SKIP LOCKED)
         UPDATE webhook_cursors c
-        SET lease = $1, expires_at = clock_timestamp() + make_interval(secs => $2::int)
+        SET lease = $1, expires_at = statement_timestamp() + make_interval(secs => $2::int)
         FROM free f WHERE c.tenant_id = f.tenant_id AND c.endpoint_id = f.endpoint_id
         RETURNING c.tenant_id, c.endpoint_id
         """)
@@ -29,7 +29,7 @@ enum DispatcherRows {
         SELECT coalesce(c.lease = $3, false), e.disabled_at IS NULL AND c.gone_at IS NULL,
             e.revision, c.next_position, e.url, e.types
         FROM webhook_cursors c
-        JOIN webhook_endpoints e ON e.tenant_id = c.tenant_id AND e.endpoint_id = c.endpoint_id
+        JOIN webhook_endpoints e ON e.tenant_id = $1 AND e.endpoint_id = c.endpoint_id
         WHERE c.tenant_id = $1 AND c.endpoint_id = $2
         """)
     private static let secrets = Statement(
@@ -68,7 +68,7 @@ enum DispatcherRows {
         """
         WITH held AS (
             UPDATE webhook_cursors
-            SET expires_at = clock_timestamp() + make_interval(secs => $4::int)
+            SET expires_at = statement_timestamp() + make_interval(secs => $4::int)
             WHERE tenant_id = $1 AND endpoint_id = $2 AND lease = $3
             RETURNING 1)
         SELECT ledger_expect(count(*), 1, 'webhook_cursors') FROM held
@@ -112,7 +112,7 @@ enum DispatcherRows {
     private static let leave = Statement(
         "webhook_gone",
         """
-        UPDATE webhook_cursors SET gone_at = clock_timestamp()
+        UPDATE webhook_cursors SET gone_at = statement_timestamp()
         WHERE tenant_id = $1 AND endpoint_id = $2
         """)
     private static let release = Statement(

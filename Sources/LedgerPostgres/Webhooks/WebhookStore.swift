@@ -37,16 +37,16 @@ package struct WebhookStore {
         """
         WITH over AS (
             DELETE FROM webhook_secrets
-            WHERE tenant_id = $1 AND endpoint_id = $2 AND ends_at <= clock_timestamp())
+            WHERE tenant_id = $1 AND endpoint_id = $2 AND ends_at <= statement_timestamp())
         UPDATE webhook_secrets
-        SET ends_at = clock_timestamp() + make_interval(secs => $3::bigint)
+        SET ends_at = statement_timestamp() + make_interval(secs => $3::bigint)
         WHERE tenant_id = $1 AND endpoint_id = $2 AND ends_at IS NULL
         """)
     private static let setEnabled = Statement(
         "webhook_set_enabled",
         """
         UPDATE webhook_endpoints
-        SET disabled_at = CASE WHEN $3::boolean THEN NULL ELSE clock_timestamp() END,
+        SET disabled_at = CASE WHEN $3::boolean THEN NULL ELSE statement_timestamp() END,
             revision = revision + 1
         WHERE tenant_id = $1 AND endpoint_id = $2
         """)
