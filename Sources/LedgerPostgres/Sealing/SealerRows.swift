@@ -5,8 +5,9 @@ import TransparencyLog
 
 /// The statements of a sealer: leases, reads of the log, and writes of hashes and checkpoints.
 enum SealerRows {
-    // A clock that was set back must not extend a lease beyond its maximum. A row that conflicts is compared
-    // with the new one, which says when this statement began.
+    // A clock that was set back must not extend a lease beyond twice its length. A lease that ends a little
+    // after a new one was taken by a statement that began later. A row that conflicts is compared with the
+    // new one, which says when this statement began.
     private static let takeLeases = Statement(
         "sealer_take_leases",
         """
@@ -14,12 +15,13 @@ enum SealerRows {
         SELECT h.tenant_id, $1, statement_timestamp() + make_interval(secs => $2::int)
         FROM ledger_head h LEFT JOIN sealer_leases k ON k.tenant_id = h.tenant_id
         WHERE (k.tenant_id IS NULL OR k.holder = $1 OR k.expires_at < statement_timestamp()
-                OR k.expires_at > statement_timestamp() + make_interval(secs => $2::int))
+                OR k.expires_at > statement_timestamp() + make_interval(secs => 2 * $2::int))
             AND h.tenant_id <> ALL ($3::text[])
         ORDER BY h.tenant_id
         ON CONFLICT (tenant_id) DO UPDATE
         SET holder = excluded.holder, expires_at = excluded.expires_at
-        WHERE l.holder = $1 OR l.expires_at > excluded.expires_at
+        WHERE l.holder = $1
+            OR l.expires_at - excluded.expires_at > make_interval(secs => $2::int)
             OR excluded.expires_at - l.expires_at > make_interval(secs => $2::int)
         """)
     private static let logs = Statement(

@@ -5,7 +5,8 @@ import Postgres
 
 /// The statements of a dispatcher: leases, reads, and writes under a lease.
 enum DispatcherRows {
-    // A clock that was set back must not extend a lease beyond its maximum.
+    // A clock that was set back must not extend a lease beyond twice its length. A lease that ends a little
+    // after a new one was taken by a statement that began later.
     private static let takeLeases = Statement(
         "webhook_take_leases",
         """
@@ -16,7 +17,7 @@ enum DispatcherRows {
                 ON e.tenant_id = c.tenant_id AND e.endpoint_id = c.endpoint_id
             WHERE e.disabled_at IS NULL AND c.gone_at IS NULL AND (
                 c.lease IS NULL OR c.expires_at < statement_timestamp()
-                OR c.expires_at > statement_timestamp() + make_interval(secs => $2::int))
+                OR c.expires_at > statement_timestamp() + make_interval(secs => 2 * $2::int))
             ORDER BY c.tenant_id, c.endpoint_id FOR UPDATE OF c SKIP LOCKED)
         UPDATE webhook_cursors c
         SET lease = $1, expires_at = statement_timestamp() + make_interval(secs => $2::int)
