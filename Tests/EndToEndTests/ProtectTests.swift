@@ -159,9 +159,10 @@ import Testing
                 try await Self.texts(
                     database,
                     """
-                    SELECT application_name FROM pg_stat_activity
+                    SELECT wait_event_type FROM pg_stat_activity
                     WHERE datname = current_database() AND wait_event_type = 'Lock'
-                    """) == ["account-ledger protect"] ? true : nil
+                        AND application_name = 'account-ledger protect'
+                    """) == ["Lock"] ? true : nil
             }
             running.send(SIGKILL)
             _ = try await running.exitStatus(within: .seconds(60))
@@ -172,6 +173,7 @@ import Testing
                     """
                     SELECT pg_terminate_backend(pid, 60000)::text FROM pg_stat_activity
                     WHERE datname = current_database() AND wait_event_type = 'Lock'
+                        AND application_name = 'account-ledger protect'
                     """) == ["true"])
             letGo.signal()
             try await held
