@@ -130,7 +130,9 @@ enum SessionWrites {
         for batch in batches {
             for id in batch.changes.sessionsRefreshed {
                 guard let session = batch.state.ledger.sessions[id],
-                    let token = batch.state.refreshTokens[id]
+                    let token = batch.state.refreshTokens[id],
+                    // The insert of a session writes everything except a preceding token.
+                    token.preceding != nil || !batch.changes.sessionsOpened.contains(id)
                 else { continue }
                 tenants.append(batch.tenant.description)
                 ids.append(id.bits)
