@@ -1,4 +1,5 @@
 import Cryptography
+import Encodings
 import Ledger
 import LedgerTestSupport
 import Postgres
@@ -148,6 +149,37 @@ import Testing
                     }
                     #expect(damage?.lacksKey == true, "no fault is known")
                 }
+            }
+        }
+    }
+
+    @Test func `a sealer that passed over a rotation accepts no event by the former key`()
+        async throws
+    {
+        try await ScratchDatabase.with(owner: .plain) { database in
+            try await Fixture.with(database, isProtected: true) { fixture in
+                _ = try await fixture.signIn(subject("apple", "ada"))
+                let store = PostgresSealerStore(
+                    url: database.runtimeURL, applicationName: "test sealer",
+                    macs: Fixture.keyring.macs)
+                #expect(try await store.entries(of: .default, from: 0, limit: 9).count == 4)
+                try await Self.rotate(database, fixture)
+                _ = try await fixture.signIn(subject("apple", "ada"))
+                let log = try await fixture.log()
+                let former = try Self.code(Fixture.macKey, of: log[5], in: log)
+                try await database.asSuperuser.execute(
+                    """
+                    ALTER TABLE events DISABLE TRIGGER USER;
+                    UPDATE events SET mac = decode('\(Hex.encode(former))', 'hex')
+                    WHERE position = 5
+                    """)
+                await #expect(throws: SealingRefusal.self) {
+                    _ = try await store.entries(of: .default, from: 5, limit: 1)
+                }
+                #expect(
+                    try await store.entries(of: .default, from: 4, limit: 1).count == 1,
+                    "the event of the rotation has the next key")
+                await store.close()
             }
         }
     }

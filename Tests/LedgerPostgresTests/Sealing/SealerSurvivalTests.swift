@@ -2,6 +2,7 @@ import Foundation
 import Ledger
 import LedgerAudit
 import LedgerTestSupport
+import Postgres
 import Testing
 import TransparencyLog
 
@@ -10,6 +11,14 @@ import TransparencyLog
 
 /// A sealer that ends at any step, several sealers, and the value of their record afterwards.
 @Suite struct SealerSurvivalTests {
+    private static let blockedSealer = Statement(
+        "blocked_sealer",
+        """
+        SELECT FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+        WHERE NOT l.granted AND a.datname = current_database()
+            AND a.application_name = 'test sealer'
+        """)
+
     /// Runs one pass of a process that crashes; its lease remains, like that of a dead process.
     private func sealUntilCrash(_ fixture: SealingFixture, _ crash: Crash) async throws {
         let store = fixture.store()
@@ -110,6 +119,50 @@ import TransparencyLog
                 await next.close()
             }
             await first.close()
+        }
+    }
+
+    @Test func `a lease taken while another sealer waited for its row stays with its holder`()
+        async throws
+    {
+        try await SealingFixture.with { fixture, _ in
+            let store = fixture.store()
+            #expect(try await store.logs(without: []).first?.isHeld == true)
+            let other = Session(
+                url: fixture.database.superuserURL, applicationName: "other sealer")
+            async let takeover: Void = other.run { connection in
+                try connection.execute(
+                    """
+                    UPDATE sealer_leases SET holder = gen_random_uuid(),
+                        expires_at = clock_timestamp() - interval '1 s'
+                    """)
+                try connection.execute("BEGIN; SELECT FROM sealer_leases FOR UPDATE")
+                let start = ContinuousClock.now
+                while try connection.query(Self.blockedSealer).rowCount == 0 {
+                    guard ContinuousClock.now - start < .seconds(120) else { return }
+                }
+                try connection.execute(
+                    """
+                    UPDATE sealer_leases SET expires_at = clock_timestamp() + interval '5 s';
+                    COMMIT
+                    """)
+            }
+            try await eventually("the row is locked") {
+                try await fixture.database.asSuperuser.texts(
+                    """
+                    SELECT state FROM pg_stat_activity WHERE datname = current_database()
+                        AND application_name = 'other sealer' AND backend_xid IS NOT NULL
+                        AND xact_start < query_start
+                    """
+                ).isEmpty ? nil : true
+            }
+            let waiting = fixture.store()
+            let logs = try await waiting.logs(without: [])
+            try await takeover
+            #expect(logs.first?.isHeld == false)
+            await other.close()
+            await waiting.close()
+            await store.close()
         }
     }
 
