@@ -40,7 +40,7 @@ actor ScratchTemplate {
                     "SELECT FROM pg_database WHERE datname = $1 AND datistemplate"),
                 [.text(name)])
             guard complete.rowCount == 0 else { return }
-            // What a killed run left.
+            // The leftovers of a killed run.
             try connection.execute("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
             try connection.execute("CREATE DATABASE \(name) TEMPLATE template0")
             try Migrator(ownerURL: url, runtimeURL: url).applySchema()

@@ -43,15 +43,16 @@ directory_in_memory() {
     available=$(df --output=avail --block-size=1M /dev/shm 2>/dev/null | tail -n 1) || return 1
     ((available >= memory_mebibytes_min)) || return 1
     directory="/dev/shm/account-ledger-$(sha256sum <<<"$repository" | head -c 12)"
-    # Everybody may write to /dev/shm, so the directory may be somebody else's.
+    # /dev/shm is world-writable, so the directory may belong to another user.
     mkdir -m 711 "$directory" 2>/dev/null || [[ -d $directory && ! -L $directory && -O $directory ]] || return 1
     printf '%s\n' "$directory"
 }
 
 # Prints the directory of the named cluster, after making it.
 #
-# It lies in the checkout, or in the directory that `cluster_parent` names, with a link to it in the checkout. As root the server runs as another login, which may not be able to reach
-# the checkout; then it lies under /var/lib and the checkout holds a link to it.
+# It lies in the checkout, or in the directory that `cluster_parent` names, with a link to it in the checkout.
+# As root the server runs as another login, which may not be able to reach the checkout; then it lies under
+# /var/lib and the checkout holds a link to it.
 make_cluster_directory() {
     local link="$local_directory/$1" directory
     if [[ $EUID -eq 0 ]] && ! id postgres >/dev/null 2>&1; then

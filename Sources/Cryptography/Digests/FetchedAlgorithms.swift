@@ -22,7 +22,8 @@ enum FetchedAlgorithms {
         EVP_CIPHER_fetch(nil, "AES-256-GCM", nil), name: "AES-256-GCM")
 
     /// HMAC with SHA-256, without a key: to be duplicated only.
-    // Protected by being written once, under the lock of Swift's lazy global initialisation.
+    // Protected by being written once, under the lock of Swift's lazy global initialisation, and only
+    // read afterwards: duplicating a context does not change it.
     nonisolated(unsafe) static let hmacSHA256: OpaquePointer = {
         let algorithm = unsafe fetched(EVP_MAC_fetch(nil, "HMAC", nil), name: "HMAC")
         guard let context = unsafe EVP_MAC_CTX_new(algorithm),

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// A key of HMAC with SHA-256, RFC 2104, for many codes.
 ///
-/// OpenSSL derives its state from the key once; computing a code with it takes half the time of
-/// ``HMACSHA256`` and is done by one thread at a time.
+/// OpenSSL derives its state from the key once, which saves each code the two digests of the key's
+/// block. One thread at a time computes a code.
 package final class HMACKey: Sendable {
     private let context: Mutex<MACContext>
 

@@ -11,13 +11,6 @@ package enum HMACSHA256 {
         }
     }
 
-    /// Computes the code of a message with a secret key, without copying the key.
-    package static func code(key: SymmetricKey, _ message: [UInt8]) -> [UInt8] {
-        unsafe key.withBytes { keyBytes in
-            unsafe code(key: keyBytes, message)
-        }
-    }
-
     /// Computes the code of a message with the UTF-8 bytes of a text as the key.
     package static func code(key: String, _ message: [UInt8]) -> [UInt8] {
         var key = key

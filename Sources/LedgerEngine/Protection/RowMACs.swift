@@ -93,10 +93,8 @@ package struct LoadedRow {
 }
 
 extension TenantBatch {
-    /// Checks the codes of the loaded rows.
+    /// Checks the codes of the loaded rows, which must be done before the commit.
     ///
-    /// To be called before the commit, and also after a decision that does not fit the state: the reason may
-    /// be one of these rows.
     /// - Throws: `BatchFault.damaged` for a row that no server has written.
     package func checkLoadedRows() throws(BatchFault) {
         for row in loadedRows {

@@ -12,7 +12,7 @@ package final class Sequencer: CommandQueue {
         let answer: CheckedContinuation<Answer, Never>
     }
 
-    /// The answer to a command, or the reason why there is none.
+    /// The answer to a command, or the fault that prevented one.
     package typealias Answer = Result<Result<Reply, Refusal>, LedgerFault>
 
     /// The largest batch that is answered before the next one starts: for a few answers another

@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test func `a digest without a flag is that of an earlier release`() {
-        let key = SymmetricKey(Array(repeating: 0x21, count: 32))
+        let key = [UInt8](repeating: 0x21, count: 32)
         #expect(
             ScratchDatabase.searchKey.digest(of: Email(" A@b.c", isVerified: nil), in: .default)
                 == HMACSHA256.code(key: key, Array("former-email:default\0a@b.c".utf8)))

@@ -41,7 +41,7 @@ import Testing
             let names = Set(tamperings.map(\.name))
             #expect(
                 table.unnoticed.filter(names.contains) == unnoticed,
-                "the rows of what nobody notices are other ones")
+                "the undetected changes differ from those listed")
         }
     }
 
