@@ -92,9 +92,6 @@ struct SQLException {
                 "erasure_tables",
             ]),
         SQLException(
-            .everyNode, "a table that is being loaded has no key yet; until leases",
-            ["erasure_blocks", "ReadModelErasure.forget"]),
-        SQLException(
             .everyNode, "migrations run on one node, one after another",
             ["Migrator.lock", "migrate_who_serves"]),
     ]

@@ -8,17 +8,13 @@ import Postgres
 /// behind may hold some, and so may one left by an aborted rebuild. Rows are kept and personal
 /// columns become null, because a fold that continues expects its rows.
 struct ReadModelErasure {
-    /// The number of blocks that one statement scans in a table without indexes.
-    private static let blocksMax: Int64 = 2_000
-
     let tenant: TenantID
     let account: AccountID
     let limits: ErasureLimits
 
-    /// A table and the way to find its rows.
     private struct Target {
         let table: ProjectionTable
-        let hasKey: Bool
+        let isBuilding: Bool
         /// Whether no more personal data of the account will be written to the table.
         let isSettled: Bool
     }
@@ -27,7 +23,7 @@ struct ReadModelErasure {
     private static let tables = Statement(
         "erasure_tables",
         """
-        SELECT t.name, t.generation, t.version, t.state <> 'building',
+        SELECT t.name, t.generation, t.version, t.state = 'building',
             CASE WHEN t.state = 'building' THEN NOT EXISTS (
                 SELECT FROM pg_catalog.pg_locks l
                 JOIN pg_catalog.pg_database d
@@ -42,13 +38,6 @@ struct ReadModelErasure {
         ORDER BY t.name, t.generation
         """)
 
-    private static let blocks = Statement(
-        "erasure_blocks",
-        """
-        SELECT coalesce(pg_relation_size(to_regclass($1::text)), 0)
-            / current_setting('block_size')::bigint + 1
-        """)
-
     /// Deletes the data; returns false while a table is still being filled or folded.
     ///
     /// `position` is that of the `AccountErased`, `sequences` the number of the account's events; a
@@ -57,12 +46,12 @@ struct ReadModelErasure {
         position: Int64, sequences: Int64, isPatient: Bool, on connection: Connection
     ) throws(PostgresError) -> Bool {
         let targets = try targets(position, on: connection)
-        guard targets.allSatisfy({ $0.isSettled || ($0.hasKey && !isPatient) }) else {
+        guard targets.allSatisfy({ $0.isSettled || (!$0.isBuilding && !isPatient) }) else {
             return false
         }
         for target in targets {
             do throws(PostgresError) {
-                try forget(in: target, sequences: sequences, on: connection)
+                try forget(in: target.table, sequences: sequences, on: connection)
             } catch {
                 // Dropped since it was listed.
                 guard error.state == .undefinedTable else { throw error }
@@ -84,27 +73,17 @@ struct ReadModelErasure {
             else { continue }
             targets.append(
                 Target(
-                    table: table, hasKey: try rows.bool(row, 3), isSettled: try rows.bool(row, 4)))
+                    table: table, isBuilding: try rows.bool(row, 3),
+                    isSettled: try rows.bool(row, 4)))
         }
         return targets
     }
 
+    // By the primary key of every table; one without it, which an earlier release left half built, is scanned.
     private func forget(
-        in target: Target, sequences: Int64, on connection: Connection
+        in table: ProjectionTable, sequences: Int64, on connection: Connection
     ) throws(PostgresError) {
-        let table = target.table
-        if !target.hasKey {
-            let end = try connection.query(Self.blocks, [.text(table.description)]).int8(0, 0)
-            for first in stride(from: 0, to: end, by: Int(Self.blocksMax)) {
-                _ = try connection.query(
-                    withoutStatistics(
-                        in: table, "blocks",
-                        """
-                        ctid >= format('(%s,0)', $3::bigint)::tid
-                            AND ctid < format('(%s,0)', $4::bigint)::tid
-                        """), key + [.int8(first), .int8(first + Self.blocksMax)])
-            }
-        } else if table.projection == .accountAudit {
+        if table.projection == .accountAudit {
             for first in stride(from: 0, to: sequences, by: Int(limits.events)) {
                 _ = try connection.query(
                     withoutStatistics(

@@ -4,9 +4,9 @@ import Postgres
 
 /// Folds a tenant's log from position 0 into a table that holds none of its rows yet.
 ///
-/// The fold happens in memory and the rows are written by COPY, so the table needs no index and should have
-/// none. Changes to rows that were written earlier are collected and applied in one join. Memory is bounded
-/// by pages and, for `account_audit`, by the number of accounts; all conflicts of a tenant are kept in memory
+/// The fold happens in memory and the rows are written by COPY, so the table needs no index beside its primary
+/// key. Changes to rows that were written earlier are collected and applied in one join. Memory is bounded by
+/// pages and, for `account_audit`, by the number of accounts; all conflicts of a tenant are kept in memory
 /// until its log has been folded.
 struct BulkLoad {
     /// The number of bytes at which rows are sent.
@@ -30,9 +30,9 @@ struct BulkLoad {
     /// The next position to fold.
     private(set) var position = LogPosition(0)
 
-    /// Loads into a table of the shape of a projection's.
+    /// Loads into a table of the shape of a projection's, with or without its primary key.
     init(
-        _ projection: ProjectionName, into table: String, of tenant: TenantID,
+        _ projection: ProjectionName, into table: String, hasKey: Bool, of tenant: TenantID,
         with disclosures: DisclosureReader
     ) {
         self.tenant = tenant
@@ -41,7 +41,7 @@ struct BulkLoad {
         switch projection {
         case .userProviders:
             copy = UserProvidersTable(table).copy
-            providers = UserProvidersLoad(table, of: tenant)
+            providers = UserProvidersLoad(table, hasKey: hasKey, of: tenant)
         case .accountAudit:
             copy = AccountAuditTable(table).copy
             audit = AccountAuditFold()
@@ -56,14 +56,12 @@ struct BulkLoad {
     /// Works inside or outside a transaction.
     /// - Returns: the event that cannot be folded; the events before it are in the table.
     mutating func advance(
-        to target: LogPosition, on connection: Connection,
-        beforePage: () throws(PostgresError) -> Void = {}
+        to target: LogPosition, pageMax: Int = LogPage.eventsMax, on connection: Connection
     ) throws(PostgresError) -> LogDamage? {
         var rows = CopyRows()
         var damage: LogDamage?
         while position < target, damage == nil {
-            try beforePage()
-            let limit = Int(min(Int64(LogPage.eventsMax), target.value - position.value))
+            let limit = Int(min(Int64(pageMax), target.value - position.value))
             let page = try LogPage.read(
                 from: position, in: tenant, limit: limit, disclosures: disclosures,
                 threads: Self.pageThreads, on: connection)

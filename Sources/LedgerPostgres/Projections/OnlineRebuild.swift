@@ -137,7 +137,7 @@ package struct OnlineRebuild: Sendable {
             throw await reject(new, lock: lock, after: fault)
         }
         try onStep(.loaded)
-        try await lock.run { try TableCreation.index(new, like: old, on: $0) }
+        try await lock.run { try TableCreation.index(new, on: $0) }
         try onStep(.indexed)
         try await lock.run { try TableCreation.markReady(new, on: $0) }
         return new

@@ -5,11 +5,11 @@ package import LedgerEngine
 package enum OnlineRebuildStep: String, Sendable, CaseIterable {
     /// The lock is held, and the remains of earlier rebuilds are dropped.
     case begun
-    /// The new table exists, empty, and no projector folds into it.
+    /// The new table exists, empty, with its primary key, and no projector folds into it.
     case made
     /// The new table holds the log up to the live table's checkpoint.
     case loaded
-    /// The new table has its indexes.
+    /// The new table has its other indexes.
     case indexed
     /// Every projector folds into the new table.
     case ready

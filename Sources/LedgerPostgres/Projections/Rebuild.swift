@@ -76,7 +76,8 @@ package struct Rebuild: Sendable {
         let table = RefoldTable(live)
         try connection.execute(table.creation)
         try Checkpoints.make([(tenant: tenant, table: live)], on: connection)
-        var load = BulkLoad(name, into: table.name, of: tenant, with: disclosures)
+        var load = BulkLoad(
+            name, into: table.name, hasKey: false, of: tenant, with: disclosures)
         for attempt in 1...Self.attemptsMax {
             let target = try self.checkpoint(of: live, in: tenant, .none, on: connection)
             if let fault = try load.advance(to: target.position, on: connection) {

@@ -16,6 +16,13 @@ enum TableCreation {
     private static let heads = Statement(
         "rebuild_heads", "SELECT tenant_id, next_position FROM ledger_head ORDER BY tenant_id")
 
+    private static let key = Statement(
+        "rebuild_key",
+        """
+        SELECT pg_get_constraintdef(oid) FROM pg_catalog.pg_constraint
+        WHERE conrelid = to_regclass($1::text) AND contype = 'p'
+        """)
+
     private static let loaded = Statement(
         "rebuild_loaded",
         """
@@ -46,17 +53,21 @@ enum TableCreation {
         return found
     }
 
-    /// Creates the next table, without indexes, with the grants of the live one.
+    /// Creates the next table, with the primary key and the grants of the live one and no other index.
+    ///
+    /// An erasure finds an account's rows by the key, however far the table has been loaded.
     static func make(
         _ projection: ProjectionName, beside old: ProjectionTable, on connection: Connection
     ) throws -> ProjectionTable {
         let new = ProjectionTable(
             projection: projection, generation: old.generation + 1, version: projection.version)
         let storage = projection == .userProviders ? " WITH (fillfactor = 90)" : ""
+        let key = try connection.query(key, [.text(old.description)]).text(0, 0)
         try connection.transaction {
             try connection.execute(
                 """
                 CREATE TABLE \(new) (LIKE \(old) INCLUDING DEFAULTS)\(storage);
+                ALTER TABLE \(new) ADD CONSTRAINT \(new)_pkey \(key);
                 \(projection.withoutStatistics(in: new.description));
                 DO $grant$
                 DECLARE
@@ -108,7 +119,7 @@ enum TableCreation {
                     try Checkpoints.checkpoints(result, of: [old]).first?.position
                 } ?? LogPosition(0)
             var load = BulkLoad(
-                new.projection, into: new.description, of: tenant, with: disclosures)
+                new.projection, into: new.description, hasKey: true, of: tenant, with: disclosures)
             // When the live table has an unknown fold version, the target is the head.
             let damage = try load.advance(to: old.isKnown ? reached : head, on: connection)
             if let damage, damage.position < reached {
@@ -123,24 +134,14 @@ enum TableCreation {
         }
     }
 
-    /// Creates the new table's primary key and indexes, and analyzes it.
-    static func index(
-        _ new: ProjectionTable, like old: ProjectionTable, on connection: Connection
-    ) throws {
-        let key = try connection.query(
-            Statement(
-                "rebuild_key",
-                """
-                SELECT pg_get_constraintdef(oid) FROM pg_catalog.pg_constraint
-                WHERE conrelid = to_regclass($1::text) AND contype = 'p'
-                """), [.text(old.description)])
+    /// Creates the new table's other indexes, and analyzes it.
+    static func index(_ new: ProjectionTable, on connection: Connection) throws {
         let indexes = new.projection.indexes.map { index in
             "CREATE INDEX \(new)_\(index.name) ON \(new) (\(index.columns))"
                 + (index.rows.map { " WHERE \($0)" } ?? "") + ";"
         }
         try connection.execute(
             """
-            ALTER TABLE \(new) ADD CONSTRAINT \(new)_pkey \(try key.text(0, 0));
             \(new.projection == .userProviders ? SearchedEmail.index(on: new.description) : "")
             \(indexes.joined(separator: "\n"))
             """)

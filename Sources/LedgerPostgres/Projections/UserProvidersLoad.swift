@@ -3,14 +3,18 @@ import LedgerEngine
 import Postgres
 
 /// Loads `user_providers` page by page: new rows at once, changes of earlier pages' rows later.
+///
+/// A key has one row at a time in the table: a row that is linked again waits until the former is deleted.
 struct UserProvidersLoad {
     /// The maximum number of keys with pending changes.
     private static let pendingMax = 100_000
 
-    /// The pending change of one key's rows of earlier pages.
+    /// The pending change of one key's row of earlier pages.
     private struct Pending {
-        /// Rows that were linked before this position are deleted.
-        var deletesBefore: LogPosition?
+        /// Whether the row in the table is deleted.
+        var deletes = false
+        /// The row that takes the place of the deleted one.
+        var row: UserProvidersFold.Row?
         var email: Email?
     }
 
@@ -21,10 +25,12 @@ struct UserProvidersLoad {
     private let tenant: TenantID
     private var pending: [UserProvidersFold.Key: Pending] = [:]
     private var deleteCount: Int64 = 0
+    private let hasKey: Bool
     private var isIndexed = false
 
-    init(_ table: String, of tenant: TenantID) {
+    init(_ table: String, hasKey: Bool, of tenant: TenantID) {
         self.table = table
+        self.hasKey = hasKey
         self.tenant = tenant
     }
 
@@ -68,21 +74,31 @@ struct UserProvidersLoad {
         erased.formUnion(net.erased)
         for (key, change) in net.changes {
             if change.deletes {
-                pending[key] = Pending(deletesBefore: net.from)
-                deleteCount += 1
+                // A row that waits is dropped; any other is in the table.
+                if pending[key]?.row == nil { deleteCount += 1 }
+                pending[key] = Pending(deletes: true)
             }
             if let row = change.insert {
-                UserProvidersTable.add(key, row, of: tenant, to: &rows)
+                if let former = pending[key], former.deletes, former.row == nil {
+                    pending[key]?.row = row
+                } else {
+                    UserProvidersTable.add(key, row, of: tenant, to: &rows)
+                }
             }
-            if let email = change.email { pending[key, default: Pending()].email = email }
+            guard let email = change.email else { continue }
+            if pending[key]?.row == nil {
+                pending[key, default: Pending()].email = email
+            } else {
+                pending[key]?.row?.email = email
+            }
         }
     }
 
-    /// Creates an index that lasts until the load ends: a merge looks up a few rows among all.
+    /// Creates an index for a table without a key until the load ends: a merge looks up few rows among all.
     private mutating func prepareForMerges(
         on connection: Connection
     ) throws(PostgresError) {
-        guard !isIndexed else { return }
+        guard !hasKey, !isIndexed else { return }
         isIndexed = true
         // The index goes to the schema of the table; an index name cannot be qualified.
         let unqualified = table.split(separator: ".").last ?? ""
@@ -103,17 +119,16 @@ struct UserProvidersLoad {
     /// - Throws: `.server` when a row that the log unlinks or updates is missing.
     mutating func settle(on connection: Connection) throws(PostgresError) {
         guard !pending.isEmpty || !erased.isEmpty else { return }
-        let deleted = pending.filter { $0.value.deletesBefore != nil }
+        let deleted = pending.filter(\.value.deletes)
         let disclosed = pending.filter { $0.value.email != nil }
-        // The keys are many and the table has no index: one pass over the table.
+        // The keys are many: one pass over the table.
         try connection.execute(
             "SET enable_hashjoin = on; SET enable_seqscan = on; SET enable_nestloop = off")
         if !deleted.isEmpty {
             _ = try connection.query(
                 delete,
                 [.text(tenant.description)] + Self.keys(deleted.keys) + [
-                    .int8s(deleted.values.map { $0.deletesBefore?.value ?? 0 }),
-                    .int8(deleteCount),
+                    .int8(deleteCount)
                 ])
         }
         if !disclosed.isEmpty {
@@ -125,6 +140,12 @@ struct UserProvidersLoad {
                     .int8(Int64(disclosed.count)),
                 ])
         }
+        var rows = CopyRows()
+        for (key, change) in deleted {
+            guard let row = change.row else { continue }
+            UserProvidersTable.add(key, row, of: tenant.description, to: &rows)
+        }
+        if rows.count > 0 { try connection.copyIn(UserProvidersTable(table).copy, &rows) }
         if !erased.isEmpty {
             // After the other changes, which need these rows.
             _ = try connection.query(
@@ -143,12 +164,11 @@ struct UserProvidersLoad {
             """
             WITH written AS (
                 DELETE FROM \(table) t
-                USING unnest($2::uuid[], $3::uuid[], $4::bigint[])
-                    AS k (user_id, identity_id, before)
+                USING unnest($2::uuid[], $3::uuid[]) AS k (user_id, identity_id)
                 WHERE t.tenant_id = $1 AND t.user_id = k.user_id
-                    AND t.identity_id = k.identity_id AND t.linked_position < k.before
+                    AND t.identity_id = k.identity_id
                 RETURNING 1)
-            SELECT ledger_expect(count(*), $5::bigint, 'user_providers') FROM written
+            SELECT ledger_expect(count(*), $4::bigint, 'user_providers') FROM written
             """)
     }
 

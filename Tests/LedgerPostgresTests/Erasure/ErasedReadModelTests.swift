@@ -15,6 +15,8 @@ import Testing
     enum Trouble: CaseIterable {
         /// A rebuild was interrupted after it had loaded, or indexed, the table.
         case loaded, indexed
+        /// The same, of an earlier release, whose tables had no primary key until they were loaded.
+        case unkeyed
         /// The table has stopped.
         case stopped
         /// The previous or the served table of a rebuild has stopped.
@@ -68,14 +70,17 @@ import Testing
 
     private func cause(_ trouble: Trouble, in database: ScratchDatabase) async throws {
         switch trouble {
-        case .loaded, .indexed:
+        case .loaded, .indexed, .unkeyed:
             for projection in ProjectionName.allCases {
-                let step = trouble == .loaded ? OnlineRebuildStep.loaded : .indexed
+                let step = trouble == .indexed ? OnlineRebuildStep.indexed : .loaded
                 let rebuild = OnlineRebuild(
                     ownerURL: database.ownerURL, keyring: SequencerFixture.keyring,
                     onStep: { if $0 == step { throw Interrupted() } })
                 await #expect(throws: Interrupted.self) { try await rebuild.run(projection) }
                 await rebuild.close()
+                guard trouble == .unkeyed else { continue }
+                try await database.asSuperuser.execute(
+                    "ALTER TABLE \(projection)_2 DROP CONSTRAINT \(projection)_2_pkey")
             }
         case .stopped: try await stopAtErasures("user_providers_1", in: database)
         case .previousStopped, .servedStopped:
