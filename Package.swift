@@ -96,6 +96,7 @@ let package = Package(
                 .embedInCode("V015_macs.sql"),
                 .embedInCode("V016_spent_id_tokens.sql"),
                 .embedInCode("V017_erasure_versions.sql"),
+                .embedInCode("V018_rebuild_leases.sql"),
                 .embedInCode("guard_triggers.sql"), .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),
             ]),

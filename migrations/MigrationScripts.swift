@@ -21,6 +21,7 @@ package enum MigrationScripts {
         ("V015_macs.sql", PackageResources.V015_macs_sql),
         ("V016_spent_id_tokens.sql", PackageResources.V016_spent_id_tokens_sql),
         ("V017_erasure_versions.sql", PackageResources.V017_erasure_versions_sql),
+        ("V018_rebuild_leases.sql", PackageResources.V018_rebuild_leases_sql),
     ]
 
     /// Recreates the triggers of append-only level 1 after drift.

@@ -26,6 +26,14 @@ import Testing
             for (number, step) in Self.steps.enumerated() {
                 let projection = number % 2 == 0 ? "user_providers" : "account_audit"
                 try await kill(deployment, at: step, ["rebuild", projection, "--online"])
+                // Once, the next rebuild waits for that itself.
+                if step != "loaded" {
+                    try await deployment.asSuperuser(
+                        """
+                        UPDATE projection_tables SET builder_until = '-infinity'
+                        WHERE builder IS NOT NULL
+                        """)
+                }
                 let again = try await deployment.tool.run(["rebuild", projection, "--online"])
                 // Killed after the swap, there is nothing left to do.
                 let isDone = again.errors.contains("is still kept for a rollback")

@@ -88,8 +88,7 @@ struct SQLException {
         SQLException(
             .everyNode, "until leases replace advisory locks",
             [
-                "former_emails_try_lock", "former_emails_unlock", "rebuild_lock",
-                "erasure_tables",
+                "former_emails_try_lock", "former_emails_unlock",
             ]),
         SQLException(
             .everyNode, "migrations run on one node, one after another",

@@ -19,18 +19,14 @@ struct ReadModelErasure {
         let isSettled: Bool
     }
 
-    // A running rebuild holds an advisory lock of two numbers.
+    // A rebuild that writes has the lease in the row of the served table.
     private static let tables = Statement(
         "erasure_tables",
         """
         SELECT t.name, t.generation, t.version, t.state = 'building',
             CASE WHEN t.state = 'building' THEN NOT EXISTS (
-                SELECT FROM pg_catalog.pg_locks l
-                JOIN pg_catalog.pg_database d
-                    ON d.oid = l.database AND d.datname = current_database()
-                WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 2
-                    AND l.classid::bigint = $3::int
-                    AND l.objid::bigint = hashtext(t.name)::bigint & 4294967295)
+                SELECT FROM projection_tables s
+                WHERE s.name = t.name AND s.state = 'served' AND s.builder IS NOT NULL)
             ELSE coalesce(p.position > $2::bigint OR p.failure IS NOT NULL, false) END
         FROM projection_tables t
         LEFT JOIN projections p
@@ -63,9 +59,11 @@ struct ReadModelErasure {
     private func targets(
         _ position: Int64, on connection: Connection
     ) throws(PostgresError) -> [Target] {
-        let rows = try connection.query(
-            Self.tables,
-            [.text(tenant.description), .int8(position), .int4(RebuildLock.space)])
+        let results = try connection.pipeline([
+            RebuildLease.endLapsedCall,
+            Call(Self.tables, [.text(tenant.description), .int8(position)]),
+        ])
+        let rows = results[1]
         var targets: [Target] = []
         for row in 0..<rows.rowCount {
             guard let table = try ProjectionTables.table(rows, row, column: 0),

@@ -10,9 +10,13 @@ extension MigrationSite {
     func dropUnfinishedTables() throws -> [String] {
         var dropped: [String] = []
         for (table, state) in try ProjectionTables.all(on: connection) where state == .building {
-            // Kept until this connection ends.
-            guard try RebuildLock.take(table.projection, on: connection) != nil else { continue }
-            if try TableExchange.drop(table, on: connection) { dropped.append(table.description) }
+            let lease = RebuildLease(
+                projection: table.projection, builder: .random(in: .min ... .max))
+            guard try lease.take(on: connection) else { continue }
+            if try TableExchange.drop(table, under: lease, on: connection) {
+                dropped.append(table.description)
+            }
+            try RebuildLease.release(from: lease.builder, on: connection)
         }
         return dropped
     }

@@ -58,10 +58,13 @@ struct RoleGrants {
             default: Grant(rights: "SELECT, INSERT, UPDATE, DELETE", table: table)
             }
         } + [
+            // An erasure ends the lapsed lease of a rebuild.
+            Grant(
+                rights: "UPDATE", table: "projection_tables", columns: ["builder", "builder_until"]),
             // The progress of an erasure worker.
             Grant(
                 rights: "UPDATE", table: "erasures",
-                columns: ["destroyed_seq", "searched_position", "destroyed_at"])
+                columns: ["destroyed_seq", "searched_position", "destroyed_at"]),
         ], functions: [expectFunction] + destroying, mayFold: true)
 
     /// For auditors: the data that `verify` and `history` read without keys.

@@ -18,6 +18,8 @@ struct BulkLoad {
     private let tenant: TenantID
     private let disclosures: DisclosureReader
     private let copy: String
+    /// The lease that every write has to hold; nil for a table that no other connection sees.
+    private let lease: RebuildLease?
     private let table: String
     /// Accounts whose addresses are to be cleared in the rows of earlier pages.
     private var erased: Set<AccountID> = []
@@ -32,9 +34,10 @@ struct BulkLoad {
 
     /// Loads into a table of the shape of a projection's, with or without its primary key.
     init(
-        _ projection: ProjectionName, into table: String, hasKey: Bool, of tenant: TenantID,
-        with disclosures: DisclosureReader
+        _ projection: ProjectionName, into table: String, hasKey: Bool,
+        under lease: RebuildLease? = nil, of tenant: TenantID, with disclosures: DisclosureReader
     ) {
+        self.lease = lease
         self.tenant = tenant
         self.disclosures = disclosures
         self.table = table
@@ -53,7 +56,7 @@ struct BulkLoad {
 
     /// Folds up to a position; the table is complete when this returns.
     ///
-    /// Works inside or outside a transaction.
+    /// Without a lease it works inside or outside a transaction; with one, each page is a transaction.
     /// - Returns: the event that cannot be folded; the events before it are in the table.
     mutating func advance(
         to target: LogPosition, pageMax: Int = LogPage.eventsMax, on connection: Connection
@@ -65,12 +68,36 @@ struct BulkLoad {
             let page = try LogPage.read(
                 from: position, in: tenant, limit: limit, disclosures: disclosures,
                 threads: Self.pageThreads, on: connection)
-            damage = try take(page, adding: &rows, on: connection) ?? page.damage
+            damage = try writing(on: connection) {
+                (load: inout BulkLoad) throws(PostgresError) -> LogDamage? in
+                let damage = try load.take(page, adding: &rows, on: connection) ?? page.damage
+                let isFull = load.providers?.isFull == true
+                if rows.byteCount >= Self.flushBytes || isFull {
+                    try load.flush(&rows, on: connection)
+                }
+                if isFull { try load.providers?.settle(on: connection) }
+                return damage
+            }
             position = damage?.position ?? page.end
-            let isFull = providers?.isFull == true
-            if rows.byteCount >= Self.flushBytes || isFull { try flush(&rows, on: connection) }
-            if isFull { try providers?.settle(on: connection) }
         }
+        try writing(on: connection) { (load: inout BulkLoad) throws(PostgresError) in
+            try load.end(&rows, on: connection)
+        }
+        return damage
+    }
+
+    /// Runs a body that writes in a transaction that holds the lease, if there is one.
+    private mutating func writing<Value>(
+        on connection: Connection, _ body: (inout BulkLoad) throws(PostgresError) -> Value
+    ) throws(PostgresError) -> Value {
+        guard let lease else { return try body(&self) }
+        return try lease.write(on: connection) { () throws(PostgresError) in try body(&self) }
+    }
+
+    /// Writes what is left, so that the table is complete up to the position.
+    private mutating func end(
+        _ rows: inout CopyRows, on connection: Connection
+    ) throws(PostgresError) {
         try flush(&rows, on: connection)
         try providers?.end(on: connection)
         if let conflicts {
@@ -78,12 +105,11 @@ struct BulkLoad {
                 conflicts, insteadOfOthers: hasConflicts, of: tenant, through: &rows,
                 on: connection)
             hasConflicts = true
-            return damage
+            return
         }
         // A page read before an erasure may still contain disclosures that the erasure destroyed.
         try AccountAuditTable(table).clearAddresses(of: erased, in: tenant, on: connection)
         erased.removeAll()
-        return damage
     }
 
     private func flush(

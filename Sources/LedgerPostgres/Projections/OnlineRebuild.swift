@@ -11,15 +11,20 @@ import Postgres
 package struct OnlineRebuild: Sendable {
     /// The maximum time for two tables to reach the same position.
     private static let patience = Duration.seconds(600)
-    /// The maximum wait for the lock of a rebuild that was just killed.
+    /// The maximum wait for the lease of a rebuild that was just killed.
+    private static let leasePatience = Duration.seconds(Int(RebuildLease.seconds) + 2)
+    /// The maximum wait for a lock on a table that is dropped.
     private static let lockPatience = Duration.seconds(10)
     private static let pause = Duration.milliseconds(20)
 
     let session: Postgres.Session
+    /// Renews the lease while the session is busy.
+    private let leasing: Postgres.Session
+    private let builder = UInt128.random(in: .min ... .max)
     private let store: PostgresProjectionStore
     private let folder: ProjectionFolder
     let disclosures: DisclosureReader
-    private let onStep: @Sendable (OnlineRebuildStep) throws -> Void
+    private let onStep: @Sendable (OnlineRebuildStep) async throws -> Void
 
     /// Creates a rebuild.
     ///
@@ -29,14 +34,27 @@ package struct OnlineRebuild: Sendable {
     ///   - onStep: called after each step; an error it throws ends the rebuild there.
     package init(
         ownerURL: String, keyring: WrappingKeyring,
-        onStep: @escaping @Sendable (OnlineRebuildStep) throws -> Void = { _ in }
+        onStep: @escaping @Sendable (OnlineRebuildStep) async throws -> Void = { _ in }
     ) {
         disclosures = DisclosureReader(keyring: keyring)
         self.onStep = onStep
         session = Postgres.Session(
             url: ownerURL, applicationName: "account-ledger rebuild",
             statementDeadline: .seconds(3600)
-        ) { try OwnerConnection.prepare($0, settings: "SET jit = off") }
+        ) {
+            // A transaction left open would hold the lease.
+            try OwnerConnection.prepare(
+                $0,
+                settings: ConnectionSettings.limits(idle: 10, lock: 0, statement: 0)
+                    + "SET jit = off")
+        }
+        leasing = Postgres.Session(
+            url: ownerURL, applicationName: "account-ledger rebuild lease",
+            statementDeadline: .seconds(5)
+        ) {
+            try OwnerConnection.prepare(
+                $0, settings: ConnectionSettings.limits(idle: 2, lock: 2, statement: 4))
+        }
         let folding = Postgres.Session(
             url: ownerURL, applicationName: "account-ledger rebuild folding",
             statementDeadline: .seconds(15)
@@ -47,8 +65,13 @@ package struct OnlineRebuild: Sendable {
             store: store, batch: LogPage.eventsMax, onAdvance: { _ in }, onFault: { _ in })
     }
 
-    /// Closes the connections.
+    /// Ends the lease, if it is still held, and closes the connections.
     package func close() async {
+        // If that fails, the lease lapses.
+        try? await leasing.run { [builder] connection in
+            try RebuildLease.release(from: builder, on: connection)
+        }
+        await leasing.close()
         await store.close()
         await session.close()
     }
@@ -65,30 +88,30 @@ package struct OnlineRebuild: Sendable {
     /// - Throws: `OnlineRebuildFault` or `PostgresError`; the view is then unchanged.
     package func run(_ projection: ProjectionName) async throws -> OnlineRebuildReport {
         try await checkKeys()
-        return try await locked(projection) { lock in
-            let tables = try await lock.run { try TableCreation.find(projection, on: $0) }
-            for table in tables.leftovers { try await discard(table, lock: lock) }
-            try onStep(.begun)
+        return try await leased(projection) { lease in
+            let tables = try await session.step { try TableCreation.find(projection, on: $0) }
+            for table in tables.leftovers { try await discard(table, lease) }
+            try await onStep(.begun)
             let old = tables.served
             let new: ProjectionTable
             if let ready = tables.ready {
                 new = ready
             } else {
-                new = try await load(projection, beside: old, lock: lock)
+                new = try await load(projection, beside: old, lease)
             }
-            try onStep(.ready)
+            try await onStep(.ready)
             do {
                 try await catchUp(old, new)
-                try onStep(.caughtUp)
-                let comparison = try await compare(old, new, lock: lock)
-                try onStep(.compared)
-                try await exchange(old, new, lock: lock)
-                try onStep(.swapped)
+                try await onStep(.caughtUp)
+                let comparison = try await compare(old, new)
+                try await onStep(.compared)
+                try await exchange(old, new, lease)
+                try await onStep(.swapped)
                 return OnlineRebuildReport(
                     served: new, previous: old, comparedRows: comparison.rows,
                     differences: comparison.differences, uncompared: comparison.uncompared)
             } catch let fault as OnlineRebuildFault {
-                throw await reject(new, lock: lock, after: fault)
+                throw await reject(new, lease, after: fault)
             }
         }
     }
@@ -98,14 +121,14 @@ package struct OnlineRebuild: Sendable {
     /// - Throws: as ``run(_:)``.
     package func rollBack(_ projection: ProjectionName) async throws -> ProjectionTable {
         try await checkKeys()
-        return try await locked(projection) { lock in
-            let tables = try await lock.run { try ProjectionTables.all(on: $0) }
+        return try await leased(projection) { lease in
+            let tables = try await session.step { try ProjectionTables.all(on: $0) }
                 .filter { $0.table.projection == projection }
             guard let old = tables.first(where: { $0.state == .served })?.table,
                 let new = tables.first(where: { $0.state == .previous })?.table
             else { throw OnlineRebuildFault.noPrevious(projection) }
             try await catchUp(old, new)
-            try await exchange(old, new, lock: lock)
+            try await exchange(old, new, lease)
             return new
         }
     }
@@ -114,43 +137,46 @@ package struct OnlineRebuild: Sendable {
     ///
     /// - Throws: as ``run(_:)``.
     package func dropPrevious(_ projection: ProjectionName) async throws -> ProjectionTable {
-        try await locked(projection) { lock in
-            let previous = try await lock.run { try ProjectionTables.all(on: $0) }
+        try await leased(projection) { lease in
+            let previous = try await session.step { try ProjectionTables.all(on: $0) }
                 .first { $0.table.projection == projection && $0.state == .previous }
             guard let previous else { throw OnlineRebuildFault.noPrevious(projection) }
-            try await retryWhileLocked(on: previous.table, lock: lock, TableExchange.drop)
+            try await retryWhileLocked(on: previous.table) { connection in
+                try TableExchange.drop(previous.table, under: lease, on: connection)
+            }
             return previous.table
         }
     }
 
     /// Creates, loads and indexes a new table; no projector folds into it before it is ready.
     private func load(
-        _ projection: ProjectionName, beside old: ProjectionTable, lock: RebuildLock
+        _ projection: ProjectionName, beside old: ProjectionTable, _ lease: RebuildLease
     ) async throws -> ProjectionTable {
-        let new = try await lock.run { try TableCreation.make(projection, beside: old, on: $0) }
-        try onStep(.made)
+        let new = try await session.step { connection in
+            try TableCreation.make(projection, beside: old, under: lease, on: connection)
+        }
+        try await onStep(.made)
         do {
-            try await lock.run { connection in
-                try TableCreation.load(new, beside: old, with: disclosures, on: connection)
+            try await session.step { connection in
+                try TableCreation.load(
+                    new, beside: old, under: lease, with: disclosures, on: connection)
             }
         } catch let fault as OnlineRebuildFault {
-            throw await reject(new, lock: lock, after: fault)
+            throw await reject(new, lease, after: fault)
         }
-        try onStep(.loaded)
-        try await lock.run { try TableCreation.index(new, on: $0) }
-        try onStep(.indexed)
-        try await lock.run { try TableCreation.markReady(new, on: $0) }
+        try await onStep(.loaded)
+        try await session.step { try TableCreation.index(new, under: lease, on: $0) }
+        try await onStep(.indexed)
+        try await session.step { try TableCreation.markReady(new, under: lease, on: $0) }
         return new
     }
 
     /// Drops a table that will not be served, and returns the fault to end with.
     private func reject(
-        _ table: ProjectionTable, lock: RebuildLock, after fault: OnlineRebuildFault
+        _ table: ProjectionTable, _ lease: RebuildLease, after fault: OnlineRebuildFault
     ) async -> OnlineRebuildFault {
-        // The table then belongs to the process that holds the lock.
-        if case .lockLost = fault { return fault }
         do {
-            try await discard(table, lock: lock)
+            try await discard(table, lease)
             return fault
         } catch {
             return .left(table, after: fault, because: "\(error)")
@@ -160,20 +186,23 @@ package struct OnlineRebuild: Sendable {
     /// Drops a useless table; if that fails, takes it out of use so that no projector folds into it.
     ///
     /// - Throws: `OnlineRebuildFault.isLocked`.
-    private func discard(_ table: ProjectionTable, lock: RebuildLock) async throws {
-        try await retryWhileLocked(on: table, lock: lock, TableExchange.retire)
-        try await retryWhileLocked(on: table, lock: lock, TableExchange.drop)
+    private func discard(_ table: ProjectionTable, _ lease: RebuildLease) async throws {
+        try await retryWhileLocked(on: table) { connection in
+            try TableExchange.retire(table, under: lease, on: connection)
+        }
+        try await retryWhileLocked(on: table) { connection in
+            try TableExchange.drop(table, under: lease, on: connection)
+        }
     }
 
     /// Retries until nothing holds a conflicting lock.
     ///
     /// - Throws: `OnlineRebuildFault.isLocked` when that takes too long.
     private func retryWhileLocked(
-        on table: ProjectionTable, lock: RebuildLock,
-        _ attempt: @Sendable (ProjectionTable, Connection) throws -> Bool
+        on table: ProjectionTable, _ attempt: @Sendable (Connection) throws -> Bool
     ) async throws {
         let deadline = ContinuousClock.now + Self.lockPatience
-        while try await !lock.run({ try attempt(table, $0) }) {
+        while try await !session.step(attempt) {
             guard ContinuousClock.now < deadline else {
                 throw OnlineRebuildFault.isLocked(table.description)
             }
@@ -197,12 +226,12 @@ package struct OnlineRebuild: Sendable {
 
     /// Compares the tables in snapshots in which both are at the same position.
     private func compare(
-        _ old: ProjectionTable, _ new: ProjectionTable, lock: RebuildLock
+        _ old: ProjectionTable, _ new: ProjectionTable
     ) async throws -> TableComparison {
         let deadline = ContinuousClock.now + Self.patience
         var comparison = TableComparison(old: old, new: new)
         while true {
-            comparison = try await lock.run { [comparison] connection in
+            comparison = try await session.step { [comparison] connection in
                 var next = comparison
                 try next.take(on: connection)
                 return next
@@ -220,11 +249,14 @@ package struct OnlineRebuild: Sendable {
 
     /// Serves the new table, as soon as no fold is in progress and nothing locks the view.
     private func exchange(
-        _ old: ProjectionTable, _ new: ProjectionTable, lock: RebuildLock
+        _ old: ProjectionTable, _ new: ProjectionTable, _ lease: RebuildLease
     ) async throws {
         let deadline = ContinuousClock.now + Self.patience
         while true {
-            switch try await lock.run({ try TableExchange.exchange(old, new, on: $0) }) {
+            let outcome = try await session.step { connection in
+                try TableExchange.exchange(old, new, under: lease, on: connection)
+            }
+            switch outcome {
             case .done: return
             case .behind: try await catchUp(old, new)
             // Readers of the view queue behind each attempt, so attempts are rare and short.
@@ -237,56 +269,38 @@ package struct OnlineRebuild: Sendable {
     }
 
     /// Runs a body while no other process rebuilds the projection.
-    private func locked<Value: Sendable>(
-        _ projection: ProjectionName, _ body: (RebuildLock) async throws -> Value
+    ///
+    /// - Throws: the body's error; `OnlineRebuildFault.isRunning`; `OnlineRebuildFault.leaseLost` when the body
+    ///   failed because the lease is no longer this process's.
+    private func leased<Value: Sendable>(
+        _ projection: ProjectionName, _ body: (RebuildLease) async throws -> Value
     ) async throws -> Value {
-        let deadline = ContinuousClock.now + Self.lockPatience
-        while true {
-            let holder = try await session.step { connection in
-                try RebuildLock.take(projection, on: connection)
-            }
-            if let holder {
-                return try await body(RebuildLock(session: session, backend: holder))
-            }
+        let lease = RebuildLease(projection: projection, builder: builder)
+        let deadline = ContinuousClock.now + Self.leasePatience
+        while try await !leasing.run({ try lease.take(on: $0) }) {
             guard ContinuousClock.now < deadline else {
                 throw OnlineRebuildFault.isRunning(projection)
             }
             try await Task.sleep(for: Self.pause)
         }
-    }
-}
-
-/// The advisory lock of one projection's rebuild, held by one connection.
-struct RebuildLock: Sendable {
-    /// "rebu" in ASCII: distinguishes these locks from the migrator's.
-    static let space: Int32 = 0x7265_6275
-
-    private static let tryLock = Statement(
-        "rebuild_lock", "SELECT pg_try_advisory_lock($1::int, hashtext($2::text))")
-
-    let session: Postgres.Session
-    /// The backend process that holds the lock.
-    let backend: Int32
-
-    /// Returns the backend that now holds the lock, or nil when another one holds it.
-    static func take(
-        _ projection: ProjectionName, on connection: Connection
-    ) throws(PostgresError) -> Int32? {
-        let result = try connection.query(tryLock, [.int4(space), .text(projection.rawValue)])
-        return try result.bool(0, 0) ? connection.backendProcessID : nil
+        async let _: Void = renew(lease)
+        do {
+            return try await body(lease)
+        } catch let error as PostgresError {
+            let isOurs = try? await leasing.run { try lease.renew(on: $0) }
+            throw isOurs == false ? OnlineRebuildFault.leaseLost : error
+        }
     }
 
-    /// Runs a body on the connection that holds the lock.
-    ///
-    /// - Throws: `OnlineRebuildFault.lockLost` when the connection is lost.
-    func run<Value: Sendable>(
-        _ body: @Sendable (Connection) throws -> Value
-    ) async throws -> Value {
-        try await session.step { [backend] connection in
-            guard connection.backendProcessID == backend else {
-                throw OnlineRebuildFault.lockLost
-            }
-            return try body(connection)
+    /// Renews a lease until it is lost or the task is cancelled.
+    private func renew(_ lease: RebuildLease) async {
+        var isOurs = true
+        while isOurs, !Task.isCancelled {
+            // A cancelled sleep ends the loop.
+            try? await Task.sleep(for: RebuildLease.renewalInterval)
+            guard !Task.isCancelled else { return }
+            // A lost connection is replaced by the next attempt.
+            isOurs = (try? await leasing.run { try lease.renew(on: $0) }) ?? true
         }
     }
 }

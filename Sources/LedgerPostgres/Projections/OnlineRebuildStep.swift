@@ -3,7 +3,7 @@ package import LedgerEngine
 
 /// The step that an online rebuild has just finished; a crash after any of them is harmless.
 package enum OnlineRebuildStep: String, Sendable, CaseIterable {
-    /// The lock is held, and the remains of earlier rebuilds are dropped.
+    /// The lease is taken, and the remains of earlier rebuilds are dropped.
     case begun
     /// The new table exists, empty, with its primary key, and no projector folds into it.
     case made
@@ -40,8 +40,8 @@ package indirect enum OnlineRebuildFault: Error, Sendable, CustomStringConvertib
     case keyIsMissing(String)
     /// The view or the table stays locked.
     case isLocked(String)
-    /// The lock against other rebuilds was lost with its connection.
-    case lockLost
+    /// The lease lapsed while the rebuild could not renew it.
+    case leaseLost
     /// A rebuild ended with a fault, and its table could not be dropped.
     case left(ProjectionTable, after: OnlineRebuildFault, because: String)
 
@@ -63,7 +63,7 @@ package indirect enum OnlineRebuildFault: Error, Sendable, CustomStringConvertib
                 + " place. Nothing was changed"
         case .keyIsMissing(let id): "the key directory lacks the encryption key \(id)"
         case .isLocked(let name): "\(name) stays locked; try again later"
-        case .lockLost: "the connection was lost; start the rebuild again"
+        case .leaseLost: "the lease of this rebuild has lapsed; start the rebuild again"
         case .left(let table, let fault, let reason):
             "\(fault). \(table) could not be dropped: \(reason). The next rebuild"
                 + " \(table.projection) --online drops it or, if it is usable, resumes with it"

@@ -57,13 +57,14 @@ enum TableCreation {
     ///
     /// An erasure finds an account's rows by the key, however far the table has been loaded.
     static func make(
-        _ projection: ProjectionName, beside old: ProjectionTable, on connection: Connection
+        _ projection: ProjectionName, beside old: ProjectionTable, under lease: RebuildLease,
+        on connection: Connection
     ) throws -> ProjectionTable {
         let new = ProjectionTable(
             projection: projection, generation: old.generation + 1, version: projection.version)
         let storage = projection == .userProviders ? " WITH (fillfactor = 90)" : ""
         let key = try connection.query(key, [.text(old.description)]).text(0, 0)
-        try connection.transaction {
+        try lease.write(on: connection) { () throws(PostgresError) in
             try connection.execute(
                 """
                 CREATE TABLE \(new) (LIKE \(old) INCLUDING DEFAULTS)\(storage);
@@ -104,8 +105,8 @@ enum TableCreation {
     ///
     /// - Throws: `OnlineRebuildFault.unfoldable` when it can't reach the live table's position.
     static func load(
-        _ new: ProjectionTable, beside old: ProjectionTable, with disclosures: DisclosureReader,
-        on connection: Connection
+        _ new: ProjectionTable, beside old: ProjectionTable, under lease: RebuildLease,
+        with disclosures: DisclosureReader, on connection: Connection
     ) throws {
         let result = try connection.query(heads)
         for row in 0..<result.rowCount {
@@ -119,42 +120,52 @@ enum TableCreation {
                     try Checkpoints.checkpoints(result, of: [old]).first?.position
                 } ?? LogPosition(0)
             var load = BulkLoad(
-                new.projection, into: new.description, hasKey: true, of: tenant, with: disclosures)
+                new.projection, into: new.description, hasKey: true, under: lease, of: tenant,
+                with: disclosures)
             // When the live table has an unknown fold version, the target is the head.
             let damage = try load.advance(to: old.isKnown ? reached : head, on: connection)
             if let damage, damage.position < reached {
                 throw OnlineRebuildFault.unfoldable(tenant, damage)
             }
-            _ = try connection.query(
-                loaded,
-                [
-                    .text(tenant.description), .text(new.projection.rawValue),
-                    .int4(new.generation), .int4(new.version), .int8(load.position.value),
-                ])
+            let checkpoint: [Parameter] = [
+                .text(tenant.description), .text(new.projection.rawValue), .int4(new.generation),
+                .int4(new.version), .int8(load.position.value),
+            ]
+            _ = try lease.write(on: connection) { () throws(PostgresError) in
+                try connection.query(loaded, checkpoint)
+            }
         }
     }
 
     /// Creates the new table's other indexes, and analyzes it.
-    static func index(_ new: ProjectionTable, on connection: Connection) throws {
+    static func index(
+        _ new: ProjectionTable, under lease: RebuildLease, on connection: Connection
+    ) throws {
         let indexes = new.projection.indexes.map { index in
             "CREATE INDEX \(new)_\(index.name) ON \(new) (\(index.columns))"
                 + (index.rows.map { " WHERE \($0)" } ?? "") + ";"
         }
-        try connection.execute(
-            """
-            \(new.projection == .userProviders ? SearchedEmail.index(on: new.description) : "")
-            \(indexes.joined(separator: "\n"))
-            """)
+        try lease.write(on: connection) { () throws(PostgresError) in
+            try connection.execute(
+                """
+                \(new.projection == .userProviders ? SearchedEmail.index(on: new.description) : "")
+                \(indexes.joined(separator: "\n"))
+                """)
+        }
         // In a transaction of its own, so that it knows the columns without statistics.
         try connection.execute("ANALYZE \(new)")
     }
 
     /// Marks the table ready, so that every projector folds into it.
-    static func markReady(_ new: ProjectionTable, on connection: Connection) throws {
-        try connection.execute(
-            """
-            UPDATE projection_tables SET state = 'ready'
-            WHERE name = '\(new.projection)' AND generation = \(new.generation)
-            """)
+    static func markReady(
+        _ new: ProjectionTable, under lease: RebuildLease, on connection: Connection
+    ) throws {
+        try lease.write(on: connection) { () throws(PostgresError) in
+            try connection.execute(
+                """
+                UPDATE projection_tables SET state = 'ready'
+                WHERE name = '\(new.projection)' AND generation = \(new.generation)
+                """)
+        }
     }
 }

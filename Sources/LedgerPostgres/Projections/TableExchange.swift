@@ -75,14 +75,16 @@ enum TableExchange {
     /// complete.
     ///
     /// The locks on the checkpoints block every projector until the commit, so readers never see an earlier
-    /// state.
+    /// state. The rebuild is then over, and so is its lease.
     static func exchange(
-        _ old: ProjectionTable, _ new: ProjectionTable, on connection: Connection
+        _ old: ProjectionTable, _ new: ProjectionTable, under lease: RebuildLease,
+        on connection: Connection
     ) throws -> Outcome {
         let view = old.projection.rawValue
         do {
             return try connection.transaction {
                 try connection.execute(lockWait)
+                try lease.hold(on: connection)
                 _ = try connection.pipeline([
                     Call(holdTables, [.text(view)]), Call(hold, keys(old, new)),
                 ])
@@ -96,7 +98,8 @@ enum TableExchange {
                     CREATE OR REPLACE VIEW \(view) AS SELECT \(columns) FROM \(new);
                     UPDATE projection_tables SET state = 'ready'
                         WHERE name = '\(view)' AND generation = \(new.generation);
-                    UPDATE projection_tables SET state = 'previous'
+                    UPDATE projection_tables
+                        SET state = 'previous', builder = NULL, builder_until = NULL
                         WHERE name = '\(view)' AND generation = \(old.generation);
                     UPDATE projection_tables SET state = 'served'
                         WHERE name = '\(view)' AND generation = \(new.generation);
@@ -111,16 +114,20 @@ enum TableExchange {
     /// Takes a table that is not served out of use; returns false when its row is locked.
     ///
     /// No projector folds into it and no rebuild resumes with it; the next rebuild, or `migrate`, drops it.
-    static func retire(_ table: ProjectionTable, on connection: Connection) throws -> Bool {
+    static func retire(
+        _ table: ProjectionTable, under lease: RebuildLease, on connection: Connection
+    ) throws -> Bool {
         try withoutWaiting(
             """
             UPDATE projection_tables SET state = 'building'
                 WHERE name = '\(table.projection)' AND generation = \(table.generation);
-            """, on: connection)
+            """, under: lease, on: connection)
     }
 
     /// Drops a table with its checkpoints; returns false while the table is read or folded into.
-    static func drop(_ table: ProjectionTable, on connection: Connection) throws -> Bool {
+    static func drop(
+        _ table: ProjectionTable, under lease: RebuildLease, on connection: Connection
+    ) throws -> Bool {
         try withoutWaiting(
             """
             DELETE FROM projection_tables
@@ -128,18 +135,21 @@ enum TableExchange {
             DELETE FROM projections
                 WHERE name = '\(table.projection)' AND generation = \(table.generation);
             DROP TABLE IF EXISTS \(table);
-            """, on: connection)
+            """, under: lease, on: connection)
     }
 
     /// Executes a script in one transaction; returns false, with nothing changed, when a lock is not
     /// available at once.
     private static func withoutWaiting(
-        _ script: String, on connection: Connection
+        _ script: String, under lease: RebuildLease, on connection: Connection
     ) throws -> Bool {
-        do {
-            try connection.transaction { try connection.execute("\(lockWait);\n\(script)") }
+        do throws(PostgresError) {
+            try lease.write(on: connection) { () throws(PostgresError) in
+                try connection.execute("\(lockWait);\n\(script)")
+            }
             return true
-        } catch let error as PostgresError where error.state == .lockNotAvailable {
+        } catch {
+            guard error.state == .lockNotAvailable else { throw error }
             return false
         }
     }

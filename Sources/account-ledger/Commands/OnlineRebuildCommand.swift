@@ -28,8 +28,9 @@ enum OnlineRebuildCommand {
             onStep: { Terminal.printError("\(projection): \($0.rawValue)") })
         do {
             Terminal.print(try await text(of: change, of: projection, by: rebuild))
-        } catch let fault as OnlineRebuildFault {
+        } catch {
             await rebuild.close()
+            guard let fault = error as? OnlineRebuildFault else { throw error }
             throw Fault(fault.description)
         }
         await rebuild.close()

@@ -111,19 +111,59 @@ import Testing
             let account = fixture.ada.account
             let rebuild = OnlineRebuild(
                 ownerURL: database.ownerURL, keyring: SequencerFixture.keyring,
-                onStep: { if $0 == .loaded { throw Interrupted() } })
+                onStep: { step in
+                    guard step == .loaded else { return }
+                    var story = fixture.story
+                    try await story.erase(account)
+                    try await database.fold()
+                    let worker = ErasureWorker(url: database.runtimeURL) { _ in }
+                    #expect(try await worker.round() == 1)
+                    #expect(try await destroyed(in: database) == [])
+                    throw Interrupted()
+                })
             await #expect(throws: Interrupted.self) { try await rebuild.run(.userProviders) }
-            // The connection still holds the rebuild's lock.
-            var story = fixture.story
-            try await story.erase(account)
-            try await database.fold()
-            let worker = ErasureWorker(url: database.runtimeURL) { _ in }
-            #expect(try await worker.round() == 1)
-            #expect(try await destroyed(in: database) == [])
             await rebuild.close()
             try await database.destroy()
             #expect(try await destroyed(in: database) == ["\(account)"])
             #expect(try await database.tables(holding: "ada@work.example") == [])
+        }
+    }
+
+    @Test(arguments: [OnlineRebuildStep.made, .loaded, .indexed])
+    func `a rebuild whose lease has lapsed brings no erased data back`(
+        step: OnlineRebuildStep
+    ) async throws {
+        try await ErasureFixture.with { fixture in
+            let database = fixture.database
+            for projection in ProjectionName.allCases {
+                let rebuild = OnlineRebuild(
+                    ownerURL: database.ownerURL, keyring: SequencerFixture.keyring,
+                    onStep: { reached in
+                        guard reached == step else { return }
+                        try await database.lapseRebuilds()
+                        guard projection == ProjectionName.allCases.last else { return }
+                        var story = fixture.story
+                        try await story.erase(fixture.ada.account)
+                        try await database.fold()
+                        try await database.destroy()
+                    })
+                let fault = await #expect(throws: OnlineRebuildFault.self) {
+                    try await rebuild.run(projection)
+                }
+                guard case .leaseLost = fault else {
+                    Issue.record("\(String(describing: fault))")
+                    return
+                }
+                await rebuild.close()
+            }
+            #expect(try await destroyed(in: database) == ["\(fixture.ada.account)"])
+            for text in ErasureFixture.adasData.dropLast(2) {
+                #expect(try await database.tables(holding: text) == [], "\(text) is left")
+            }
+            let building = try await database.rows(
+                "name]) FROM projection_tables WHERE state = 'building' AND generation = 2")
+            #expect(building.count == ProjectionName.allCases.count)
+            #expect(try await fixture.verify().holds)
         }
     }
 
@@ -134,13 +174,15 @@ import Testing
             let database = fixture.database
             let broken = OnlineRebuild(
                 ownerURL: database.ownerURL, keyring: SequencerFixture.keyring,
-                onStep: { if $0 == .loaded { throw Interrupted() } })
+                onStep: { step in
+                    guard step == .loaded else { return }
+                    #expect(try await database.migrate().dropped == [], "its rebuild is there")
+                    throw Interrupted()
+                })
             await #expect(throws: Interrupted.self) { try await broken.run(.userProviders) }
-            #expect(try await database.migrate().dropped == [], "its rebuild is there")
+            try await database.lapseRebuilds()
+            #expect(try await database.migrate().dropped == ["user_providers_2"])
             await broken.close()
-            try await eventually("the lock of the rebuild is free") {
-                try await database.migrate().dropped == ["user_providers_2"]
-            }
             let names = try await database.rows("name, generation::text]) FROM projection_tables")
             #expect(names.sorted() == ["account_audit|1", "conflicts|1", "user_providers|1"])
             #expect(try await fixture.verify().holds)

@@ -247,7 +247,7 @@ import Testing
 
 extension ScratchDatabase {
     func onlineRebuild(
-        onStep: @escaping @Sendable (OnlineRebuildStep) throws -> Void = { _ in }
+        onStep: @escaping @Sendable (OnlineRebuildStep) async throws -> Void = { _ in }
     ) -> OnlineRebuild {
         OnlineRebuild(ownerURL: ownerURL, keyring: SequencerFixture.keyring, onStep: onStep)
     }

@@ -1,0 +1,131 @@
+import Ledger
+import LedgerEngine
+import LedgerTestSupport
+import Postgres
+import Testing
+
+@testable import LedgerPostgres
+
+/// The lease that lets one process at a time rebuild a projection.
+@Suite struct RebuildLeaseTests {
+    private let first = RebuildLease(projection: .userProviders, builder: 1)
+    private let second = RebuildLease(projection: .userProviders, builder: 2)
+
+    @Test func `a lapsed lease is taken once nothing is written under it any more`() async throws {
+        try await ScratchDatabase.with { database in
+            let holder = Session(url: database.ownerURL, applicationName: "holder")
+            let other = Session(url: database.ownerURL, applicationName: "other")
+            #expect(try await holder.step { try first.take(on: $0) })
+            #expect(try await !other.step { try second.take(on: $0) }, "it is held")
+            try await holder.step { connection in
+                _ = try connection.query(.begin)
+                try first.hold(on: connection)
+            }
+            #expect(try await other.step { try first.renew(on: $0) }, "a write delays no renewal")
+            try await database.lapseRebuilds()
+            #expect(try await !other.step { try second.take(on: $0) }, "something is written")
+            try await holder.step { _ = try $0.query(.commit) }
+            #expect(try await other.step { try second.take(on: $0) })
+
+            #expect(try await !holder.step { try first.renew(on: $0) })
+            let error = try await holder.step { connection in
+                Self.error {
+                    try first.write(on: connection) { () throws(PostgresError) in
+                        try connection.execute("DROP VIEW user_providers")
+                    }
+                }
+            }
+            #expect(error?.state == .dataException)
+            #expect(try await database.rows("count(*)::text]) FROM user_providers") == ["0"])
+            try await holder.step { try RebuildLease.release(from: second.builder, on: $0) }
+            #expect(try await holder.step { try first.take(on: $0) })
+            await holder.close()
+            await other.close()
+        }
+    }
+
+    @Test func `a load whose lease has lapsed writes no page more`() async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                var story = Story(fixture.sequencer)
+                let ada = try await story.signIn("apple", "ada", email: "ada@example.com")
+                try await story.link(ada, "google", "ada")
+                let session = Session(url: database.ownerURL, applicationName: "a load")
+                let error = try await session.run { connection in
+                    _ = try first.take(on: connection)
+                    let served = try ProjectionTables.served(.userProviders, on: connection)
+                    let new = try TableCreation.make(
+                        .userProviders, beside: served, under: first, on: connection)
+                    var load = BulkLoad(
+                        .userProviders, into: new.description, hasKey: true, under: first,
+                        of: .default, with: DisclosureReader(keyring: SequencerFixture.keyring))
+                    _ = try load.advance(to: LogPosition(4), on: connection)
+                    try connection.execute(Self.lapse)
+                    return Self.error { _ = try load.advance(to: LogPosition(5), on: connection) }
+                }
+                #expect(error?.state == .dataException)
+                await session.close()
+                let written = try await database.rows("provider]) FROM user_providers_2")
+                #expect(written == ["apple"])
+            }
+        }
+    }
+
+    @Test func `a rebuild whose lease has lapsed replaces and drops no table`() async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                var story = Story(fixture.sequencer)
+                _ = try await story.signIn("apple", "ada")
+                try await database.fold()
+                let rebuild = database.onlineRebuild { step in
+                    if step == .compared { try await database.lapseRebuilds() }
+                }
+                let fault = await #expect(throws: OnlineRebuildFault.self) {
+                    try await rebuild.run(.userProviders)
+                }
+                guard case .leaseLost = fault else {
+                    Issue.record("\(String(describing: fault))")
+                    return
+                }
+                await rebuild.close()
+                #expect(try await database.shown(.userProviders) == "user_providers_1")
+
+                let owner = Session(url: database.ownerURL, applicationName: "a rebuild")
+                let errors = try await owner.step { connection in
+                    let tables = try ProjectionTables.all(on: connection)
+                    let ready = try #require(tables.first { $0.state == .ready }?.table)
+                    return [
+                        Self.error {
+                            _ = try TableExchange.retire(ready, under: first, on: connection)
+                        },
+                        Self.error {
+                            _ = try TableExchange.drop(ready, under: first, on: connection)
+                        },
+                    ]
+                }
+                #expect(errors.map { $0?.state } == [.dataException, .dataException])
+                await owner.close()
+                try await database.expectComplete()
+            }
+        }
+    }
+
+    private static func error(_ body: () throws -> Void) -> PostgresError? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return error as? PostgresError
+        }
+    }
+
+    fileprivate static let lapse =
+        "UPDATE projection_tables SET builder_until = '-infinity' WHERE builder IS NOT NULL"
+}
+
+extension ScratchDatabase {
+    /// Lets the leases of rebuilds lapse, as when their processes are killed and time passes.
+    func lapseRebuilds() async throws {
+        try await asSuperuser.execute(RebuildLeaseTests.lapse)
+    }
+}
