@@ -20,13 +20,26 @@ struct ReadModelErasure {
     }
 
     // A rebuild that writes has the lease in the row of the served table.
+    private static let isLeased = """
+        EXISTS (SELECT FROM projection_tables s
+            WHERE s.name = t.name AND s.state = 'served' AND s.builder IS NOT NULL)
+        """
+
+    // A projector may still fold into a table that a rebuild took out of use: until then it holds the
+    // checkpoint, and without one no fold begins.
+    private static let endFolds = Statement(
+        "erasure_end_folds",
+        """
+        DELETE FROM projections p USING projection_tables t
+        WHERE p.tenant_id = $1 AND p.name = t.name AND p.generation = t.generation
+            AND t.state = 'building' AND NOT \(isLeased)
+        """)
+
     private static let tables = Statement(
         "erasure_tables",
         """
         SELECT t.name, t.generation, t.version, t.state = 'building',
-            CASE WHEN t.state = 'building' THEN NOT EXISTS (
-                SELECT FROM projection_tables s
-                WHERE s.name = t.name AND s.state = 'served' AND s.builder IS NOT NULL)
+            CASE WHEN t.state = 'building' THEN p.position IS NULL AND NOT \(isLeased)
             ELSE coalesce(p.position > $2::bigint OR p.failure IS NOT NULL, false) END
         FROM projection_tables t
         LEFT JOIN projections p
@@ -60,10 +73,10 @@ struct ReadModelErasure {
         _ position: Int64, on connection: Connection
     ) throws(PostgresError) -> [Target] {
         let results = try connection.pipeline([
-            RebuildLease.endLapsedCall,
+            RebuildLease.endLapsedCall, Call(Self.endFolds, [.text(tenant.description)]),
             Call(Self.tables, [.text(tenant.description), .int8(position)]),
         ])
-        let rows = results[1]
+        let rows = results[2]
         var targets: [Target] = []
         for row in 0..<rows.rowCount {
             guard let table = try ProjectionTables.table(rows, row, column: 0),

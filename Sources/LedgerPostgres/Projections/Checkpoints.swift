@@ -18,14 +18,16 @@ enum Checkpoints {
         ORDER BY h.tenant_id, p.position NULLS FIRST, t.name, t.generation
         """)
 
-    // The table may have been dropped meanwhile; its checkpoints must not come back.
+    // The table may have been dropped or taken out of use meanwhile; its checkpoints must not come back.
     private static let make = Statement(
         "make_projections",
         """
         INSERT INTO projections (tenant_id, name, generation, version)
         SELECT n.tenant_id, t.name, t.generation, t.version
         FROM unnest($1::text[], $2::text[], $3::int[]) AS n (tenant_id, name, generation)
-        JOIN projection_tables t ON t.name = n.name AND t.generation = n.generation
+        JOIN projection_tables t
+            ON t.name = n.name AND t.generation = n.generation AND t.state <> 'building'
+        FOR KEY SHARE OF t
         ON CONFLICT DO NOTHING
         """)
 
