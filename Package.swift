@@ -97,6 +97,7 @@ let package = Package(
                 .embedInCode("V016_spent_id_tokens.sql"),
                 .embedInCode("V017_erasure_versions.sql"),
                 .embedInCode("V018_rebuild_leases.sql"),
+                .embedInCode("V019_former_email_leases.sql"),
                 .embedInCode("guard_triggers.sql"), .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),
             ]),

@@ -22,6 +22,7 @@ package enum MigrationScripts {
         ("V016_spent_id_tokens.sql", PackageResources.V016_spent_id_tokens_sql),
         ("V017_erasure_versions.sql", PackageResources.V017_erasure_versions_sql),
         ("V018_rebuild_leases.sql", PackageResources.V018_rebuild_leases_sql),
+        ("V019_former_email_leases.sql", PackageResources.V019_former_email_leases_sql),
     ]
 
     /// Recreates the triggers of append-only level 1 after drift.

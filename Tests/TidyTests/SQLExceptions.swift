@@ -86,11 +86,6 @@ struct SQLException {
             .everyNode, "the address decides nothing: the row's version must match, too",
             ["RowProtection.protect_*"]),
         SQLException(
-            .everyNode, "until leases replace advisory locks",
-            [
-                "former_emails_try_lock", "former_emails_unlock",
-            ]),
-        SQLException(
             .everyNode, "migrations run on one node, one after another",
             ["Migrator.lock", "migrate_who_serves"]),
     ]

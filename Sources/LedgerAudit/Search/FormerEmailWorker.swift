@@ -5,21 +5,33 @@ import Postgres
 
 /// Computes the digests of former e-mails in the background, so that a search rarely has to.
 ///
-/// Several processes may each run one: one of them at a time has a round, in small steps, so that links and
-/// sign-ins, which need the same lock of a tenant, are not delayed.
+/// Several processes may each run one: a lease lets one of them at a time work for a tenant, in small steps, so
+/// that links and sign-ins, which need the same lock of a tenant, are not delayed. The lease only saves work:
+/// two processes would store the same digests.
 package final class FormerEmailWorker: Sendable {
     /// The pause between two rounds.
     package static let pause = Duration.seconds(30)
     /// The pause between two pages of identities.
     private static let pagePause = Duration.milliseconds(100)
-    /// "fome" in ASCII: distinguishes the lock from others.
-    private static let lockSpace: Int32 = 0x666F_6D65
+    /// The time after a page in seconds, after which another process continues.
+    private static let leaseSeconds: Int32 = 20
 
-    // Acquired again for each page, because a lost connection releases it.
-    private static let tryLock = Statement(
-        "former_emails_try_lock", "SELECT pg_try_advisory_lock($1::int, 0)")
-    private static let unlock = Statement(
-        "former_emails_unlock", "SELECT pg_advisory_unlock_all()")
+    // A clock that was set back must not extend a lease beyond twice its length.
+    private static let takeLease = Statement(
+        "former_emails_take_lease",
+        """
+        INSERT INTO former_email_leases AS l (tenant_id, holder, expires_at)
+        VALUES ($1, $2, statement_timestamp() + make_interval(secs => $3::int))
+        ON CONFLICT (tenant_id) DO UPDATE
+        SET holder = excluded.holder, expires_at = excluded.expires_at
+        WHERE l.holder = excluded.holder
+            OR l.expires_at + make_interval(secs => $3::int) < excluded.expires_at
+            OR l.expires_at > excluded.expires_at + make_interval(secs => $3::int)
+        RETURNING 1
+        """)
+    private static let releaseLease = Statement(
+        "former_emails_release_lease",
+        "DELETE FROM former_email_leases WHERE tenant_id = $1 AND holder = $2")
 
     private static let tenants = Statement(
         "former_emails_tenants",
@@ -28,6 +40,7 @@ package final class FormerEmailWorker: Sendable {
         WHERE account_id IS NULL AND former_email IS NULL ORDER BY tenant_id
         """)
 
+    private let holder = UInt128.random(in: .min ... .max)
     private let session: Postgres.Session
     private let emails: FormerEmails
     private let onFault: @Sendable (String) -> Void
@@ -71,7 +84,7 @@ package final class FormerEmailWorker: Sendable {
         await session.close()
     }
 
-    /// Computes all missing digests, unless another process is doing so.
+    /// Computes all missing digests, except of tenants that another process works for.
     ///
     /// - Throws: `PostgresError`; digests stored before are kept, and the next round continues.
     package func round() async throws {
@@ -79,23 +92,26 @@ package final class FormerEmailWorker: Sendable {
             let result = try connection.query(Self.tenants)
             return try (0..<result.rowCount).map { try result.text($0, 0) }
         }
-        for tenant in names.compactMap(TenantID.init) {
-            var last: IdentityID?
-            repeat {
-                let step = try await session.run { [last] connection in
-                    let lock = try connection.query(Self.tryLock, [.int4(Self.lockSpace)])
-                    let isOurs = try lock.bool(0, 0)
-                    let next =
-                        isOurs
-                        ? try self.emails.complete(tenant, after: last, on: connection) : nil
-                    return (isOurs: isOurs, last: next)
-                }
-                guard step.isOurs else { return }
-                last = step.last
-                // A cancelled sleep ends the loop.
-                if last != nil { try? await Task.sleep(for: Self.pagePause) }
-            } while last != nil && !Task.isCancelled
-        }
-        _ = try await session.run { try $0.query(Self.unlock).rowCount }
+        for tenant in names.compactMap(TenantID.init) { try await complete(tenant) }
+    }
+
+    private func complete(_ tenant: TenantID) async throws {
+        let lease: [Parameter] = [.text(tenant.description), .uuid(holder)]
+        var last: IdentityID?
+        repeat {
+            let step = try await session.run { [last] connection in
+                let taken = try connection.query(
+                    Self.takeLease, lease + [.int4(Self.leaseSeconds)])
+                let isOurs = taken.rowCount == 1
+                let next =
+                    isOurs ? try self.emails.complete(tenant, after: last, on: connection) : nil
+                return (isOurs: isOurs, last: next)
+            }
+            guard step.isOurs else { return }
+            last = step.last
+            // A cancelled sleep ends the loop.
+            if last != nil { try? await Task.sleep(for: Self.pagePause) }
+        } while last != nil && !Task.isCancelled
+        _ = try await session.run { try $0.query(Self.releaseLease, lease).rowCount }
     }
 }

@@ -25,7 +25,7 @@ struct RoleGrants {
         "user_providers", "account_audit", "merkle_nodes", "checkpoints", "checkpoint_keys",
         "sealer_leases", "api_keys", "access_heads", "access_log", "erasures",
         "merges", "webhook_endpoints", "webhook_secrets", "webhook_cursors", "webhook_deliveries",
-        "conflicts", "spent_id_tokens",
+        "conflicts", "spent_id_tokens", "former_email_leases",
     ]
     private static let expectFunction = "ledger_expect(bigint, bigint, text)"
     private static let destroying = [

@@ -213,20 +213,19 @@ private final class FaultLines: Sendable {
     @Test func `one process at a time works, and the next one when it is done`() async throws {
         try await ErasureFixture.with { fixture in
             let database = fixture.database
-            let other = Postgres.Session(url: database.runtimeURL, applicationName: "other")
-            _ = try await other.step {
-                try $0.query(
-                    Statement("other_lock", "SELECT pg_advisory_lock(\(0x666F_6D65), 0)")
-                ).rowCount
-            }
+            try await database.asSuperuser.execute(
+                """
+                INSERT INTO former_email_leases
+                VALUES ('default', gen_random_uuid(), statement_timestamp() + interval '35 s')
+                """)
             let worker = worker(database)
             try await worker.round()
             #expect(try await database.formerEmails() == ["google-of-ada -"])
-            await other.close()
-            try await eventually("the lock is free") {
-                try await worker.round()
-                return try await database.formerEmails() == ["google-of-ada 32"]
-            }
+            try await database.asSuperuser.execute(
+                "UPDATE former_email_leases SET expires_at = '-infinity'")
+            try await worker.round()
+            #expect(try await database.formerEmails() == ["google-of-ada 32"])
+            #expect(try await database.rows("holder::text]) FROM former_email_leases") == [])
         }
     }
 
