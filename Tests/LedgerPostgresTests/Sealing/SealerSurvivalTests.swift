@@ -140,6 +140,8 @@ import TransparencyLog
                 let start = ContinuousClock.now
                 while try connection.query(Self.blockedSealer).rowCount == 0 {
                     guard ContinuousClock.now - start < .seconds(120) else { return }
+                    // A transaction sees the same connections until then.
+                    try connection.execute("SELECT pg_stat_clear_snapshot()")
                 }
                 try connection.execute(
                     """
