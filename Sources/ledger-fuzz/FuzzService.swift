@@ -81,7 +81,7 @@ final class FuzzService: Sendable {
     }
 
     /// Makes a contract on an empty ledger.
-    func api(observer: any RequestObserver = Nobody()) throws -> API {
+    func api(observer: any RequestObserver = NoObserver()) throws -> API {
         let policy = configuration.policy
         let ledger = InMemoryLedger(policy: { _ in policy }, now: { Self.now })
         guard let proxies = TrustedProxies("127.0.0.0/8"),
@@ -109,7 +109,7 @@ final class FuzzService: Sendable {
                 allowedOrigins: origins, readiness: { Readiness(checks: []) }))
     }
 
-    private struct Nobody: RequestObserver {
+    private struct NoObserver: RequestObserver {
         func observed(_: RequestObservation) {}
     }
 }

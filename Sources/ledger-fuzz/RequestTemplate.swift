@@ -37,7 +37,7 @@ struct LiveTokens: Sendable {
             let access = members["access_token"]?.string,
             let refresh = members["refresh_token"]?.string,
             let account = members["user_id"]?.string
-        else { throw Finding("nobody can sign in") }
+        else { throw Finding("a sign-in is refused") }
         accessToken = access
         refreshToken = refresh
         self.account = account

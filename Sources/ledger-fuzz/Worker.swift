@@ -7,7 +7,7 @@ struct Worker {
     let options: Options
     let target: FuzzTarget
 
-    /// Executes until the number or the time is reached, or an oracle objects.
+    /// Executes until the number or the time is reached, or a property is violated.
     ///
     /// Notes the number of each execution before it begins, so that the process that waits knows
     /// which one ended this one.

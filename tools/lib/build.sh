@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # The release executable.
 
-# The same options for every program, because others would recompile everything. With the Swift
-# libraries linked in, calls of the runtime, of which there are thousands in a request, are direct ones:
+# The same options for every program, because different ones would recompile everything. With the Swift
+# libraries linked statically, calls of the runtime, thousands in a request, are direct calls:
 # docs/performance.md has the figures.
 readonly release_build_options=("${swift_build_options[@]}" -c release --static-swift-stdlib)
 

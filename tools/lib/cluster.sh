@@ -31,8 +31,8 @@ start_cluster() {
 
 # Removes the lock files of a server that was killed; Postgres then recovers from its log.
 #
-# Postgres can tell by itself unless the id is another process's by now, as after a container's
-# restart. The files guard against a second server beside the workers of the first: those go first.
+# Postgres detects stale lock files unless the id now belongs to another process, as after a container's
+# restart. The files prevent a second server beside workers of the first, so those must have ended.
 clear_away_killed_server() {
     local cluster=$1 waited=0
     [[ -e $cluster/data/postmaster.pid ]] || return 0
@@ -47,7 +47,7 @@ clear_away_killed_server() {
     [[ ! -d $cluster/socket ]] || as_cluster_login find "$cluster/socket" -name '.s.PGSQL.*' -delete
 }
 
-# Checks whether a process has the cluster's data directory as its own, as all of a server's do.
+# Checks whether the cluster's data directory is a process's working directory, as for all of a server's.
 cluster_has_processes() {
     local directory
     for directory in /proc/[0-9]*/cwd; do
@@ -94,13 +94,13 @@ write_cluster_settings() {
 listen_addresses = '127.0.0.1'
 port = $port
 unix_socket_directories = '$sockets'
-# Tests run as many servers side by side as would use up the usual 100.
+# Tests run so many servers at a time that the default of 100 would not suffice.
 max_connections = 300
 ${cluster_settings-}
 SETTINGS
 }
 
-# Prints a port that nothing listens on, below those that the kernel gives to outgoing connections.
+# Prints a free port below those that the kernel assigns to outgoing connections.
 free_port() {
     local port try
     for ((try = 0; try < 100; try++)); do
@@ -113,7 +113,7 @@ free_port() {
     fail "found no free port on 127.0.0.1"
 }
 
-# Stops the cluster as a shutdown should: connections are ended, everything is flushed.
+# Stops the cluster with a fast shutdown: connections are ended, everything is flushed.
 stop_cluster() {
     local cluster=$1
     cluster_process "$cluster" >/dev/null || return 0
@@ -123,8 +123,8 @@ stop_cluster() {
     as_cluster_login rm -f "$cluster/starter"
 }
 
-# Starts a temporary cluster for this tool. Leaves its directory in
-# `cluster`: output capture would run this in a subshell, whose exit commands are nobody's.
+# Starts a temporary cluster for this tool and sets `cluster` to its directory: output capture would run
+# this in a subshell, whose exit commands would be lost.
 start_throw_away_cluster() {
     local name=$1
     remove_abandoned_clusters "$name"
@@ -139,7 +139,7 @@ remove_abandoned_clusters() {
     local entry
     for entry in "$local_directory/$1".*; do
         [[ -e $entry || -L $entry ]] || continue
-        # In a container each run may well have the same process id.
+        # In a container each run may have the same process id.
         [[ ! -d /proc/${entry##*.} || ${entry##*.} == "$$" ]] || continue
         say "Removing the files of a killed run in $entry"
         remove_cluster "$(readlink -f "$entry")"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Debian packages: which ones are needed, which are missing, and how they are installed.
+# Lists the Debian packages that the tools need, and installs those that are missing.
 
 # shellcheck disable=SC2034 # set_up finds these arrays by their names
 
@@ -8,7 +8,7 @@ readonly packages_of_swift=(
     binutils g++ git libc6-dev libcurl4 libgcc-s1 libncurses6 libsqlite3-0 libuuid1 libxml2 tzdata
     zlib1g
 )
-# The C libraries that the server is built on.
+# The C libraries of the server.
 readonly packages_of_server=(
     ca-certificates libarchive-dev libcurl4-openssl-dev libjemalloc-dev libmicrohttpd-dev libpq-dev libssl-dev
     pkg-config
@@ -33,7 +33,7 @@ readonly packages_of_tables=(bsdextrautils)
 # Prints those of the named packages that are neither installed nor provided by one that is.
 missing_packages() {
     local installed package
-    # Of "libcurl4 (= 8.14)," in Provides only the name counts: newer releases rename packages so.
+    # Newer releases rename packages and list the former names, such as "libcurl4 (= 8.14),", in Provides.
     installed=$(
         dpkg-query --show --showformat='${db:Status-Abbrev}|${Package} ${Provides}\n' |
             sed -n 's/^ii *|//p' | sed 's/([^)]*)//g; s/[, |]\+/\n/g'
@@ -43,7 +43,7 @@ missing_packages() {
     done
 }
 
-# Installs those of the named packages that are missing, and says which.
+# Installs those of the named packages that are missing, and prints them.
 install_packages() {
     local missing as_root=()
     if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
@@ -80,8 +80,8 @@ run_apt_get() {
             apt-get install --yes --no-remove --no-install-recommends "$@"
 }
 
-# Debian starts a cluster of its own on port 5432 when its Postgres server is installed. That
-# cluster is not needed, so it is not made; the setting is restored afterwards.
+# Debian creates a cluster on port 5432 when its Postgres server is installed. That cluster is not needed,
+# so it is not created; the setting is restored afterwards.
 readonly main_cluster_switch=/etc/postgresql-common/createcluster.d/account-ledger.conf
 
 keep_main_cluster_away() {
@@ -100,8 +100,8 @@ allow_main_cluster() {
     fi
 }
 
-# Debian starts the services of what it installs, nginx on port 80; the proxies' programs are all that is
-# wanted. A policy of the machine's own is left as it is.
+# Debian starts the services of the packages that it installs, such as nginx on port 80; only the programs of
+# the proxies are needed. An existing policy of the machine is kept.
 readonly services_switch=/usr/sbin/policy-rc.d
 
 keep_services_away() {
@@ -120,7 +120,7 @@ allow_services() {
     fi
 }
 
-# What was installed for its program alone is not started with the machine either.
+# Services whose programs alone are needed are not started with the machine either.
 keep_from_booting() {
     local package
     for package in "${packages_of_proxies[@]}"; do

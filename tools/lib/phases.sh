@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# The parts of a long tool, with their seconds.
+# Runs and times the parts of a long tool.
 
-# A line for each part that ran, and whether one of them failed.
+# A line for each part that has run, and whether one has failed.
 phases=()
 phases_failed=''
 
@@ -20,7 +20,7 @@ run_phase() {
     return "$status"
 }
 
-# Prints the seconds of each part. A tool registers it with at_exit, so that a failure has them, too.
+# Prints the seconds of each part. Tools register it with at_exit, so that they are printed after a failure, too.
 print_phases() {
     phases+=("$(printf '%6d s  in total' "$SECONDS")")
     say "Seconds of each part of ${0#"$repository/"}"

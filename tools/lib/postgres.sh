@@ -13,7 +13,7 @@ readonly cluster_owner=ledger_owner
 # A socket's address holds 107 bytes, and its name in the directory takes some of them.
 readonly socket_directory_bytes_max=90
 readonly cluster_seconds_max=60
-# The free memory without which no cluster is put there; tests need a tenth of it.
+# The free memory required for a cluster in memory; tests need a tenth of it.
 readonly memory_mebibytes_min=4096
 
 # Prints the directory of the newest installed server's programs.
@@ -27,14 +27,14 @@ postgres_programs() {
 # Runs a command as the login that owns the cluster: Postgres refuses to run as root.
 as_cluster_login() {
     if [[ $EUID -eq 0 ]]; then
-        # That login may not be allowed into the caller's directory.
+        # That login may have no access to the caller's directory.
         (cd / && exec runuser -u postgres -- "$@")
     else
         "$@"
     fi
 }
 
-# Prints a directory in memory, for clusters that need not outlive anything; fails without enough memory.
+# Prints a directory in memory, for clusters without durability; fails if there is too little memory.
 #
 # Creating and dropping a database makes and deletes hundreds of files, which takes a disk's file system half of
 # the time of most tests.
@@ -48,11 +48,11 @@ directory_in_memory() {
     printf '%s\n' "$directory"
 }
 
-# Prints the directory of the named cluster, after making it.
+# Creates the directory of the named cluster and prints its path.
 #
-# It lies in the checkout, or in the directory that `cluster_parent` names, with a link to it in the checkout.
-# As root the server runs as another login, which may not be able to reach the checkout; then it lies under
-# /var/lib and the checkout holds a link to it.
+# It is in the checkout, or in the directory that `cluster_parent` names, with a link to it in the checkout.
+# As root the server runs under another login, which may have no access to the checkout; then it is under
+# /var/lib, with a link to it in the checkout.
 make_cluster_directory() {
     local link="$local_directory/$1" directory
     if [[ $EUID -eq 0 ]] && ! id postgres >/dev/null 2>&1; then
@@ -81,18 +81,18 @@ make_cluster_directory() {
     printf '%s\n' "$directory"
 }
 
-# Makes the data directory, unless there is one.
+# Creates the data directory, unless it exists.
 create_cluster() {
     local cluster=$1 programs
     programs=$(postgres_programs)
-    # Settings for the caller's own databases, such as PGPORT or PGSSLMODE, mean nothing here.
+    # Settings for the caller's own databases, such as PGPORT or PGSSLMODE, do not apply.
     unset "${!PG@}"
     if [[ -e $cluster/data/PG_VERSION ]]; then
         require_same_version "$cluster" "$programs"
         return
     fi
-    say "Making a private Postgres cluster in $cluster"
-    # An initdb that is cut short leaves no half-made `data` behind.
+    say "Creating a private Postgres cluster in $cluster"
+    # An interrupted initdb leaves no incomplete `data` behind.
     as_cluster_login rm -rf "$cluster/data.new"
     make_password "$cluster" "$cluster_owner"
     as_cluster_login "$programs/initdb" --pgdata="$cluster/data.new" --username="$cluster_owner" \
@@ -113,7 +113,7 @@ require_same_version() {
             "dump it with the old one, or delete the directory to begin anew"
 }
 
-# Makes a random password for a login and keeps it where only the cluster's login (and root) reads it.
+# Creates a random password for a login, in a file that only the cluster's login (and root) can read.
 make_password() {
     # shellcheck disable=SC2016 # $1 is for the shell that makes the file as its owner
     as_cluster_login bash -c \
@@ -126,13 +126,13 @@ cluster_url() {
         "$2" "$(cat "$1/$2.password")" "$(cat "$1/port")" "$3"
 }
 
-# Makes the application's login and database, unless they are there.
+# Creates the application's login and database, unless they exist.
 create_application_database() {
     local cluster=$1 login=$2 database=$3
     if [[ ! -s $cluster/$login.password ]]; then
         make_password "$cluster" "$login"
     fi
-    # The password travels on standard input and so appears in no list of processes.
+    # The password is passed on standard input, so that it is not visible in the list of processes.
     psql_as_owner "$cluster" postgres <<SQL ||
 SELECT format('CREATE ROLE %I LOGIN', '$login')
     WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '$login') \gexec
@@ -140,7 +140,7 @@ ALTER ROLE "$login" PASSWORD '$(cat "$cluster/$login.password")';
 SELECT format('CREATE DATABASE %I', '$database')
     WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = '$database') \gexec
 SQL
-        fail "could not make the database $database; see $cluster/postgres.log"
+        fail "could not create the database $database; see $cluster/postgres.log"
 }
 
 # Runs SQL from standard input as the cluster's owner; further arguments are psql's.

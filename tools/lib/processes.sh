@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Starts processes for a tool, and runs its clean-up at any kind of end.
+# Starts processes for a tool, and runs its clean-up however it ends.
 
 # Commands that run at the end, the last one first.
 at_exit_commands=()
@@ -94,7 +94,7 @@ is_listening() {
 process_stamp() {
     local stat
     stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
-    # The name in parentheses may hold spaces; the start time is the 20th field behind it.
+    # The name in parentheses may contain spaces; the start time is the 20th field after it.
     printf '%s %s\n' "$1" "$(awk '{ print $20 }' <<<"${stat##*) }")"
 }
 

@@ -7,7 +7,7 @@ source "$repository/tools/lib/build.sh"
 readonly application_login=ledger_app
 readonly application_database=account_ledger
 readonly ready_seconds_max=30
-# More than the server itself takes for finishing what it accepted.
+# More than the time that the server gives accepted requests.
 readonly stop_seconds_max=20
 
 # Points DATABASE_URL and LEDGER_MIGRATE_URL at the application's database in a private cluster.
@@ -28,8 +28,8 @@ require_free_address() {
     fi
 }
 
-# Starts the server with its log in the named file, waits until it is ready, and leaves its process
-# in `server_process` and its addresses in `server_address` and `server_admin_address`.
+# Starts the server with its log in the named file, waits until it is ready, and sets `server_process`,
+# `server_address` and `server_admin_address`.
 start_server() {
     local log=$1 waited=0
     : >"$log"
@@ -49,7 +49,7 @@ start_server() {
     server_admin_address=$(ready_member "$log" admin) || server_admin_address=''
 }
 
-# Starts the server with its log at the end of the named file, and leaves its process in `server_process`.
+# Starts the server, appends its log to the named file, and sets `server_process`.
 #
 # In its own session, so that Ctrl-C reaches it only once, from here; it ends when this tool is killed.
 launch_server() {
@@ -58,7 +58,7 @@ launch_server() {
     at_exit stop_child "$server_process" "$stop_seconds_max"
 }
 
-# Prints a member of the log line that says that the server is ready; fails before the server is ready.
+# Prints a member of the log line of a ready server; fails before the server is ready.
 ready_member() {
     local line
     line=$(grep -m 1 '"msg":"ready"' "$1") || return 1

@@ -1,8 +1,8 @@
 # Prints the 20 suites whose test cases ran longest, from the lines of slowest.jq: seconds, cases, suite.
 #
-# Swift Testing says of a test without arguments when it is due, which all are at the start, and not when it
-# gets one of the `width` places. They get them about in the order in which they are due; where another one
-# ends than should run, it had the place of the one that seems to have begun last.
+# For a test without arguments, Swift Testing reports when it is due, which is at the start for all of them,
+# and not when it gets one of the `width` slots. Tests get slots roughly in the order in which they are due;
+# when a test ends that should not be running yet, it had the slot of the one that seems to have begun last.
 
 function begin_next(   test) {
     test = queue[first++]

@@ -2,11 +2,11 @@
 # The acceptance stories: `tools/run` prints them for copying, `tools/walk-through` runs them.
 #
 # tell_stories calls two functions that the sourcing script defines:
-#   story TITLE                       a story begins
-#   step COMMAND [STATUS [CONDITION]] a command, the HTTP status of its answer, and what jq must find
-#                                     true of the answer's body
+#   story TITLE                       begins a story
+#   step COMMAND [STATUS [CONDITION]] a command, the HTTP status of its answer, and a jq condition for the
+#                                     answer's body
 #
-# The commands need $base (the server's address) and $run (a name that makes the people new).
+# The commands need $base (the server's address) and $run (a part of all names, unique to the run).
 
 # The functions used by the commands, to be pasted once before them.
 # shellcheck disable=SC2016 # the person's shell expands it, or walk-through's eval

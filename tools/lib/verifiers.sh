@@ -5,7 +5,7 @@
 readonly verifiers_requirements="$repository/Tests/TransparencyLogTests/Verifiers/requirements.txt"
 readonly verifiers_directory="$local_directory/verifiers"
 
-# Makes the environment of exactly the pinned versions, unless it is there.
+# Creates the environment with exactly the pinned versions, unless it exists.
 set_up_verifiers() {
     if cmp --silent "$verifiers_requirements" "$verifiers_directory/installed.txt"; then
         return
@@ -22,7 +22,7 @@ set_up_verifiers() {
     cp "$verifiers_requirements" "$verifiers_directory/installed.txt"
 }
 
-# What is imported needs Python's standard library only, so nothing that it depends on is fetched.
+# The imported modules need Python's standard library only, so their dependencies are not installed.
 install_verifiers() {
     /usr/bin/python3 -m venv "$verifiers_directory" &&
         "$verifiers_directory/bin/python" -m pip install --disable-pip-version-check --no-deps \

@@ -3,16 +3,16 @@ import Foundation
 import HTTP
 import LedgerAPI
 
-/// Requests of every route, given to the contract without a socket: never a fault, always JSON,
-/// and never what the client sent in the text of a refusal.
+/// Requests to every route of the contract, without a socket: never a fault, always JSON, and no
+/// refusal quotes the request.
 enum APITarget {
-    /// A refusal that repeats as many bytes of the request in a row gives away what was in it.
+    /// A refusal that repeats this many consecutive bytes of the request discloses its content.
     private static let repeatedBytesMax = 20
 
-    /// - Throws: `Finding` for a route that no request is for.
+    /// - Throws: `Finding` for a route without a request.
     static func target(_ service: FuzzService) throws -> FuzzTarget {
         if let route = API.routes.first(where: { !RequestTemplates.reach($0) }) {
-            throw Finding("no request is for \(route)")
+            throw Finding("there is no request for \(route)")
         }
         return FuzzTarget("api", corpus: RequestTemplates.all, words: RequestTemplates.words) {
             input in
@@ -31,14 +31,15 @@ enum APITarget {
         let body = try? JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any]
         let error = body?["error"] as? [String: Any]
         try require(
-            error?["code"] is String && error?["message"] is String, "a refusal is no JSON error")
+            error?["code"] is String && error?["message"] is String, "a refusal is not a JSON error"
+        )
         let sent =
             [request.body, Array(request.target.utf8)]
             + fields.map { name in
                 Array(request.headers.all(name).joined().utf8)
             }
         for text in sent {
-            try require(!repeats(answer.body, text), "a refusal repeats what was sent")
+            try require(!repeats(answer.body, text), "a refusal repeats the request")
         }
     }
 
@@ -55,7 +56,7 @@ enum APITarget {
         }
     }
 
-    /// Reads as leniently as no server would, so that most inputs become requests.
+    /// Parses more leniently than any server, so that most inputs become requests.
     private static func request(_ input: [UInt8]) -> HTTPRequest? {
         var lines: [ArraySlice<UInt8>] = []
         var rest = input[...]

@@ -1,15 +1,15 @@
 import Foundation
 import Synchronization
 
-/// Arguments and environment values of the real executable: it ends by itself, with a status of its
-/// own and one line of complaint.
+/// Arguments and environment values of the real executable: it exits with a documented status and,
+/// unless that is 0, an error message.
 enum CommandLineTarget {
     private static let secondsMax = 20
     private static let statuses: Set<Int32> = [0, 1, 64]
 
-    /// Takes lines: words, and `NAME=value` for the environment.
+    /// Each line of the input is an argument, or `NAME=value` for the environment.
     ///
-    /// Where a command would write or connect is not left to the input.
+    /// The input does not choose the files and servers that a command uses.
     static func target(executable: String, directory: String) -> FuzzTarget {
         FuzzTarget(
             "command-line",
@@ -45,9 +45,9 @@ enum CommandLineTarget {
                     words.append(line)
                 }
             }
-            let nowhere = "postgresql://127.0.0.1:1/none?connect_timeout=2"
+            let unreachable = "postgresql://127.0.0.1:1/none?connect_timeout=2"
             for (name, value) in [
-                ("DATABASE_URL", nowhere), ("LEDGER_MIGRATE_URL", nowhere),
+                ("DATABASE_URL", unreachable), ("LEDGER_MIGRATE_URL", unreachable),
                 ("LEDGER_KEYS", directory + "/keys"), ("LEDGER_PROVIDERS", directory + "/none"),
             ] { environment[name] = value }
             let ended = try await run(executable, words, environment, errors: directory + "/errors")
@@ -61,10 +61,11 @@ enum CommandLineTarget {
         try require(!ended.isKilled, "it ended by signal \(ended.status): \(shown)")
         try require(statuses.contains(ended.status), "it ended with status \(ended.status)")
         guard ended.status != 0 else { return true }
-        let complaints = errors.split(separator: UInt8(ascii: "\n"))
-        try require(!complaints.isEmpty, "it failed without a word")
+        let messages = errors.split(separator: UInt8(ascii: "\n"))
+        try require(!messages.isEmpty, "it failed without an error message")
         try require(
-            !errors.contains { $0 < 0x20 && $0 != 0x0A }, "a complaint holds control characters")
+            !errors.contains { $0 < 0x20 && $0 != 0x0A },
+            "an error message contains control characters")
         return false
     }
 

@@ -2,12 +2,12 @@ import Cryptography
 import Foundation
 import JSON
 
-/// JSON documents, against Foundation's reader.
+/// JSON documents, compared with Foundation's parser.
 ///
-/// The two must agree but for what is refused here on purpose: a member named twice, nesting deeper
-/// than `JSONValue.depthMax`, a lone surrogate in an escape, a byte order mark and encodings other
-/// than UTF-8; and but for a comma before a closing bracket, which Foundation takes, byte order marks
-/// inside of texts, which it drops, and numbers out of a double's range, which it refuses.
+/// The two must agree, except that `JSONValue` deliberately refuses duplicate members, nesting deeper
+/// than `JSONValue.depthMax`, lone surrogates in escapes, byte order marks and encodings other than
+/// UTF-8, and that Foundation accepts a comma before a closing bracket, drops byte order marks within
+/// strings, and refuses numbers outside a double's range.
 enum JSONTarget {
     static let target = FuzzTarget(
         "json",
@@ -41,7 +41,7 @@ enum JSONTarget {
             try require(isRefusedOnPurpose, "only Foundation accepts it")
             return false
         case (let ours?, let theirs?):
-            // Foundation drops byte order marks inside of texts.
+            // Foundation drops byte order marks within strings.
             let holdsMark = input.firstRange(of: [0xEF, 0xBB, 0xBF]) != nil
             try require(holdsMark || isSame(ours, theirs), "Foundation reads another value")
             return true
@@ -57,7 +57,7 @@ enum JSONTarget {
         }
     }
 
-    /// Foundation's limit on the digits of a number is its own.
+    /// Foundation limits the digits of a number; `JSONValue` does not.
     private static func holdsLongNumber(_ input: [UInt8]) -> Bool {
         input.split { !(0x30...0x39).contains($0) && $0 != 0x2E }.contains { $0.count > 30 }
     }
@@ -84,7 +84,7 @@ enum JSONTarget {
             }
             return zip(elements, others).allSatisfy { isSame($0, $1) }
         case .object(let members):
-            // Foundation's dictionary takes names for one that only differ in composition.
+            // In Foundation's dictionary, names that only differ in Unicode composition are equal.
             guard let others = theirs as? [String: Any] else { return false }
             guard others.count == members.count else { return others.count < members.count }
             return members.allSatisfy { name, value in
@@ -93,7 +93,7 @@ enum JSONTarget {
         }
     }
 
-    /// What can be told of a document without understanding it.
+    /// Properties of a document that need no parser.
     private struct Outline {
         var depth = 0
         var memberCount = 0

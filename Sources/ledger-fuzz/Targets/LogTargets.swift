@@ -4,7 +4,7 @@ import Ledger
 import LedgerExport
 import TransparencyLog
 
-/// What outsiders bring to a verifier: notes, proofs and whole bundles.
+/// Input of verifiers from untrusted sources: notes, proofs and whole bundles.
 enum LogTargets {
     private static let signer: NoteSigner = {
         guard let key = Ed25519PrivateKey(seed: [UInt8](repeating: 7, count: 32)),
@@ -16,7 +16,7 @@ enum LogTargets {
     private static let checkpoint = Checkpoint(
         origin: signer.verifier.name, size: 2, root: .node(.emptyRoot, .leaf(entry)))
 
-    /// What is read is written back the same, and only what was signed opens.
+    /// Accepted texts are written back unchanged, and only signed ones open.
     static let notes: FuzzTarget = {
         let note = checkpoint.signed(by: [signer])
         let proof = TLogProof(
@@ -32,17 +32,17 @@ enum LogTargets {
             let text = String(decoding: input, as: UTF8.self)
             var isAccepted = false
             if let key = NoteVerifier(text) {
-                try require(key.vkey.utf8.elementsEqual(text.utf8), "a key is written otherwise")
+                try require(key.vkey.utf8.elementsEqual(text.utf8), "a key is written differently")
                 isAccepted = true
             }
             if let found = Checkpoint(text: text) {
                 try require(
-                    found.text.utf8.elementsEqual(text.utf8), "a checkpoint is written otherwise")
+                    found.text.utf8.elementsEqual(text.utf8), "a checkpoint is written differently")
                 isAccepted = true
             }
             if let found = try? SignedNote(parsing: input) {
                 try require(
-                    found.description.utf8.elementsEqual(input), "a note is written otherwise")
+                    found.description.utf8.elementsEqual(input), "a note is written differently")
                 if let opened = try? Checkpoint.open(found, [signer.verifier]) {
                     try require(opened == checkpoint, "a forged checkpoint opens")
                 }
@@ -50,7 +50,7 @@ enum LogTargets {
             }
             if let found = try? TLogProof(parsing: input) {
                 try require(
-                    found.description.utf8.elementsEqual(input), "a proof is written otherwise")
+                    found.description.utf8.elementsEqual(input), "a proof is written differently")
                 if (try? found.verify(entry: entry, [signer.verifier])) != nil {
                     try require(
                         found.position == 1 && found.path == [.emptyRoot], "a forged proof verifies"
@@ -62,7 +62,7 @@ enum LogTargets {
         }
     }()
 
-    /// A bundle that verifies holds the events that were signed.
+    /// A bundle that verifies contains the signed events.
     static func bundles(directory: String) throws -> FuzzTarget {
         let place = directory.isEmpty ? NSTemporaryDirectory() : directory
         let path = place + "/bundle-\(ProcessInfo.processInfo.processIdentifier).tar"

@@ -1,4 +1,4 @@
-/// Bugs planted on purpose, one of each kind that must be noticed; never run unless asked for.
+/// Deliberate bugs, one of each kind that must be found; run only on request.
 enum PlantedTargets {
     private static func target(
         _ name: String, _ misbehave: @escaping @Sendable () async throws -> Void

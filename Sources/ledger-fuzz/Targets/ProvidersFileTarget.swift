@@ -2,7 +2,7 @@ import Cryptography
 import Ledger
 import LedgerAPI
 
-/// The providers file: refused in one line that names the place, or read to what it says.
+/// The providers file: refused in one line that names the member, or parsed.
 enum ProvidersFileTarget {
     private static let faultBytesMax = 5_000
 
@@ -34,10 +34,10 @@ enum ProvidersFileTarget {
             return !tenants.isEmpty
         } catch {
             let line = error.description
-            try require(line.utf8.count <= faultBytesMax, "the complaint is too long")
+            try require(line.utf8.count <= faultBytesMax, "the message is too long")
             try require(
                 !line.unicodeScalars.contains { $0.properties.generalCategory == .control },
-                "the complaint holds control characters")
+                "the message contains control characters")
             return false
         }
     }

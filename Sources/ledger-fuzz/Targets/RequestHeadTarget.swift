@@ -1,8 +1,8 @@
 import HTTP
 
-/// Bytes of a connection, against RFC 9112 read another way: what libmicrohttpd gets to see is well-formed.
+/// Bytes of a connection, compared with a second parser of RFC 9112: libmicrohttpd receives only well-formed heads.
 enum RequestHeadTarget {
-    /// So long that it does not matter what comes behind a head in one piece.
+    /// Large enough that the bytes after a head in one chunk do not matter.
     private static let limits = {
         var limits = HTTPServerLimits()
         limits.headerBytesMax = 1_048_576
@@ -26,15 +26,15 @@ enum RequestHeadTarget {
     ) { input in
         let (passed, scanner) = read(input, limits)
         let pieces = read(input, limits, splitAt: input.count / 2)
-        try require(pieces.passed == passed, "pieces are read otherwise")
-        // The end of a head that was too long makes it a little longer.
+        try require(pieces.passed == passed, "chunks give another result")
+        // The end of an oversized head makes it slightly longer.
         var wider = limits
         wider.headerBytesMax += 64
         let again = read(passed, wider)
-        try require(again.scanner.refusal == nil, "what goes through is not well-formed")
-        try require(again.passed == passed, "what goes through is changed again")
+        try require(again.scanner.refusal == nil, "the forwarded bytes are not well-formed")
+        try require(again.passed == passed, "the forwarded bytes are changed again")
         let isTaken = scanner.headCount > (scanner.refusal == nil ? 0 : 1)
-        try require(isTaken == startsWell(input), "the first head is judged otherwise")
+        try require(isTaken == startsWell(input), "the second parser disagrees on the first head")
         return isTaken
     }
 
@@ -46,14 +46,14 @@ enum RequestHeadTarget {
         return (passed, scanner)
     }
 
-    /// Whether a whole and good head comes first, empty lines aside.
+    /// Checks whether the input begins with a complete and valid head, after any empty lines.
     private static func startsWell(_ bytes: [UInt8]) -> Bool {
         var start = bytes[...]
         while start.starts(with: [13, 10]) { start = start.dropFirst(2) }
         guard let end = start.firstRange(of: [13, 10, 13, 10]),
             end.upperBound <= limits.headerBytesMax
         else { return false }
-        // As Latin-1, so that each byte is a character.
+        // Latin-1, so that each byte is a character.
         let text = String(
             String.UnicodeScalarView(start[..<end.lowerBound].map { Unicode.Scalar($0) }))
         let scalars = Array(text.unicodeScalars)

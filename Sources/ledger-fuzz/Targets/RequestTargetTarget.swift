@@ -3,7 +3,7 @@ import Encodings
 import Foundation
 import HTTP
 
-/// Request targets and the paths in them, against RFC 9112, section 3.2, read another way.
+/// Request targets and their paths, compared with a second parser of RFC 9112, section 3.2.
 enum RequestTargetTarget {
     private static let router: Router<Int> = {
         var router = Router<Int>()
@@ -31,13 +31,13 @@ enum RequestTargetTarget {
         let text = String(decoding: input, as: UTF8.self)
         let expected = naive(text)
         guard let request = HTTPRequest(method: "GET", target: text) else {
-            try require(expected == nil, "a good target is refused")
+            try require(expected == nil, "a valid target is refused")
             return false
         }
-        guard let expected else { throw Finding("a target is accepted that breaks the rules") }
-        try require(request.path == expected.path, "the path is another")
+        guard let expected else { throw Finding("an invalid target is accepted") }
+        try require(request.path == expected.path, "the path differs")
         let pairs = request.query.map { [$0.name, $0.value].map { Array($0.utf8) } }
-        try require(pairs == expected.query, "the query is another")
+        try require(pairs == expected.query, "the query differs")
         try checkMatch(request.path)
         return true
     }
@@ -56,10 +56,10 @@ enum RequestTargetTarget {
             let value = captures[String(name.dropFirst().dropLast())]
             try require(
                 value != nil && value == decoded(part) && value?.isEmpty == false,
-                "a segment is decoded otherwise")
+                "a decoded segment differs")
             try require(
                 value?.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "/") } == false,
-                "a captured segment holds a slash or a NUL")
+                "a captured segment contains a slash or a NUL")
         }
     }
 
@@ -98,7 +98,7 @@ enum RequestTargetTarget {
         return Parts(path: String(origin[..<mark]), query: query)
     }
 
-    /// Foundation takes escapes that make no UTF-8 for something; here they make the text none.
+    /// Foundation decodes escapes that are not UTF-8; here they invalidate the text.
     private static func decoded(_ text: String) -> String? {
         var bytes: [UInt8] = []
         for (index, piece) in text.components(separatedBy: "%").enumerated() {

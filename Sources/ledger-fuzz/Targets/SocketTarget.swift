@@ -5,25 +5,26 @@ import JSON
 import LedgerAPI
 import RawSockets
 
-/// Raw bytes on a server's socket: never a 5xx, every answer is the server's own, every connection ends, and
-/// the server answers others as before.
+/// Raw bytes on a server's socket: never a 5xx, every answer is the server's own, every connection
+/// ends, and the server still answers other clients.
 enum SocketTarget {
-    /// More than the 30 s after which a server gives a silent client up.
+    /// More than the 30 s after which a server disconnects an idle client.
     private static let waitSecondsMax = 60
     private static let quietMilliseconds = 40
-    /// After a whole request the server closes upon this one; after half a one it belongs to it.
+    /// Sent after the input: after a complete request the server answers this one and closes; after an
+    /// incomplete one it is part of that request.
     private static let last = Array(
         "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".utf8)
     private static let answerBytesMax = 8_000_000
 
-    /// What serves: an address, and what keeps it alive.
+    /// A running server: its port, and in this process the object that keeps it alive.
     struct Served: Sendable {
         let port: UInt16
         let tokens: LiveTokens
         let server: HTTPServer?
     }
 
-    /// A server of this process over a ledger in memory.
+    /// Starts a server in this process on an in-memory ledger.
     static func inProcess(_ service: FuzzService) async throws -> Served {
         let api = try service.api()
         let tokens = try await LiveTokens(signingInAt: api, of: service)
@@ -32,14 +33,14 @@ enum SocketTarget {
             reject: { api.reject($0, $1) },
             handler: { request in
                 var response = await api.handle(request)
-                // A stream has no end, and an exchange is judged by its end.
+                // A stream never ends, but an exchange is checked when it has ended.
                 response.stream = nil
                 return response
             })
         return Served(port: server.port, tokens: tokens, server: server)
     }
 
-    /// Another process in development mode, whose identity provider plays Google.
+    /// Uses a server process in development mode, whose identity provider imitates Google.
     static func development(port: UInt16) throws -> Served {
         var tokens = LiveTokens()
         let minted = try json(port, "GET /dev/idp/google/token?name=fuzz HTTP/1.1\nHost: a\n\n")
@@ -51,7 +52,7 @@ enum SocketTarget {
                 + "Content-Length: \(body.utf8.count)\n\n\(body)")
         tokens.accessToken = session["access_token"]?.string ?? ""
         tokens.refreshToken = session["refresh_token"]?.string ?? ""
-        guard !tokens.accessToken.isEmpty else { throw Finding("nobody can sign in at the server") }
+        guard !tokens.accessToken.isEmpty else { throw Finding("the server refuses a sign-in") }
         return Served(port: port, tokens: tokens, server: nil)
     }
 
@@ -74,9 +75,9 @@ enum SocketTarget {
             ]
         return FuzzTarget("socket", corpus: corpus, words: words) { input in
             let answer = try exchange(served.port, measured(served.tokens.fill(input)))
-            // The development identity provider gives its answers no names.
+            // Answers of the development identity provider have no `X-Request-Id`.
             try check(answer, isNamed: served.server != nil)
-            // What one client sends must not change what the next one gets.
+            // The input of one client must not affect the next client.
             if input.count % 16 == 0 {
                 let health = try exchange(served.port, Array("GET /healthz HTTP/1.0\r\n\r\n".utf8))
                 try require(health.starts(with: "HTTP/1.1 200".utf8), "the server is not healthy")
@@ -96,12 +97,12 @@ enum SocketTarget {
 
     private static func check(_ answer: [UInt8], isNamed: Bool) throws {
         guard !answer.isEmpty else { return }
-        try require(answer.starts(with: "HTTP/1.1 ".utf8), "the answer is no HTTP")
-        // Several requests may have been sent, so every status line counts.
+        try require(answer.starts(with: "HTTP/1.1 ".utf8), "the answer is not HTTP")
+        // The input may hold several requests, so every status line is checked.
         let text = String(decoding: answer, as: UTF8.self)
         let heads = text.ranges(of: "HTTP/1.1 ").map { text[$0.upperBound...].prefix(3) }
         for status in heads { try require(!status.hasPrefix("5"), "the answer is \(status)") }
-        // What libmicrohttpd says by itself has no name, and often two heads.
+        // Answers that libmicrohttpd makes have no `X-Request-Id`, and often two heads.
         let names = text.ranges(of: "\r\nX-Request-Id: ").count
         try require(
             !isNamed || heads.count { $0 != "100" } == names, "an answer is not the server's own")
@@ -125,13 +126,13 @@ enum SocketTarget {
         let answer = try exchange(
             port, Array(request.replacing("\n", with: "\r\n").utf8), quiet: waitSecondsMax * 1000)
         guard let end = answer.firstRange(of: Array("\r\n\r\n".utf8)) else { return [:] }
-        // The answer to what was sent last follows.
+        // The answer to `last` follows.
         let next = answer[end.upperBound...].firstRange(of: Array("HTTP/1.1 ".utf8))
         let body = answer[end.upperBound..<(next?.lowerBound ?? answer.endIndex)]
         return JSONValue(parsing: Array(body))?.members ?? [:]
     }
 
-    /// A template with the version and the length that a client would write.
+    /// Returns a template with the version and the length that a client would write.
     private static func onTheWire(_ template: String) -> String {
         let parts = template.split(
             separator: "\n\n", maxSplits: 1, omittingEmptySubsequences: false)
@@ -139,12 +140,12 @@ enum SocketTarget {
         var lines = parts[0].split(separator: "\n", omittingEmptySubsequences: true).map(
             String.init)
         lines[0] += " HTTP/1.1"
-        // A token is longer than its place, so the length is not known before.
+        // The tokens differ in length from their placeholders, so the length is not known yet.
         if !body.isEmpty { lines.append("Content-Length: <LENGTH>") }
         return lines.joined(separator: "\r\n") + "\r\n\r\n" + body
     }
 
-    /// The bytes with the length of what follows the header section where it is asked for.
+    /// Replaces a placeholder for the length by the length of the body.
     private static func measured(_ bytes: [UInt8]) -> [UInt8] {
         let place = Array("<LENGTH>".utf8)
         guard let found = bytes.firstRange(of: place),

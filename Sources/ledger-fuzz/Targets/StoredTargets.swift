@@ -6,8 +6,8 @@ import Ledger
 import LedgerTestSupport
 import Postgres
 
-/// What is read back from the database: damaged bytes are refused, never a trap, and what is
-/// accepted is the one form that is written.
+/// Values read from the database: damaged bytes are refused, never a trap, and only the form that
+/// the ledger writes is accepted.
 enum StoredTargets {
     static let disclosures = FuzzTarget(
         "disclosures",
@@ -25,9 +25,9 @@ enum StoredTargets {
             guard
                 let salt = JSONValue(parsing: json)?.array?.first?.string
                     .flatMap({ Base64URL.decode($0) }), salt.count == Disclosure.saltBytes
-            else { throw Finding("a disclosure is no JSON with a salt") }
+            else { throw Finding("a disclosure is not JSON with a salt") }
             try require(
-                disclosure.encoded(salt: salt) == encoded, "a disclosure is written otherwise")
+                disclosure.encoded(salt: salt) == encoded, "a disclosure is written differently")
         }
         return true
     }
@@ -61,7 +61,7 @@ enum StoredTargets {
         ) { input in
             guard let recorded = try? EntryEncoding.decode(input) else { return false }
             try require(
-                EntryEncoding.encode(recorded) == input, "what is accepted is written otherwise")
+                EntryEncoding.encode(recorded) == input, "an accepted entry is written differently")
             return true
         }
     }
@@ -132,22 +132,22 @@ enum StoredTargets {
         _ result: QueryResult, _ type: UInt32, _ value: [UInt8]
     ) throws -> Bool {
         var accepted = 0
-        // Every accessor is asked, also those of other types, which must refuse.
+        // Every accessor is called, also those of other types, which must refuse.
         if let number = try? result.int8(0, 0) {
             accepted += 1
             let expected = value.reduce(value[0] > 127 ? -1 : 0) { Int64($0) << 8 | Int64($1) }
-            try require(number == expected, "another number is read")
+            try require(number == expected, "the number differs")
         }
         if (try? result.int4(0, 0)) != nil { accepted += 1 }
         if (try? result.bool(0, 0)) != nil { accepted += 1 }
         if let text = try? result.text(0, 0) {
             accepted += 1
             try require(
-                value.suffix(text.utf8.count).elementsEqual(text.utf8), "another text is read")
+                value.suffix(text.utf8.count).elementsEqual(text.utf8), "the text differs")
         }
         if let bytes = try? result.bytes(0, 0) {
             accepted += 1
-            try require(bytes == value, "other bytes are read")
+            try require(bytes == value, "the bytes differ")
         }
         if (try? result.uuid(0, 0)) != nil { accepted += 1 }
         if (try? result.timestamp(0, 0)) != nil { accepted += 1 }

@@ -5,14 +5,14 @@ import HTTP
 import Ledger
 import LedgerAPI
 
-/// Targets that parse a text of one field, each against another way to read the same.
+/// Parsers of single fields, each compared with a second parser.
 enum TextTargets {
     static let all = [base64URL, hex, values, mediaType, forwardedFor, settings]
 
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// Bit by bit, as RFC 4648 describes it; nothing left over but zero bits of less than a sextet.
+    /// Decodes bit by bit, as RFC 4648 describes it; only zero bits, fewer than six, may remain.
     private static func naiveBase64URL(_ text: [UInt8]) -> [UInt8]? {
         var bits: [UInt8] = []
         for character in text {
@@ -32,14 +32,14 @@ enum TextTargets {
         let text = String(decoding: input, as: UTF8.self)
         let expected = naiveBase64URL(Array(text.utf8))
         let decoded = Base64URL.decode(text)
-        try require(decoded == expected, "decoded otherwise than by RFC 4648")
+        try require(decoded == expected, "the bytes differ from those of RFC 4648")
         let digest = Digest(base64URL: text)
         try require(
             digest?.bytes == (expected?.count == Digest.byteCount ? expected : nil),
-            "the model decodes a digest otherwise")
+            "the model decodes a digest differently")
         if let decoded {
             try require(
-                Base64URL.encode(decoded) == text, "what was decoded encodes to another text")
+                Base64URL.encode(decoded) == text, "the decoded bytes encode to another text")
         }
         return decoded != nil
     }
@@ -50,7 +50,7 @@ enum TextTargets {
         if let bytes {
             try require(
                 Hex.encode(bytes).utf8.elementsEqual(text.utf8.map { $0 | ($0 < 0x40 ? 0 : 0x20) }),
-                "what was decoded encodes to another text")
+                "the decoded bytes encode to another text")
         }
         return bytes != nil
     }
@@ -73,14 +73,14 @@ enum TextTargets {
         func check(_ back: String?, _ kind: String) throws {
             guard let back else { return }
             isAccepted = true
-            try require(back.utf8.elementsEqual(text.utf8), "\(kind) is written back otherwise")
+            try require(back.utf8.elementsEqual(text.utf8), "\(kind) is written differently")
         }
         try check(AccountID(canonical: text)?.description, "an identifier")
         try check(Timestamp(text)?.description, "a time")
         try check(LogPosition(digits: text)?.description, "a position")
         try check(TimelineCursor(text)?.description, "a cursor")
         if let time = Timestamp(text) {
-            try require(Timestamp(rfc3339: text) == time, "a time is read as another one")
+            try require(Timestamp(rfc3339: text) == time, "a time in RFC 3339 form differs")
         }
         isAccepted = Moment(text) != nil || isAccepted
         try check(TenantID(text)?.description, "a tenant")
@@ -89,7 +89,7 @@ enum TextTargets {
         let isIdentifier = text.utf8.count == 36 && text.wholeMatch(of: shape) != nil
         try require(
             AccountID(text)?.description == (isIdentifier ? text.lowercased() : nil),
-            "an identifier is told wrongly")
+            "an identifier is wrongly accepted, refused or changed")
         return isAccepted
     }
 
@@ -105,9 +105,10 @@ enum TextTargets {
         try require(
             trimmed.utf8.elementsEqual("\(type.type)/\(type.subtype)".utf8)
                 == (trimmed == trimmed.lowercased()),
-            "another type than the one before the semicolon")
+            "the type differs from the text before the semicolon")
         try require(
-            type.isJSON == (trimmed.lowercased() == "application/json"), "JSON is told wrongly")
+            type.isJSON == (trimmed.lowercased() == "application/json"),
+            "the type is wrongly JSON or not")
         return true
     }
 
@@ -131,21 +132,22 @@ enum TextTargets {
         let fields = Array(lines.dropFirst(2))
         guard let peer = IPAddress(lines[1])?.text else {
             let client = proxies.clientAddress(peer: lines[1], forwardedFor: fields)
-            try require(client == lines[1], "a peer that is no address became another")
+            try require(client == lines[1], "a peer that is not an address changed")
             return true
         }
-        // In its usual form, as requests have it.
+        // In canonical form, as requests have it.
         let client = proxies.clientAddress(peer: peer, forwardedFor: fields)
-        try require(IPAddress(client)?.text == client, "the client is no address in its usual form")
-        let nobody = TrustedProxies("")?.clientAddress(peer: peer, forwardedFor: fields)
-        try require(nobody == peer, "the word of nobody's proxy was taken")
+        try require(
+            IPAddress(client)?.text == client, "the client is not an address in canonical form")
+        let untrusted = TrustedProxies("")?.clientAddress(peer: peer, forwardedFor: fields)
+        try require(untrusted == peer, "an untrusted proxy's field was used")
         let direct = proxies.clientAddress(peer: peer, forwardedFor: [])
         try require(direct == peer, "the peer changed without a field")
-        // A field in front of the others is what a client can write: it never hides a later hop.
+        // A client can write a field in front of the others; that never hides a later hop.
         let bound = proxies.clientAddress(peer: peer, forwardedFor: ["nonsense"] + fields)
         let hops = fields.joined(separator: ",").split(separator: ",").count
         try require(
-            bound == client || hops >= 32, "what a client writes in front hides a later hop")
+            bound == client || hops >= 32, "a field in front of the others hides a later hop")
         return true
     }
 

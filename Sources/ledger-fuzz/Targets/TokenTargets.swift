@@ -5,7 +5,7 @@ import Ledger
 import LedgerAPI
 import OpenID
 
-/// Tokens of every kind, checked with keys that fit them: only the untouched ones may pass.
+/// Tokens of every kind, checked with their keys: only unmodified ones may be accepted.
 enum TokenTargets {
     static func all(_ service: FuzzService) -> [FuzzTarget] {
         [
@@ -43,17 +43,17 @@ enum TokenTargets {
             let token = String(decoding: input, as: UTF8.self)
             switch check(token, service) {
             case .success:
-                try require(good.contains(token), "a token that nobody signed is accepted")
+                try require(good.contains(token), "a forged token is accepted")
                 return true
             case .failure(let fault):
-                try require(!good.contains(token), "a good token is refused")
-                try require("\(fault)".count < 40, "a fault says more than its name")
+                try require(!good.contains(token), "a valid token is refused")
+                try require("\(fault)".count < 40, "a fault is more than its name")
                 return false
             }
         }
     }
 
-    /// The claims are signed afresh, so that everything behind the signature is reached.
+    /// The claims are signed again, so that the checks after that of the signature are reached.
     private static func idTokenClaims(_ service: FuzzService) -> FuzzTarget {
         let corpus = [
             service.claims(subject: "subject-1"),
@@ -69,7 +69,7 @@ enum TokenTargets {
             guard case .success(let claims) = check(token, service, nonce: "n") else {
                 return false
             }
-            // Foundation refuses numbers that no double holds, where nobody reads them, too.
+            // Foundation refuses numbers outside a double's range even in members that are not read.
             guard let object = try? JSONSerialization.jsonObject(with: Data(input)) else {
                 return true
             }
@@ -79,13 +79,13 @@ enum TokenTargets {
                 "another issuer's token is accepted")
             try require(
                 (read?["sub"] as? String)?.utf8.elementsEqual(claims.subject.utf8) == true,
-                "another subject is read")
+                "the subject differs")
             let audience = (read?["aud"] as? [String]) ?? [read?["aud"] as? String ?? ""]
-            try require(audience.contains("app"), "a token for somebody else is accepted")
+            try require(audience.contains("app"), "a token for another audience is accepted")
             try require(read?["nonce"] as? String == "n", "a token with another nonce is accepted")
             let end = (read?["exp"] as? NSNumber)?.doubleValue ?? 0
             try require(
-                end > Double(FuzzService.now.seconds) - 61, "a token is accepted after its end")
+                end > Double(FuzzService.now.seconds) - 61, "an expired token is accepted")
             return true
         }
     }
@@ -122,7 +122,7 @@ enum TokenTargets {
         ) { input in
             let text = String(decoding: input, as: UTF8.self)
             guard let key = APIKey(text) else {
-                try require(text != good, "the good key can't be read")
+                try require(text != good, "the valid key can't be read")
                 return false
             }
             try require(key.text == text, "a key has two spellings")
@@ -142,9 +142,10 @@ enum TokenTargets {
         ]
         return FuzzTarget("key-set", corpus: documents, words: keyWords) { input in
             guard let keys = KeySet(jwks: input) else { return false }
-            try require(JSONValue(parsing: input) != nil, "keys were read from what is no JSON")
+            try require(
+                JSONValue(parsing: input) != nil, "keys were read from a document that is not JSON")
             guard !keys.isEmpty else { return false }
-            // What is read is used: a damaged key may only refuse.
+            // A damaged key that was read may only refuse tokens.
             let checker = IDTokenChecker(policy: service.policy)
             for token in service.idTokens.prefix(1) {
                 _ = try? checker.check(
@@ -173,13 +174,13 @@ enum TokenTargets {
                 let token = key.sign(claims: Array("{}".utf8), type: "JWT")
                 let payload = CompactJWS.verify(
                     token, with: key.verificationKey, allowing: [.es256])
-                try require(payload != nil, "a key is read that can't check what it signs")
+                try require(payload != nil, "a key's own signature does not verify")
                 return true
             }
             guard let key = RSASigningKey(exported: input) else { return false }
             let token = key.sign(header: [:], claims: Array("{}".utf8))
             let payload = CompactJWS.verify(token, with: key.verificationKey, allowing: [.rs256])
-            try require(payload != nil, "a key is read that can't check what it signs")
+            try require(payload != nil, "a key's own signature does not verify")
             return true
         }
     }

@@ -13,7 +13,7 @@ readonly row_names=(
     memory start large
 )
 
-# The round that is being run; 0 is the warm-up, whose figures are not kept.
+# The current round; 0 is the warm-up, whose figures are discarded.
 round=0
 only=''
 quick=''
@@ -55,7 +55,7 @@ require_known_rows() {
     done
 }
 
-# How much is done in a run. Each client of pgbench does its share, so there are whole shares.
+# Sets the sizes of a run. Links are a multiple of the connections, because pgbench's clients do equal shares.
 set_sizes() {
     links=$(($1 / connections * connections))
     alone=2000
@@ -68,7 +68,7 @@ set_sizes() {
     if [[ -n $quick ]]; then
         links=640 alone=200 account_rounds=2 yardstick_seconds=2 warm_up=64 rounds=1 starts=1
         replayed_events=5000 small_events=5000 large_events=20000
-        # So few that it costs no more than the others.
+        # Few enough that it takes no longer than the others.
         if [[ -z $only ]]; then
             large=yes
         fi
@@ -90,8 +90,8 @@ is_any_wanted() {
     return 1
 }
 
-# Builds the load generator and what makes long logs, and leaves their paths in `load_program` and
-# `log_program`.
+# Builds the load generator and the generator of long logs, and sets `load_program` and `log_program` to
+# their paths.
 build_load_programs() {
     run_interruptibly swift build "${release_build_options[@]}" \
         --product ledger-bench-load >&2 || fail "the build failed"
@@ -121,10 +121,10 @@ make_yardstick_tables() {
     done
 }
 
-# Makes the tenants and starts the server anew, which reads at its start which there are.
+# Creates the tenants and restarts the server, which reads the list of tenants at its start.
 make_tenants() {
     local number
-    say "Making $tenants tenants"
+    say "Creating $tenants tenants"
     for ((number = 1; number <= tenants; number++)); do
         "$server_program" tenant create "bench-$number" >/dev/null || fail "tenant create failed"
     done
@@ -132,11 +132,11 @@ make_tenants() {
     start_server "$server_log"
 }
 
-# Runs one measurement: attempt ROW FUNCTION [ARGUMENT]. Where it fails, its rows say so and the others
-# go on. Leaves in `attempt_status` how it ended.
+# Runs one measurement: attempt ROW FUNCTION [ARGUMENT]. If it fails, its rows report that and the others
+# continue. Sets `attempt_status` to its exit status.
 #
-# In a process of its own, so that `fail` ends the measurement alone; not as part of a condition, where
-# `set -e` would not hold.
+# In its own process, so that `fail` ends only this measurement; not as part of a condition, where
+# `set -e` would have no effect.
 attempt() {
     attempt_status=0
     "${@:2}" &
@@ -156,7 +156,7 @@ attempt_if_wanted() {
     fi
 }
 
-# The warm-up is a small round of everything: code, caches and statements are then as they stay.
+# The warm-up is a small round of everything, after which code, caches and statements are warm.
 run_rounds() {
     local full=$links full_alone=$alone
     is_any_wanted link link-alone sign-in unlink refresh account projection sealing tenants memory ||
@@ -171,7 +171,7 @@ run_rounds() {
     done
 }
 
-# Measurements and yardsticks alternate. All access tokens are of this round, so that they are younger
+# Measurements and baselines alternate. All access tokens are of this round, so that they are younger
 # than ten minutes.
 run_round() {
     attempt preparing prepare_round append_per_second
@@ -181,7 +181,7 @@ run_round() {
     if is_wanted link; then
         attempt bare_sql_per_second measure_bare_sql bare_sql 0
     fi
-    # Reads and unlinks are of people with two identities.
+    # Reads and unlinks are of accounts with two identities.
     if is_any_wanted link account unlink tenants; then
         attempt link measure_link
     fi
@@ -196,7 +196,7 @@ run_round() {
         attempt account measure_account
         attempt select_per_second measure_select
     fi
-    # The first is minutes old by now, and the machine may have become another one.
+    # The first is minutes old by now, and the machine's speed may have changed.
     if is_any_wanted sign-in unlink refresh; then
         attempt bare_sql_later_per_second measure_bare_sql bare_sql_later 1
     fi
@@ -209,7 +209,7 @@ run_round() {
     record_stolen "$began_stolen" "$began_all"
 }
 
-# What is measured after the rounds, on the log that they have left.
+# The measurements after the rounds, on the log that they have left.
 measure_once() {
     local start
     round=$rounds

@@ -1,4 +1,4 @@
--- Lets the projector go on and prints how many events it folded and in how many seconds.
+-- Lets the projector continue and prints the number of events that it folded, and the seconds.
 
 SELECT max(h.next_position - p.position) AS left_over
 FROM ledger_head h JOIN projections p USING (tenant_id) WHERE h.tenant_id = 'default' \gset

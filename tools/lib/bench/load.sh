@@ -1,18 +1,18 @@
 # shellcheck shell=bash
-# Making requests and sending them: what is prepared before a run, and the load generator itself.
+# Prepares requests and sends them with the load generator.
 
-# Answers at the beginning of a run that are checked and not measured.
+# The number of answers at the start of a run that are checked and not measured.
 readonly warm_up_at_64=1000
 readonly warm_up_at_1=50
 
-# Writes one figure of a run, to be summarised at the end. The warm-up round's are not kept.
+# Records one figure of a run, for the summary at the end. Figures of the warm-up are discarded.
 record() {
     [[ $2 =~ ^[0-9.]+$ ]] || fail "$1 has no figure, but '$2'"
     [[ $round == 0 ]] || printf '%s %s\n' "$1" "$2" >>"$scratch/figures"
 }
 
-# Sends a file of requests over so many connections, each once, and prints the figures as JSON. Ends
-# the measurement at the first answer that is not 200.
+# Sends each request of a file once over the given number of connections, and prints the figures as JSON.
+# Ends the measurement at the first answer that is not 200.
 send_all() {
     "$load_program" run "${server_address##*:}" "$@" || fail "the load failed; see $server_log"
 }
@@ -31,8 +31,8 @@ mint_tokens() {
     send_all "$scratch/minting" 64 --keep id_token "$output" >/dev/null
 }
 
-# Makes requests with ID tokens, a line each: METHOD PATH TOKENS [ACCESS_TOKENS], files of one a line.
-# A %d in the path becomes the number of the tenant, of `tenants`, that the line falls to.
+# Makes a request for each ID token: METHOD PATH TOKENS [ACCESS_TOKENS], files with a token per line.
+# A %d in the path becomes the number of a tenant, with the requests spread over `tenants` of them.
 requests_with_tokens() {
     paste "${4:-/dev/null}" "$3" | awk -F '\t' -v OFS='\t' -v method="$1" -v path="$2" \
         -v tenants="$tenants" '{
@@ -42,13 +42,13 @@ requests_with_tokens() {
         }'
 }
 
-# Makes requests of an access token each: METHOD PATH ACCESS_TOKENS.
+# Makes a request for each access token: METHOD PATH ACCESS_TOKENS.
 requests_with_access() {
     awk -v OFS='\t' -v method="$1" -v path="$2" '{ print method, path, $1, "" }' "$3"
 }
 
-# Signs new people in by their ID tokens: PATH ID_TOKENS OUTPUT, where OUTPUT.access and OUTPUT.refresh
-# get a token a line. Prints how many events were appended a second.
+# Signs new people in with their ID tokens: PATH ID_TOKENS OUTPUT, where OUTPUT.access and OUTPUT.refresh
+# get a token per line. Prints the number of events appended per second.
 sign_in_new_people() {
     local answer before after
     requests_with_tokens POST "$1" "$2" >"$scratch/signing-in"
@@ -61,17 +61,17 @@ sign_in_new_people() {
     figure "$answer" "per_second * ($after - $before) / .answers"
 }
 
-# Prints a value that the ledger's database gives.
+# Prints the value of a query on the ledger's database.
 ask_database() {
     psql_as_owner "$cluster" "$database" --tuples-only --no-align <<<"$1"
 }
 
-# Prints how many events there are, of all tenants.
+# Prints the number of events of all tenants.
 events_in_log() {
     ask_database 'SELECT sum(next_position) FROM ledger_head'
 }
 
-# Every run begins with nothing left to write from before, and with the read models up to date.
+# Waits until earlier writes are on disk and the read models are up to date, before a run.
 settle() {
     local waited=0
     until [[ $(ask_database "SELECT count(*) FROM ledger_head h JOIN projections p USING (tenant_id)
@@ -83,7 +83,7 @@ settle() {
     ask_database 'CHECKPOINT'
 }
 
-# Sends a file of requests, each of which must append so many events, and records the figures:
+# Sends a file of requests, each of which must append the given number of events, and records the figures:
 # measure_appending NAME EVENTS REQUESTS CONNECTIONS OPTION...
 measure_appending() {
     local name=$1 events=$2 requests=$3 before after answer sent
@@ -93,7 +93,7 @@ measure_appending() {
     answer=$(send_all "$@")
     after=$(events_in_log)
     sent=$(wc -l <"$requests")
-    # What was answered is in the log, and nothing else is.
+    # The log contains exactly the answered requests.
     ((after - before == sent * events)) ||
         fail "$name: $sent answers, but $((after - before)) events in the log"
     record_figures "$name" "$answer"
@@ -108,7 +108,7 @@ record_figures() {
     say_figures "$1" "$(figure "$2" per_second)" "$(figure "$2" p50_us)" "$(figure "$2" p99_us)"
 }
 
-# Says how a run went: NAME RATE P50 P99, in microseconds.
+# Prints the result of a run: NAME RATE P50 P99, in microseconds.
 say_figures() {
     say "Round $round: $1 $(awk -v rate="$2" -v p50="$3" -v p99="$4" 'BEGIN {
         printf "%.0f a second, median %.2f ms, p99 %.2f ms", rate, p50 / 1000, p99 / 1000 }')"

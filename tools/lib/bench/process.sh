@@ -1,25 +1,25 @@
 # shellcheck shell=bash
-# What processes cost: processor time, memory, time to start.
+# Measures processes: processor time, memory, time to start.
 
-# Prints the microseconds of processor time that processes have taken so far, with those of their children
-# that have ended: a process of Postgres that ends in between must not make the sum smaller.
+# Prints the processor time in microseconds that processes have used so far, including that of their ended
+# children: a process of Postgres that ends in between must not reduce the sum.
 cpu_of() {
     local process ticks=0 line fields
     for process in "$@"; do
         line=$(cat "/proc/$process/stat" 2>/dev/null) || continue
-        # The name in brackets may hold spaces.
+        # The name in parentheses may contain spaces.
         read -ra fields <<<"${line##*) }"
         ticks=$((ticks + fields[11] + fields[12] + fields[13] + fields[14]))
     done
     printf '%s\n' "$((ticks * 1000000 / $(getconf CLK_TCK)))"
 }
 
-# Prints the processors' ticks that a hypervisor gave to others, and all ticks.
+# Prints the stolen ticks of the processors, which a hypervisor gave to others, and all ticks.
 processor_ticks() {
     awk '$1 == "cpu" { for (n = 2; n <= 9; n++) all += $n; print $9, all }' /proc/stat
 }
 
-# Records how much of the processors was given to others since: record_stolen STOLEN ALL.
+# Records the percentage of ticks stolen since: record_stolen STOLEN ALL.
 record_stolen() {
     local stolen all
     read -r stolen all < <(processor_ticks)
@@ -39,16 +39,16 @@ cpu_of_postgres() {
     cpu_of "$postmaster" $children
 }
 
-# The most memory that the server has held.
+# Measures the server's peak memory.
 measure_memory() {
     local kibibytes
     kibibytes=$(sed -n 's/^VmHWM:[[:space:]]*\([0-9]*\) kB/\1/p' "/proc/$server_process/status")
     [[ -n $kibibytes ]] || fail "the server's memory can't be read"
     record server_mib "$(awk -v k="$kibibytes" 'BEGIN { printf "%.1f", k / 1024 }')"
-    say "The server held at most $((kibibytes / 1024)) MiB"
+    say "The server's peak memory was $((kibibytes / 1024)) MiB"
 }
 
-# Starts one more server on the same database and measures the time to its first /readyz of 200.
+# Starts another server on the same database and measures the time until its /readyz answers 200.
 measure_start() {
     local began port server_process status=0 milliseconds
     port=$(free_port)

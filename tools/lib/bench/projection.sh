@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# How far the read models lag behind the log, and how fast they catch up.
+# Measures the lag of the read models behind the log, and how fast they catch up.
 
 # Samples the lag of `default` every 50 ms until lag_ends has a row.
 sample_lag() {
@@ -15,21 +15,21 @@ record_lag() {
     say "Round $round: the read models lagged at most $events events, $seconds s"
 }
 
-# Appends while this tool holds the checkpoints, as another process that projects would; then lets go
-# and measures how fast the projector catches up.
+# Appends while this tool locks the checkpoints, as a projector of another process would; then releases
+# them and measures how fast the projector catches up.
 measure_drain() {
     local held='' events seconds
     mint_tokens apple "drain$round" "$links" "$scratch/drain"
     requests_with_tokens POST /v1/auth/sign-in/apple "$scratch/drain" >"$scratch/draining"
     settle
     coproc holder { psql_as_owner "$cluster" "$database" --tuples-only --no-align; }
-    # The shell forgets these two as soon as the process has ended.
+    # The shell unsets these two as soon as the process has ended.
     local from=${holder[0]} to=${holder[1]} process=$!
     exec {answers}<&"$from" {orders}>&"$to"
     printf '%s\n' 'BEGIN;' "SELECT name FROM projections WHERE tenant_id = 'default' FOR UPDATE;" \
         '\echo held' >&"$orders"
     while read -r -t 30 held <&"$answers" && [[ $held != held ]]; do :; done
-    [[ $held == held ]] || fail "the checkpoints could not be held"
+    [[ $held == held ]] || fail "the checkpoints could not be locked"
     send_all "$scratch/draining" "$connections" --expect access_token >/dev/null
     cat "$bench_files/drain.sql" >&"$orders"
     exec {orders}>&-

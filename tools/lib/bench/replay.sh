@@ -1,12 +1,13 @@
 # shellcheck shell=bash
-# Long logs: replaying one, beside copying it out of Postgres, and linking at the end of one.
+# Measures long logs: replaying one, beside copying it out of Postgres, and linking at the end of one.
 
-# Makes a database with a migrated ledger of so many events and points everything at it. The events are
-# a random history that `ledger-load` decides by the model; MODE is `serving` when a server will serve it.
+# Creates a database with a migrated ledger of the given number of events and points everything at it. The
+# events are a random history that `ledger-load` decides by the model; MODE is `serving` if a server will
+# use it.
 make_long_log() {
     local name=$1 events=$2 mode=$3 encryption_key mac_key
     local -a begun=()
-    say "Making a log of $events events"
+    say "Creating a log of $events events"
     ask_database "CREATE DATABASE $name"
     point_at "$name"
     "$server_program" migrate >&2 || fail "the migration failed"
@@ -20,18 +21,18 @@ make_long_log() {
     mac_key=$(compgen -G "$LEDGER_KEYS/mac-*.key" | head -n 1) || true
     [[ -n $mac_key ]] || fail "there is no MAC key in the key directory"
     if [[ $mode == serving ]]; then
-        # The codes name the log by the event that a server began it with.
+        # MACs identify the log by its first event, which a server appended.
         begun=("$(ask_database 'SELECT event_id FROM events WHERE position = 0')")
     fi
     "$log_program" "$events" 1 "$encryption_key" "$mac_key" "${begun[@]}" |
-        psql_as_owner "$cluster" "$database" >/dev/null || fail "the log could not be made"
+        psql_as_owner "$cluster" "$database" >/dev/null || fail "the log could not be created"
 }
 
-# Makes a server begin the log of an empty ledger, and forgets how far it has come.
+# Makes a server begin the log of an empty ledger, and deletes its head and the projections' checkpoints.
 begin_log() {
     start_server "$server_log.long"
     stop_child "$server_process" "$stop_seconds_max"
-    # Row by row: guards refuse to empty the head's table at once.
+    # With DELETE, because guards refuse TRUNCATE of the head's table.
     ask_database 'DELETE FROM ledger_head'
     ask_database 'DELETE FROM projections'
 }
@@ -44,19 +45,19 @@ point_at() {
     export DATABASE_URL LEDGER_MIGRATE_URL
 }
 
-# Runs a command and prints "SECONDS KIBIBYTES": how long it took and the most memory it held.
+# Runs a command and prints "SECONDS KIBIBYTES": its time and its peak memory.
 timed() {
     /usr/bin/time --output="$scratch/timed" --format='%e %M' "$@" >"$scratch/timed.output" 2>&1 ||
         fail "$(basename "$1") $2 failed: $(tail -n 3 "$scratch/timed.output")"
     cat "$scratch/timed"
 }
 
-# Copies a log out of Postgres, checks it with everything that `verify` checks, and refolds
-# user_providers, in turns. It is sealed before, with a checkpoint every few thousand events, so that
-# `verify` has all of the tree and its signatures to check.
+# Alternately copies a log out of Postgres, checks it with `verify`, and refolds user_providers. The log is
+# sealed before, with a checkpoint every few thousand events, so that `verify` also checks the whole tree
+# and its signatures.
 measure_replay() {
     local run accounts began checkpoints allowed bundle="$scratch/bundle.tar"
-    # Another database than the server's, so another sealer's directory.
+    # A different database from the server's, so a different sealer directory.
     local -x LEDGER_SEALER_STATE="$scratch/sealer-of-replay"
     make_long_log replayed "$replayed_events" reading
     "$server_program" seal --once >&2 || fail "the log could not be sealed"
@@ -66,7 +67,7 @@ measure_replay() {
     accounts=$(ask_database 'SELECT count(*) FROM accounts')
     allowed=$(awk -v n="$accounts" 'BEGIN { printf "%.1f", 64 + n * 256 / 1048576 }')
     ask_database CHECKPOINT
-    # What is read for the first time is not in memory yet.
+    # The first read of the data is from the disk.
     ask_database 'COPY events TO STDOUT' >/dev/null
     for ((run = 1; run <= rounds; run++)); do
         began=$EPOCHREALTIME
@@ -98,7 +99,7 @@ measure_reading() {
     say "$* took $seconds s and $((kibibytes / 1024)) MiB"
 }
 
-# Links at the end of a short log and of a long one, in turns.
+# Alternately links at the end of a short log and of a long one.
 measure_large() {
     local small_server small_address large_server large_address
     serve_long_log short_log "$small_events"
@@ -118,7 +119,7 @@ measure_large() {
     stop_child "$large_server" "$stop_seconds_max"
 }
 
-# Makes a long log, seals it and starts a server on it, whose sealer then has no more to do than another's.
+# Creates a long log, seals it and starts a server on it, whose sealer then has no backlog.
 serve_long_log() {
     local -x LEDGER_SEALER_STATE="$scratch/sealer-of-$1"
     make_long_log "$1" "$2" serving

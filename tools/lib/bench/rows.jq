@@ -1,5 +1,5 @@
-# Makes the result of the figures: slurped lines "NAME VALUE" on standard input. Each row is some work,
-# its yardstick of the same run, and what is asked of it.
+# Makes the result from slurped lines "NAME VALUE" on standard input. Each row is a kind of work, its
+# baseline of the same run, and its target.
 
 def side($figures; $name):
     ($figures[$name] // []) | sort
@@ -74,8 +74,8 @@ def rows: [
 
 def wanted: .id as $id | $only == "" or ($only | split(",") | index($id) != null);
 
-# A ratio is of two figures of the same run, and the median of these counts; without a yardstick the
-# worst run does.
+# A ratio is of two figures of the same run, and the median of the runs counts; without a baseline the
+# worst run counts.
 def ratios($ours; $theirs):
     if ($ours | length) == ($theirs | length)
     then [$ours, $theirs] | transpose | map(select(.[1] > 0) | .[0] / .[1])

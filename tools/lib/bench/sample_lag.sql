@@ -1,7 +1,7 @@
--- One row a sample: events not folded yet, and how long the first of them has been in the log.
+-- A row per sample: the number of events not folded yet, and the age of the first of them.
 
 SET client_min_messages = warning;
--- A sample must not make the disk write.
+-- A sample must not cause a disk write.
 SET synchronous_commit = off;
 DROP TABLE IF EXISTS lag_samples, lag_ends;
 CREATE UNLOGGED TABLE lag_samples (events bigint NOT NULL, seconds numeric NOT NULL);

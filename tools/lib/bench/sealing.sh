@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# What sealing costs: the same links while the server seals them, and while it may not.
+# Measures the cost of sealing: the same links with and without a working sealer.
 
-# Links people of their own, first in the one way and then in the other, and in every other round the
-# other way round, since the log grows.
+# Links different people with and without sealing; the order alternates between rounds, because the log
+# grows.
 measure_sealing() {
     local people=$((2 * links)) first=sealed second=unsealed
     mint_tokens apple "sealing$round" "$people" "$scratch/apple-to-seal"
@@ -28,8 +28,8 @@ measure_sealed() {
     record sealing_p99_ms "$(ask_sealing_time "$began")"
 }
 
-# How long after its time an event was in a published checkpoint, in milliseconds, of 99 in 100 events
-# since a moment. The time of an event is before its commit, so this is more than from the commit on.
+# Prints the 99th percentile in milliseconds of the time from an event to its published checkpoint, for the
+# events since a moment. An event's time is before its commit, so the time since the commit is shorter.
 ask_sealing_time() {
     ask_database "SELECT round(1000 * percentile_disc(0.99) WITHIN GROUP (
             ORDER BY extract(epoch FROM c.signed_at - e.recorded_at)))
@@ -47,7 +47,7 @@ hold_leases() {
     done >/dev/null
 }
 
-# Another holder of the leases keeps the server's sealer from working; a lease that nobody renews lapses.
+# Another holder of the leases stops the server's sealer; a lease that is not renewed lapses.
 measure_unsealed() {
     local holder status=0
     wait_until_sealed
@@ -63,7 +63,7 @@ measure_unsealed() {
     ((sealed < $(events_in_log))) || fail "links were sealed that should not have been"
 }
 
-# Records the rate and what a link costs server and Postgres: NAME REQUESTS.
+# Records the rate and the cost of a link for server and Postgres: NAME REQUESTS.
 measure_linking() {
     local cpu_server cpu_postgres
     settle

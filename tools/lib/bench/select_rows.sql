@@ -1,4 +1,4 @@
--- The rows that GET /v1/account reads, with a key that pgbench can count up.
+-- The rows that GET /v1/account reads, with a numeric key for pgbench.
 
 SET client_min_messages = warning;
 DROP TABLE IF EXISTS select_rows;

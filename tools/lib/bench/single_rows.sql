@@ -1,4 +1,4 @@
--- What one event-sized row costs at the least: the log's columns and key, without its guards.
+-- The minimum cost of an event-sized row: the log's columns and key, without its guards.
 
 CREATE TABLE single_rows (
     LIKE events,

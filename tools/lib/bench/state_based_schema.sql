@@ -1,4 +1,4 @@
--- The state-based way: no history, a row for each link, two unique keys.
+-- A state-based schema: no history, a row for each link, two unique keys.
 
 CREATE TABLE state_based_users (
     id bigint PRIMARY KEY

@@ -1,4 +1,4 @@
--- A run begins with people who have signed in with Apple; each run has people of its own.
+-- A run begins with people who have signed in with Apple; each run has different people.
 
 INSERT INTO state_based_users
 SELECT :run * 1000000000::bigint + client * 1000000::bigint + n

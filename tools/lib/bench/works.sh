@@ -1,17 +1,17 @@
 # shellcheck shell=bash
-# One measurement of each kind of work that the ledger does over HTTP.
+# Measures each kind of work over HTTP.
 
-# Signs in new people with Apple, one account each, mints the tokens that are to be linked, and records
-# how many events the ledger appended a second: prepare_round FIGURE.
+# Signs in new people with Apple, one account each, mints the tokens to be linked, and records the number
+# of events appended per second: prepare_round FIGURE.
 #
-#   people          links at 64 connections, reads, unlinks, sign-ins and refreshes are of these
+#   people          links at 64 connections, reads, unlinks, sign-ins and refreshes use these
 #   alone           links one at a time
 prepare_round() {
     local people=$((links + alone))
     say "Round $round: preparing $people people"
     mint_tokens apple "round$round" "$people" "$scratch/apple"
     mint_tokens google "round$round" "$people" "$scratch/google"
-    # Meanwhile the projector folds, so this is what the ledger appends at full load.
+    # The projector folds meanwhile, so this is the rate at full load.
     record "$1" \
         "$(sign_in_new_people /v1/auth/sign-in/apple "$scratch/apple" "$scratch/session")"
     local kind
@@ -21,8 +21,8 @@ prepare_round() {
     done
 }
 
-# Links a Google identity to each account, at 64 connections, while the projector folds; how far the
-# read models lag is sampled meanwhile.
+# Links a Google identity to each account, at 64 connections, while the projector folds and the lag of the
+# read models is sampled.
 measure_link() {
     requests_with_tokens POST /v1/auth/link/google "$scratch/people.google" \
         "$scratch/people.session.access" >"$scratch/linking"
@@ -69,7 +69,7 @@ measure_unlink() {
         --expect unlinked
 }
 
-# Signs the same people in again, by tokens that the server has not seen.
+# Signs the same people in again, with tokens that the server has not seen.
 measure_sign_in() {
     mint_tokens apple "round$round" "$links" "$scratch/apple-again"
     requests_with_tokens POST /v1/auth/sign-in/apple "$scratch/apple-again" >"$scratch/signing-in"
@@ -84,8 +84,8 @@ measure_refresh() {
         --expect refresh_token
 }
 
-# Links over many tenants in turns. Their people hold the same Apple tokens as those of `default`, and
-# new Google ones.
+# Links over many tenants in turn. Their people use the same Apple tokens as those of `default`, and new
+# Google ones.
 measure_tenants() {
     mint_tokens google "tenants$round" "$links" "$scratch/google-of-tenants"
     head -n "$links" "$scratch/apple" >"$scratch/apple-of-tenants"

@@ -1,14 +1,14 @@
 # shellcheck shell=bash
-# What the ledger is measured against: the same Postgres, asked by pgbench, without HTTP or tokens.
+# Measures the baselines: pgbench on the same Postgres, without HTTP or tokens.
 
-# Runs pgbench with these options and prints its transactions a second.
+# Runs pgbench with these options and prints its transactions per second.
 run_pgbench() {
     local answer rate
     answer=$(cd "$scratch" && PGPASSWORD=$(cat "$cluster/$cluster_owner.password") \
         "$(postgres_programs)/pgbench" --no-vacuum --protocol=prepared "$@" --host=127.0.0.1 \
         --port="$(cat "$cluster/port")" --username="$cluster_owner" "$database" 2>&1) ||
         fail "pgbench failed: $answer"
-    # Prepared statements that fail are not always an error of pgbench.
+    # pgbench does not always report failed prepared statements as an error.
     [[ ! $answer =~ failed\ transactions:\ [1-9] ]] || fail "pgbench failed: $answer"
     rate=$(sed -n 's/^tps = \([0-9.]*\).*without initial connection time.*/\1/p' <<<"$answer")
     # Its time includes connecting, which can take all of it.
@@ -43,7 +43,7 @@ figures_of_transactions() {
         }'
 }
 
-# Links the state-based way, as bare SQL transactions, as many as the ledger's own links:
+# Links with plain SQL transactions on a state-based schema, as many as the ledger's own links:
 # measure_bare_sql NAME TIME_IN_ROUND, from 0 on.
 measure_bare_sql() {
     local name=$1 each=$((links / connections)) run=$((round * 10 + $2)) rate p50 p99
@@ -62,7 +62,7 @@ measure_bare_sql() {
     say_figures "$name" "$rate" "$p50" "$p99"
 }
 
-# Makes the scripts whose row is one of the log's own: a link's event.
+# Writes the scripts, whose row is a link's event from the log.
 make_insert_script() {
     ask_database "
         SELECT format('INSERT INTO single_rows (tenant_id, event_id, type, schema_version,
@@ -72,10 +72,10 @@ make_insert_script() {
             request_id, actor, entry)
         FROM events WHERE tenant_id = 'default' AND type = 'ProviderLinked'
         ORDER BY position DESC LIMIT 1" | tr '\n' ' ' >"$scratch/insert.sql"
-    [[ -s $scratch/insert.sql ]] || fail "the log holds no link whose row could be inserted"
+    [[ -s $scratch/insert.sql ]] || fail "the log contains no link whose row could be inserted"
 }
 
-# Inserts and commits one event-sized row a transaction.
+# Inserts one event-sized row per transaction.
 measure_insert() {
     local rate
     make_insert_script
@@ -86,7 +86,7 @@ measure_insert() {
     say "Round $round: insert ${rate%.*} a second"
 }
 
-# The same by one client, for its latency.
+# The same with one client, for its latency.
 measure_insert_alone() {
     local rate p50 p99
     make_insert_script

@@ -1,16 +1,16 @@
 // A crowd of HTTP clients on 127.0.0.1, in one thread.
 //
 //   crowd work PORT CONNECTIONS SECONDS PATH BODIES PATIENCE
-//       Each client sends a request of the file's lines as bodies in turn, reads the answer, and sends
-//       the next; it rests 100 ms after a 503 or a broken connection. When the time is up, answers to
-//       what is under way are waited for, at most so many seconds more. Prints what came back as JSON.
-//   crowd idle PORT CONNECTIONS SECONDS         clients that connect and say nothing
+//       Each client sends a request, reads the answer and sends the next; the lines of the file BODIES
+//       are the bodies, in turn. It pauses for 100 ms after a 503 or a broken connection. At the end it
+//       waits up to PATIENCE seconds for outstanding answers. Prints counts and times as JSON.
+//   crowd idle PORT CONNECTIONS SECONDS         clients that connect and send nothing
 //   crowd drip PORT CONNECTIONS SECONDS         clients that send a request a byte a second
 //   crowd hoard PORT CONNECTIONS SECONDS        clients that send all but the end of a large body
 //   crowd deaf PORT CONNECTIONS SECONDS PATH    clients that send a request a second and read no answer
 //
-// All but the first reconnect when they are cut, at most ten times a second. Prints "ready" on standard
-// error once every client has been connected for the first time.
+// Clients reconnect when they are disconnected, at most ten times a second. Prints "ready" on standard
+// error once every client has connected.
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { answer_bytes_max = 16384, buckets = 20000, rest_microseconds = 100000 };
+enum { answer_bytes_max = 16384, buckets = 20000, pause_microseconds = 100000 };
 enum { hoarded_body_bytes = 65536, hoarded_bytes = 60000 };
 
 enum mode { WORK, IDLE, DRIP, HOARD, DEAF };
@@ -36,11 +36,11 @@ struct client {
     int is_connected, was_connected;
     const char *request;
     size_t length, sent, received;
-    long long asked_at, rests_until;
+    long long asked_at, paused_until;
     char *answer;
 };
 
-// Times of one kind of answer, in buckets of a millisecond.
+// A histogram of the times of one kind of answer, in buckets of a millisecond.
 struct times {
     long count, bucket[buckets];
     long long longest;
@@ -67,14 +67,14 @@ static void fail(const char *what) {
     exit(1);
 }
 
-static void note(struct times *times, long long microseconds) {
+static void add_time(struct times *times, long long microseconds) {
     long long index = microseconds / 1000;
     times->count++;
     times->bucket[index < buckets ? index : buckets - 1]++;
     if (microseconds > times->longest) times->longest = microseconds;
 }
 
-// Upper bound in milliseconds of the fastest part of the answers.
+// Returns a quantile of the times as an upper bound in milliseconds.
 static double quantile(const struct times *times, double part) {
     long left = (long) (part * times->count);
     for (int index = 0; index < buckets; index++) {
@@ -112,30 +112,30 @@ static void watch(struct client *client, uint32_t events) {
     epoll_ctl(epoll, EPOLL_CTL_MOD, client->socket, &event);
 }
 
-static void hang_up(struct client *client) {
+static void disconnect(struct client *client) {
     if (client->socket >= 0) close(client->socket);
     client->socket = -1;
     client->is_connected = 0;
     client->request = NULL;
-    client->rests_until = now() + rest_microseconds;
+    client->paused_until = now() + pause_microseconds;
 }
 
-static void take_up(struct client *client) {
+static void connect_client(struct client *client) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t) port)};
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     int yes = 1, small = 4096;
     client->socket = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (client->socket < 0) fail("socket");
     setsockopt(client->socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    // So that answers which are not read soon fill what lies between.
+    // Unread answers soon fill small buffers.
     if (mode == DEAF) setsockopt(client->socket, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
     client->asked_at = now();
-    client->rests_until = 0;
+    client->paused_until = 0;
     struct epoll_event event = {.events = EPOLLOUT, .data.ptr = client};
     if (connect(client->socket, (struct sockaddr *) &address, sizeof address) != 0
         && errno != EINPROGRESS) {
         connect_failures++;
-        hang_up(client);
+        disconnect(client);
         return;
     }
     epoll_ctl(epoll, EPOLL_CTL_ADD, client->socket, &event);
@@ -148,28 +148,28 @@ static void begin_request(struct client *client) {
     client->sent = client->received = 0;
 }
 
-// Sends what is left; a client that drips sends one byte and waits for the clock.
+// Sends the rest of the request; in DRIP mode one byte, the next a second later.
 static void send_request(struct client *client) {
     size_t left = client->length - client->sent;
     if (mode == DRIP && left > 1) left = 1;
     ssize_t count = send(client->socket, client->request + client->sent, left, MSG_NOSIGNAL);
     if (count < 0 && errno != EAGAIN) {
         cuts++;
-        hang_up(client);
+        disconnect(client);
         return;
     }
     client->sent += count > 0 ? (size_t) count : 0;
     if (mode == DRIP) {
-        client->rests_until = now() + 1000000;
+        client->paused_until = now() + 1000000;
         if (client->sent == client->length) client->sent = 0;
         watch(client, EPOLLIN);
     } else if (mode == DEAF) {
-        // What has been sent is only a request more; the answers are what nobody reads.
+        // After a complete request the client sends another one a second later and reads no answer.
         if (client->sent < client->length) {
             watch(client, EPOLLOUT);
         } else {
             client->sent = 0;
-            client->rests_until = now() + 1000000;
+            client->paused_until = now() + 1000000;
             watch(client, 0);
         }
     } else {
@@ -177,8 +177,8 @@ static void send_request(struct client *client) {
     }
 }
 
-// The status of a whole answer; 0 when it is not whole, -1 when it makes no sense.
-static int status_of(const struct client *client, int *says_when) {
+// Returns the status of a complete answer; 0 if it is incomplete, -1 if it is malformed.
+static int status_of(const struct client *client, int *has_retry_after) {
     const char *body = strstr(client->answer, "\r\n\r\n");
     if (!body) return client->received >= answer_bytes_max - 1 ? -1 : 0;
     const char *field = strcasestr(client->answer, "\r\nContent-Length:");
@@ -186,18 +186,18 @@ static int status_of(const struct client *client, int *says_when) {
     size_t whole = (size_t) (body + 4 - client->answer) + strtoul(field + 17, NULL, 10);
     if (client->received < whole) return whole >= answer_bytes_max ? -1 : 0;
     const char *retry = strcasestr(client->answer, "\r\nRetry-After:");
-    *says_when = retry && retry < body;
+    *has_retry_after = retry && retry < body;
     return atoi(client->answer + 9);
 }
 
 static void read_answer(struct client *client) {
     char ignored[256];
-    int says_when = 0;
+    int has_retry_after = 0;
     if (mode != WORK) {
         ssize_t count = recv(client->socket, ignored, sizeof ignored, 0);
         if (count == 0 || (count < 0 && errno != EAGAIN)) {
             cuts++;
-            hang_up(client);
+            disconnect(client);
         }
         return;
     }
@@ -207,17 +207,17 @@ static void read_answer(struct client *client) {
     if (count < 0 && errno == EAGAIN) return;
     if (count <= 0) {
         cuts++;
-        hang_up(client);
+        disconnect(client);
         return;
     }
     client->received += (size_t) count;
     client->answer[client->received] = 0;
-    int status = status_of(client, &says_when);
+    int status = status_of(client, &has_retry_after);
     if (status == 0) return;
     long long time = now() - client->asked_at;
     client->request = NULL;
     if (status == 200) {
-        note(&accepted, time);
+        add_time(&accepted, time);
         if (is_ending) return;
         client->asked_at = now();
         begin_request(client);
@@ -225,27 +225,27 @@ static void read_answer(struct client *client) {
         return;
     }
     if (status == 503) {
-        note(&refused, time);
-        if (!says_when) without_retry_after++;
+        add_time(&refused, time);
+        if (!has_retry_after) without_retry_after++;
     } else {
         if (others++ == 0) first_other = status;
     }
     if (status < 0) {
-        hang_up(client);
+        disconnect(client);
         return;
     }
-    client->rests_until = now() + rest_microseconds;
+    client->paused_until = now() + pause_microseconds;
     watch(client, EPOLLIN);
 }
 
-static void happen(struct client *client, uint32_t events) {
+static void handle_event(struct client *client, uint32_t events) {
     if (!client->is_connected) {
         int error = 0;
         socklen_t length = sizeof error;
         getsockopt(client->socket, SOL_SOCKET, SO_ERROR, &error, &length);
         if (error) {
             connect_failures++;
-            hang_up(client);
+            disconnect(client);
             return;
         }
         client->is_connected = 1;
@@ -261,7 +261,7 @@ static void happen(struct client *client, uint32_t events) {
         send_request(client);
     } else if (events & (EPOLLERR | EPOLLHUP) && mode != WORK) {
         cuts++;
-        hang_up(client);
+        disconnect(client);
     } else if (events & EPOLLOUT && client->request && client->sent < client->length) {
         send_request(client);
     } else {
@@ -269,14 +269,14 @@ static void happen(struct client *client, uint32_t events) {
     }
 }
 
-// Ends the rest of those whose time has come.
-static void wake(long long time) {
+// Resumes the clients whose pause is over.
+static void resume(long long time) {
     for (int index = 0; index < client_count; index++) {
         struct client *client = &clients[index];
-        if (client->rests_until == 0 || client->rests_until > time) continue;
-        client->rests_until = 0;
+        if (client->paused_until == 0 || client->paused_until > time) continue;
+        client->paused_until = 0;
         if (client->socket < 0) {
-            take_up(client);
+            connect_client(client);
             continue;
         }
         if (mode == WORK) client->asked_at = now();
@@ -285,7 +285,7 @@ static void wake(long long time) {
     }
 }
 
-// Whether a client waits: for its connection, or for an answer to what it has sent or sends.
+// Checks whether a client waits for its connection or for an answer.
 static int is_outstanding(const struct client *client) {
     return client->socket >= 0 && (client->request || !client->is_connected);
 }
@@ -296,7 +296,7 @@ static int outstanding_count(void) {
     return count;
 }
 
-// How long the oldest of them has waited, in microseconds.
+// Returns the longest wait of such a client, in microseconds.
 static long long outstanding_longest(void) {
     long long longest = 0, time = now();
     for (int index = 0; index < client_count; index++) {
@@ -346,12 +346,12 @@ int main(int count, char **arguments) {
     epoll = epoll_create1(EPOLL_CLOEXEC);
     clients = calloc((size_t) client_count, sizeof *clients);
     const pid_t starter = getppid();
-    long long start = now(), end = start + atoll(arguments[4]) * 1000000, woke = 0, time;
+    long long start = now(), end = start + atoll(arguments[4]) * 1000000, resumed_at = 0, time;
     for (int index = 0; index < client_count; index++) {
         clients[index].answer = mode == WORK ? malloc(answer_bytes_max) : NULL;
         clients[index].socket = -1;
-        // Not all in the same moment: a backlog is only so long.
-        clients[index].rests_until = start + index * 100LL + 1;
+        // Connections are spread over time, because the listen backlog is limited.
+        clients[index].paused_until = start + index * 100LL + 1;
     }
     long long last = mode == WORK ? end + atoll(arguments[7]) * 1000000 : end;
     long accepted_in_time = 0;
@@ -364,12 +364,12 @@ int main(int count, char **arguments) {
         int ready = epoll_wait(epoll, events, 512, 5);
         for (int index = 0; index < ready; index++) {
             struct client *client = events[index].data.ptr;
-            if (client->socket >= 0) happen(client, events[index].events);
+            if (client->socket >= 0) handle_event(client, events[index].events);
         }
-        if ((time = now()) - woke >= 2000) {
-            if (!is_ending) wake(time);
+        if ((time = now()) - resumed_at >= 2000) {
+            if (!is_ending) resume(time);
             if (is_ending && outstanding_count() == 0) break;
-            woke = time;
+            resumed_at = time;
         }
     }
     double seconds = (end - start) / 1e6;

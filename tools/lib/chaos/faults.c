@@ -1,14 +1,13 @@
-// A library to preload into a process, which then meets the faults that files of a directory ask for.
+// A library that, preloaded into a process, injects faults on request.
 //
-// FAULT_DIRECTORY names the directory. While it holds
+// Each fault is active while a file of its name is in the directory FAULT_DIRECTORY:
 //
-//   disk-full    what would make a file longer fails with ENOSPC
-//   disk-slow    each flush and each write at a position first waits as many milliseconds as the
-//                file says
-//   clock        the wall clock is as many seconds ahead as the file says; a minus is allowed
+//   disk-full    writes that would extend a file fail with ENOSPC
+//   disk-slow    flushes and writes at a position are delayed by the number of milliseconds in the file
+//   clock        the wall clock is ahead by the number of seconds in the file, which may be negative
 //
-// As on a disk that is full, writing over what a file already holds succeeds: Postgres goes on
-// using the segments of its log that it has.
+// As on a full disk, overwriting existing bytes succeeds: Postgres continues to write to the segments
+// of its log that it has allocated.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -28,8 +27,8 @@
     static __typeof__(&name) real; \
     if (!real) real = (__typeof__(&name)) dlsym(RTLD_NEXT, #name)
 
-// The number that a file of the directory holds; 0 when there is no such file.
-static long asked_for(const char *name) {
+// Returns the number in a file of the directory; 0 if there is no such file.
+static long requested(const char *name) {
     const char *directory = getenv("FAULT_DIRECTORY");
     char path[512], text[32];
     if (!directory || snprintf(path, sizeof path, "%s/%s", directory, name) >= (int) sizeof path)
@@ -49,14 +48,14 @@ static long asked_for(const char *name) {
 
 static int is_file(int descriptor) {
     struct stat status;
-    // What a process says on its standard output and error is not what a full disk is about.
+    // A full disk does not affect standard output and error.
     return descriptor > 2 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-// Whether the disk has no room for so many bytes at an offset of a file, -1 for its own.
+// Checks whether a write at an offset would extend a file on a full disk; -1 is the current offset.
 static int is_full(int descriptor, off_t offset, size_t count) {
     struct stat status;
-    if (!is_file(descriptor) || !asked_for("disk-full")) return 0;
+    if (!is_file(descriptor) || !requested("disk-full")) return 0;
     if (fstat(descriptor, &status) != 0) return 0;
     if (offset < 0) {
         offset = fcntl(descriptor, F_GETFL) & O_APPEND ? status.st_size
@@ -66,7 +65,7 @@ static int is_full(int descriptor, off_t offset, size_t count) {
 }
 
 static void be_slow(int descriptor) {
-    long milliseconds = is_file(descriptor) ? asked_for("disk-slow") : 0;
+    long milliseconds = is_file(descriptor) ? requested("disk-slow") : 0;
     struct timespec rest = {milliseconds / 1000, milliseconds % 1000 * 1000000};
     while (milliseconds > 0 && nanosleep(&rest, &rest) != 0 && errno == EINTR) {}
 }
@@ -120,16 +119,16 @@ int fdatasync(int descriptor) {
 }
 
 static long seconds_ahead(void) {
-    static long known, looked_at;
+    static long seconds, read_at;
     REAL(clock_gettime);
     struct timespec now;
     real(CLOCK_MONOTONIC, &now);
     long milliseconds = now.tv_sec * 1000 + now.tv_nsec / 1000000;
-    if (milliseconds - __atomic_load_n(&looked_at, __ATOMIC_RELAXED) >= 10) {
-        __atomic_store_n(&looked_at, milliseconds, __ATOMIC_RELAXED);
-        __atomic_store_n(&known, asked_for("clock"), __ATOMIC_RELAXED);
+    if (milliseconds - __atomic_load_n(&read_at, __ATOMIC_RELAXED) >= 10) {
+        __atomic_store_n(&read_at, milliseconds, __ATOMIC_RELAXED);
+        __atomic_store_n(&seconds, requested("clock"), __ATOMIC_RELAXED);
     }
-    return __atomic_load_n(&known, __ATOMIC_RELAXED);
+    return __atomic_load_n(&seconds, __ATOMIC_RELAXED);
 }
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
@@ -154,7 +153,7 @@ time_t time(time_t *place) {
     return now.tv_sec;
 }
 
-// The kernel compares with its own clock.
+// The kernel compares with the unmodified clock.
 int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict until) {
     REAL(sem_timedwait);
     struct timespec kernel = *until;

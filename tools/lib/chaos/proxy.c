@@ -1,14 +1,13 @@
-// A TCP proxy on 127.0.0.1 that can stop forwarding without telling anybody.
+// A TCP proxy on 127.0.0.1 that imitates network faults.
 //
-//   proxy PORT TARGET       PORT 0 takes a free one; prints "listening PORT"
+//   proxy PORT TARGET       PORT 0 chooses a free port; prints "listening PORT"
 //
 // Signals:
-//   SIGUSR1  holds everything: connections stay open, new ones are accepted by the kernel, and not
-//            a byte moves
-//   SIGUSR2  forwards again
-//   SIGHUP   loses the way to the target: its sides are closed, and the clients' stay open and
-//            silent; new connections work
-//   SIGALRM  loses the clients: their sides are closed, and the target's stay open and silent
+//   SIGUSR1  stops forwarding: connections stay open, and the kernel still accepts new ones
+//   SIGUSR2  resumes forwarding
+//   SIGHUP   resets the connections to the target; those of the clients stay open and silent; new
+//            connections work
+//   SIGALRM  resets the connections of the clients; those to the target stay open and silent
 //
 // Ends when the process that started it has ended.
 
@@ -28,27 +27,27 @@
 
 enum { pairs_max = 256, buffer_bytes = 65536 };
 
-// What one side has sent and the other has not taken yet.
+// The bytes received from one side and not yet sent to the other.
 struct flow {
     char bytes[buffer_bytes];
     size_t begin, end;
 };
 
-// side[0] is the client's; a descriptor of -1 is a side that was lost.
+// side[0] is the client's socket; -1 stands for a side that was reset.
 struct pair {
     int side[2];
     struct flow from[2];
 };
 
 static struct pair *pairs[pairs_max];
-static volatile sig_atomic_t holds, loses_side = -1;
+static volatile sig_atomic_t is_paused, reset_side = -1;
 
 static void on_signal(int number) {
     switch (number) {
-        case SIGUSR1: holds = 1; break;
-        case SIGUSR2: holds = 0; break;
-        case SIGHUP: loses_side = 1; break;
-        case SIGALRM: loses_side = 0; break;
+        case SIGUSR1: is_paused = 1; break;
+        case SIGUSR2: is_paused = 0; break;
+        case SIGHUP: reset_side = 1; break;
+        case SIGALRM: reset_side = 0; break;
     }
 }
 
@@ -104,8 +103,8 @@ static void accept_client(int listener, int target) {
     pairs[index]->side[1] = server;
 }
 
-// Closes one side of every pair and keeps the other one silent.
-static void lose(int side) {
+// Resets one side of every pair; the other one stays open.
+static void reset(int side) {
     struct linger at_once = {1, 0};
     for (int index = 0; index < pairs_max; index++) {
         if (!pairs[index] || pairs[index]->side[side] < 0) continue;
@@ -115,7 +114,7 @@ static void lose(int side) {
     }
 }
 
-// Moves bytes from one side to the other; 0 when a side has ended.
+// Moves bytes from one side to the other; returns 0 when a side has closed.
 static int forward(struct pair *pair, int source, short events, short target_events) {
     struct flow *flow = &pair->from[source];
     if (events & (POLLIN | POLLHUP | POLLERR) && flow->begin == flow->end) {
@@ -137,19 +136,19 @@ static int forward(struct pair *pair, int source, short events, short target_eve
 int main(int count, char **arguments) {
     if (count != 3) return 64;
     const pid_t starter = getppid();
-    const struct timespec look_at_starter = {1, 0};
+    const struct timespec starter_check_interval = {1, 0};
     int target = atoi(arguments[2]), listener = open_listener(atoi(arguments[1]));
     struct sigaction action = {.sa_handler = on_signal};
     const int numbers[] = {SIGUSR1, SIGUSR2, SIGHUP, SIGALRM};
-    sigset_t asked, usual;
-    sigemptyset(&asked);
+    sigset_t handled, unblocked;
+    sigemptyset(&handled);
     for (int index = 0; index < 4; index++) {
         sigaction(numbers[index], &action, NULL);
-        sigaddset(&asked, numbers[index]);
+        sigaddset(&handled, numbers[index]);
     }
-    // Signals come only while waiting, so that none is missed between a look and a wait.
-    sigprocmask(SIG_BLOCK, &asked, &usual);
-    sigemptyset(&usual);
+    // Signals are delivered only in ppoll(), so that none is missed between the check and the wait.
+    sigprocmask(SIG_BLOCK, &handled, &unblocked);
+    sigemptyset(&unblocked);
     for (;;) {
         struct pollfd polled[1 + 2 * pairs_max] = {{listener, POLLIN, 0}};
         for (int index = 0; index < pairs_max; index++) {
@@ -162,14 +161,15 @@ int main(int count, char **arguments) {
                 if (pair->from[!side].begin < pair->from[!side].end) entry->events |= POLLOUT;
             }
         }
-        int ready = ppoll(polled, holds ? 0 : 1 + 2 * pairs_max, &look_at_starter, &usual);
+        int ready = ppoll(
+            polled, is_paused ? 0 : 1 + 2 * pairs_max, &starter_check_interval, &unblocked);
         if (getppid() != starter) return 0;
-        if (loses_side >= 0) {
-            lose(loses_side);
-            loses_side = -1;
+        if (reset_side >= 0) {
+            reset(reset_side);
+            reset_side = -1;
             continue;
         }
-        if (ready <= 0 || holds) continue;
+        if (ready <= 0 || is_paused) continue;
         for (int index = 0; index < pairs_max; index++) {
             struct pollfd *entry = &polled[1 + 2 * index];
             if (entry[0].fd < 0 || !pairs[index]) continue;

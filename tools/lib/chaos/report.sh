@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# Runs a suite of the end-to-end tests at length for tools/chaos and tools/overload, and reports it.
+# Runs a suite of the end-to-end tests for tools/chaos and tools/overload, and prints a report.
 
-# Runs a suite against the release server. Leaves the JSON report's path in `report`, the suite's log in
-# `suite_log` and its exit status in `suite_status`.
+# Runs a suite against the release server. Sets `report` to the path of the JSON report, `suite_log` to the
+# path of the suite's log, and `suite_status` to its exit status.
 run_end_to_end_suite() {
     local suite=$1 name=$2 rounds=$3 lines
     mkdir -p "$local_directory/$name"
@@ -13,7 +13,7 @@ run_end_to_end_suite() {
     say "Building the tests (swift build --build-tests)"
     run_interruptibly swift build "${swift_build_options[@]}" --build-tests >&2 ||
         fail "the build failed"
-    say "Running $suite, $rounds rounds of each; what the tests say is in $suite_log"
+    say "Running $suite, $rounds rounds of each test; its log is $suite_log"
     export LEDGER_CHAOS_ROUNDS=$rounds LEDGER_CHAOS_REPORT=$lines
     export ACCOUNT_LEDGER_BINARY=$server_program
     suite_status=0
@@ -23,7 +23,7 @@ run_end_to_end_suite() {
         '{commit: $commit, results: .}' "$lines" >"$report"
 }
 
-# Prints a table of the report: its head, and a jq expression that makes a row of a result.
+# Prints a report as a table: the report, the table's head, and a jq expression that maps a result to a row.
 print_report() {
     say "Written to $1"
     {

@@ -1,9 +1,9 @@
 // Tells ThreadSanitizer what a contended Mutex of Swift's Synchronization module orders.
 //
-// Its fast path is compiled into the instrumented program. Its slow path, which waits on a futex, lies
-// in a library that is not instrumented, so ThreadSanitizer does not see that who gets the lock there
-// comes after who gave it back, and reports races that are none. Preloaded, this takes the place of
-// the slow path and adds the two notes.
+// Its fast path is compiled into the instrumented program. Its slow path, which waits on a futex, is in
+// a library that is not instrumented, so ThreadSanitizer does not see that acquiring the lock there
+// happens after its release, and reports false races. Preloaded, this replaces the slow path and adds
+// the two annotations.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

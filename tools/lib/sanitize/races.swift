@@ -1,4 +1,4 @@
-// A list behind a Mutex that four threads change; with the argument `planted`, a real race beside it.
+// Four threads change a list protected by a Mutex; with the argument `planted`, also an unprotected variable.
 
 import Foundation
 import Synchronization
