@@ -6,7 +6,7 @@ def number:
 def spread: if . == null then "" else "\(.lowest | number) to \(.highest | number)" end;
 def cost($name): .figures[$name] // [] | sort | if length == 0 then null else .[(length - 1) / 2 | floor] end;
 
-"| Work | median | spread | yardstick of the same run | median | ratio | asked | reached |",
+"| Work | median | spread | baseline of the same run | median | ratio | target | met |",
 "|---|---|---|---|---|---|---|---|",
 (.rows[]
     | (.yardstick // {}) as $yardstick
