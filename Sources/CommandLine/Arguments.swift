@@ -75,7 +75,7 @@ package struct Arguments: Sendable {
         return value
     }
 
-    /// Makes a usage error about this command line.
+    /// Creates a usage error about this command line.
     package func usageError(_ problem: String) -> UsageError {
         UsageError(problem: problem, command: command)
     }

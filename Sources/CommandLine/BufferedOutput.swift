@@ -7,7 +7,7 @@ package final class BufferedOutput: Sendable {
 
     private let pending = Mutex<[UInt8]>([])
 
-    /// Makes an empty output.
+    /// Creates an empty output.
     package init() {}
 
     /// Adds text, and writes the buffer when it is full.

@@ -3,7 +3,7 @@ package struct Fault: Error, CustomStringConvertible {
     /// The line.
     package let description: String
 
-    /// Makes a fault of its line.
+    /// Creates a fault of its line.
     package init(_ description: String) {
         self.description = description
     }

@@ -6,7 +6,7 @@ package struct FileFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The failed operation.
     package let reason: String
 
-    /// Makes a fault from a path and a reason.
+    /// Creates a fault from a path and a reason.
     package init(path: String, reason: String) {
         self.path = path
         self.reason = reason

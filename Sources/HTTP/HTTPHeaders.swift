@@ -17,21 +17,21 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
     /// Initial capacity in fields; a browser's request has about as many.
     private static let usualCount = 16
 
-    /// Makes an empty set of fields.
+    /// Creates an empty set of fields.
     package init() {}
 
-    /// Makes an empty set with capacity for a number of bytes of names and values.
+    /// Creates an empty set with capacity for a number of bytes of names and values.
     init(reserving byteCount: Int) {
         storage.reserveCapacity(byteCount)
         fields.reserveCapacity(Self.usualCount)
     }
 
-    /// Makes a set of fields from names and values, for tests and for calls without a socket.
+    /// Creates a set of fields from names and values, for tests and for calls without a socket.
     package init(_ fields: [(name: String, value: String)]) {
         for field in fields { append(name: field.name.utf8, value: field.value.utf8) }
     }
 
-    /// Makes a set of fields from a literal; a name may occur more than once.
+    /// Creates a set of fields from a literal; a name may occur more than once.
     package init(dictionaryLiteral elements: (String, String)...) {
         for (name, value) in elements { append(name: name.utf8, value: value.utf8) }
     }

@@ -17,7 +17,7 @@ package final class HTTPRequest: Sendable {
     /// The numeric IP address of the TCP peer; an IPv4-mapped IPv6 address appears as IPv4.
     package let peerAddress: String
 
-    /// Makes a request; nil when the server would answer the target as malformed.
+    /// Creates a request; nil when the server would answer the target as malformed.
     package convenience init?(
         method: String, target: String, headers: HTTPHeaders = [:], body: [UInt8] = [],
         peerAddress: String = "127.0.0.1"

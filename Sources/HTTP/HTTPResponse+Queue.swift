@@ -36,7 +36,7 @@ extension HTTPResponse {
         }
     }
 
-    /// Makes a streamed response; the daemon retains the stream until it has destroyed the response.
+    /// Creates a streamed response; the daemon retains the stream until it has destroyed the response.
     private static func make(streaming stream: HTTPStream) -> OpaquePointer? {
         let context = unsafe Unmanaged.passRetained(stream)
         let made = unsafe MHD_create_response_from_callback(

@@ -17,7 +17,7 @@ package struct HTTPResponse: Sendable {
     /// never called for HEAD.
     package var stream: (@Sendable (HTTPStream) async -> Void)?
 
-    /// Makes a response.
+    /// Creates a response.
     package init(
         status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []
     ) {
@@ -26,7 +26,7 @@ package struct HTTPResponse: Sendable {
         self.body = body
     }
 
-    /// Makes a response whose body is produced while it is sent.
+    /// Creates a response whose body is produced while it is sent.
     package init(
         status: Int, headers: [(name: String, value: String)],
         stream: @escaping @Sendable (HTTPStream) async -> Void

@@ -43,7 +43,7 @@ import Synchronization
     private let make: @Sendable (HTTPStream) async -> Void
     private let state = Mutex(State())
 
-    /// Makes a stream that begins when the connection's thread reads its first bytes, which never happens
+    /// Creates a stream that begins when the connection's thread reads its first bytes, which never happens
     /// for HEAD.
     init(
         handle: OpaquePointer, connection: ClientConnection, sendTimeMax: Duration,

@@ -43,7 +43,7 @@ private final class LingeringSocket: @unchecked Sendable {
     private let source: any DispatchSourceRead
     private var droppedBytes = 0
 
-    /// Takes ownership of a socket.
+    /// Owns a socket from now on, and closes it.
     init(_ descriptor: Int32, on queue: DispatchQueue, whenClosed: @escaping @Sendable () -> Void) {
         self.descriptor = descriptor
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)

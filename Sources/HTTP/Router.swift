@@ -8,7 +8,7 @@ package struct Router<Handler: Sendable>: Sendable {
     private var tree = RouteTree()
     private var handlers: [Handler] = []
 
-    /// Makes a router without routes.
+    /// Creates a router without routes.
     package init() {}
 
     /// Adds a route.

@@ -5,7 +5,7 @@ package struct ClientRequest: Sendable {
         package let name: String
         package let value: String
 
-        /// Makes a field of a name and a value, neither of which may hold a line break.
+        /// Creates a field of a name and a value, neither of which may hold a line break.
         package init(name: String, value: String) {
             self.name = name
             self.value = value

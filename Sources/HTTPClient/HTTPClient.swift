@@ -10,7 +10,7 @@ package final class HTTPClient: Sendable {
 
     private let loop = TransferLoop()
 
-    /// Makes a client; its thread starts with the first request.
+    /// Creates a client; its thread starts with the first request.
     package init() {}
 
     deinit {

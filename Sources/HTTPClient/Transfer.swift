@@ -29,7 +29,7 @@ internal import CCurl
     /// Identifies the transfer among those under way.
     var key: Int { Int(bitPattern: unsafe handle) }
 
-    /// Makes a transfer that has not begun.
+    /// Creates a transfer that has not begun.
     ///
     /// - Throws: `.unacceptableAddress`, or `.unreachable` when libcurl can't be set up.
     init(

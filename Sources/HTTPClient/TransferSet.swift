@@ -9,7 +9,7 @@ internal import CCurl
 
     private let handle: UnsafeMutableRawPointer
 
-    /// Makes an empty set; nil when libcurl can't be set up.
+    /// Creates an empty set; nil when libcurl can't be set up.
     init?() {
         guard Transfer.isReady, let made = unsafe curl_multi_init() else { return nil }
         unsafe handle = made

@@ -4,7 +4,7 @@ package struct JSONWriter {
     package private(set) var bytes: [UInt8] = []
     private var needsComma = false
 
-    /// Makes an empty text with memory for so many bytes.
+    /// Creates an empty text with memory for so many bytes.
     package init(reserving byteCount: Int = 512) {
         bytes.reserveCapacity(byteCount)
     }

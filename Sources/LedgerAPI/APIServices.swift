@@ -63,7 +63,7 @@ package final class APIServices: Sendable {
         self.readiness = readiness
     }
 
-    /// Makes a new identifier.
+    /// Creates a new identifier.
     func newID<Kind>() -> EntityID<Kind> {
         EntityID(at: now(), random: random())
     }

@@ -12,7 +12,7 @@ package final class InMemoryAccess: APIKeyDirectory, AccessLog {
     private let memory = Mutex(Memory())
     private let now: @Sendable () -> Timestamp
 
-    /// Makes an empty one.
+    /// Creates an empty one.
     ///
     /// - Parameter now: the clock for the lines.
     package init(now: @escaping @Sendable () -> Timestamp) {

@@ -1,7 +1,7 @@
 import Cryptography
 package import Ledger
 
-/// Makes a provider name from a well-formed text.
+/// Creates a provider name from a well-formed text.
 ///
 /// - Precondition: the text is a provider's name.
 package func provider(_ text: String) -> ProviderName {
@@ -9,7 +9,7 @@ package func provider(_ text: String) -> ProviderName {
     return name
 }
 
-/// Makes a subject from well-formed texts.
+/// Creates a subject from well-formed texts.
 ///
 /// - Precondition: provider and subject are well formed.
 package func subject(_ providerName: String, _ providerID: String) -> ProviderIdentity {
@@ -19,7 +19,7 @@ package func subject(_ providerName: String, _ providerID: String) -> ProviderId
     return identity
 }
 
-/// Makes a tenant id from a well-formed text.
+/// Creates a tenant id from a well-formed text.
 ///
 /// - Precondition: the text is a tenant's name.
 package func tenant(_ text: String) -> TenantID {
@@ -32,7 +32,7 @@ package let sha256: HashFunction = { digest(SHA256.hash($0)) }
 /// The RFC 6962 leaf hash in the model's form.
 package let leafHash: HashFunction = { digest(SHA256.leafHash($0)) }
 
-/// Makes a digest from 32 bytes.
+/// Creates a digest from 32 bytes.
 ///
 /// - Precondition: there are 32.
 package func digest(_ bytes: [UInt8]) -> Digest {

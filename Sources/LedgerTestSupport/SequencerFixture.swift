@@ -156,7 +156,7 @@ private final class FaultList: Sendable {
 }
 
 extension SymmetricKey {
-    /// Makes a key for tests.
+    /// Creates a key for tests.
     fileprivate init(repeating byte: UInt8) {
         guard let key = SymmetricKey(bytes: Array(repeating: byte, count: 32)) else {
             preconditionFailure("a key has 32 bytes")

@@ -13,7 +13,7 @@ internal import CLibPQ
     /// The number of columns of each row.
     package let columnCount: Int
 
-    /// Takes ownership of a result; the caller must not clear it.
+    /// Creates the owner of a libpq result; the caller must not clear it.
     init(_ result: OpaquePointer) {
         unsafe self.result = unsafe result
         rowCount = Int(unsafe PQntuples(result))

@@ -7,7 +7,7 @@ package final class SocketPoll {
 
     private let descriptor: Int32
 
-    /// Makes an empty poll.
+    /// Creates an empty poll.
     ///
     /// - Throws: `SocketError`.
     package init() throws(SocketError) {

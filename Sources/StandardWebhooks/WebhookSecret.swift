@@ -28,7 +28,7 @@ package struct WebhookSecret: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Makes a new random secret.
+    /// Creates a new random secret.
     package static func generate() -> WebhookSecret {
         WebhookSecret(random: SecureRandom.bytes(byteCount))
     }

@@ -14,12 +14,12 @@ package final class WebhookSender: Sendable {
     /// A client of its own, so that ``stop()`` ends webhooks and nothing else.
     private let client = HTTPClient()
 
-    /// Makes a sender; its thread starts with the first request.
+    /// Creates a sender; its thread starts with the first request.
     package convenience init() {
         self.init(timeLimit: .seconds(Self.secondsMax))
     }
 
-    /// Makes a sender with another limit, and with the certificates of a PEM file.
+    /// Creates a sender with another limit, and with the certificates of a PEM file.
     init(timeLimit: Duration, trustedFile: String? = nil) {
         self.timeLimit = timeLimit
         self.trustedFile = trustedFile

@@ -80,7 +80,7 @@ final class FuzzService: Sendable {
         """
     }
 
-    /// Makes a contract on an empty ledger.
+    /// Creates a contract on an empty ledger.
     func api(observer: any RequestObserver = NoObserver()) throws -> API {
         let policy = configuration.policy
         let ledger = InMemoryLedger(policy: { _ in policy }, now: { Self.now })

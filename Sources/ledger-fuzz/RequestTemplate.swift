@@ -168,7 +168,7 @@ enum RequestTemplates {
         }
     }
 
-    /// Makes a request with lines that end in a line feed, without a version and a length.
+    /// Creates a request with lines that end in a line feed, without a version and a length.
     private static func request(_ line: String, _ fields: String, _ body: String) -> String {
         "\(line)\n\(fields)\n\(body)"
     }

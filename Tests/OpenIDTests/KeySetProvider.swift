@@ -24,7 +24,7 @@ final class KeySetProvider: Sendable {
         state = Mutex(State(key: key))
     }
 
-    /// Makes a cache that asks this provider and reads this provider's clock.
+    /// Creates a cache that asks this provider and reads this provider's clock.
     func cache() -> KeySetCache {
         KeySetCache(url: "https://issuer.example/keys", now: { self.state.withLock(\.seconds) }) {
             _ in try await self.fetch()

@@ -1,6 +1,6 @@
 @testable import LedgerEngine
 
-/// Makes a failing simulation smaller while it still fails, and reports it.
+/// Shrinks a failing simulation while it still fails, and reports it.
 struct Shrinking {
     /// The maximum number of simulations that shrinking runs.
     private static let triesMax = 120

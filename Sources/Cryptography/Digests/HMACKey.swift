@@ -1,10 +1,10 @@
 internal import COpenSSL
 internal import Synchronization
 
-/// A key of HMAC with SHA-256, RFC 2104, for many codes.
+/// A key of HMAC with SHA-256, RFC 2104, for many messages.
 ///
-/// OpenSSL derives its state from the key once, which saves each code the two digests of the key's
-/// block. One thread at a time computes a code.
+/// OpenSSL derives its state from the key once, which saves each MAC the two digests of the key's
+/// block. One thread at a time computes a MAC.
 package final class HMACKey: Sendable {
     private let context: Mutex<MACContext>
 
@@ -13,8 +13,7 @@ package final class HMACKey: Sendable {
         context = Mutex(unsafe secret.withBytes { bytes in unsafe MACContext(key: bytes) })
     }
 
-    /// Computes the 32-byte authentication code of a message; compare codes with
-    /// `constantTimeEqual`.
+    /// Computes the 32-byte MAC of a message; compare MACs with `constantTimeEqual`.
     package func code(of message: [UInt8]) -> [UInt8] {
         context.withLock { $0.code(of: message) }
     }
@@ -45,7 +44,7 @@ package final class HMACKey: Sendable {
         unsafe EVP_MAC_CTX_free(context)
     }
 
-    /// Computes the 32-byte code of a message, and starts anew with the same key.
+    /// Computes the 32-byte MAC of a message, and starts anew with the same key.
     func code(of message: [UInt8]) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: SHA256.byteCount) { output, count in
             let isDone = unsafe message.withUnsafeBufferPointer { bytes in

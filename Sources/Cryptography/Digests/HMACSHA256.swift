@@ -2,16 +2,16 @@ internal import COpenSSL
 
 /// HMAC with SHA-256, RFC 2104, for keys that are used once; others are an ``HMACKey``.
 package enum HMACSHA256 {
-    /// Computes the 32-byte authentication code of a message.
+    /// Computes the 32-byte MAC of a message.
     ///
-    /// Compare codes with `constantTimeEqual`. Keys may have any length, including zero.
+    /// Compare MACs with `constantTimeEqual`. Keys may have any length, including zero.
     package static func code(key: [UInt8], _ message: [UInt8]) -> [UInt8] {
         unsafe key.withUnsafeBytes { keyBytes in
             unsafe code(key: keyBytes, message)
         }
     }
 
-    /// Computes the code of a message with the UTF-8 bytes of a text as the key.
+    /// Computes the MAC of a message with the UTF-8 bytes of a text as the key.
     package static func code(key: String, _ message: [UInt8]) -> [UInt8] {
         var key = key
         return key.withUTF8 { keyBytes in

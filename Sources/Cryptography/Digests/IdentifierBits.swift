@@ -9,7 +9,7 @@ package final class IdentifierBits: Sendable {
 
     private let words = Mutex<[UInt64]>([])
 
-    /// Makes an empty supply.
+    /// Creates an empty supply.
     package init() {}
 
     /// Returns 128 bits, which are never returned again.

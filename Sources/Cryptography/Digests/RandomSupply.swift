@@ -18,7 +18,7 @@ package final class RandomSupply: Sendable {
 
     private let state = Mutex(State())
 
-    /// Makes an empty supply.
+    /// Creates an empty supply.
     package init() {}
 
     /// Returns bytes, which are never returned again.

@@ -13,7 +13,7 @@ package enum SecureRandom {
         }
     }
 
-    /// Makes an unpredictable 128-bit number.
+    /// Creates an unpredictable 128-bit number.
     package static func uint128() -> UInt128 {
         var number = UInt128.zero
         unsafe withUnsafeMutableBytes(of: &number) { buffer in

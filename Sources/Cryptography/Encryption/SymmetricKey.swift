@@ -25,7 +25,7 @@ package struct SymmetricKey: Sendable, CustomStringConvertible, CustomReflectabl
         self.storage = storage
     }
 
-    /// Makes a new random key.
+    /// Creates a new random key.
     package static func generate() -> SymmetricKey {
         unsafe SymmetricKey(
             storage: WipedBytes(byteCount: byteCount) { buffer in

@@ -44,7 +44,7 @@ package final class Ed25519PrivateKey: @unchecked Sendable, CustomStringConverti
         unsafe EVP_PKEY_free(key)
     }
 
-    /// Makes a new random key.
+    /// Creates a new random key.
     package static func generate() -> Ed25519PrivateKey {
         var seed = SecureRandom.bytes(seedByteCount)
         defer { seed.wipe() }

@@ -26,7 +26,7 @@ package struct KeySet: Sendable {
         }
     }
 
-    /// Makes a set of known keys, such as this process's own.
+    /// Creates a set of known keys, such as this process's own.
     package init(_ keys: [VerificationKey]) {
         self.keys = keys
     }

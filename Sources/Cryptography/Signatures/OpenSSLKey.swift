@@ -15,7 +15,7 @@ internal import Synchronization
     private let purpose: SignatureContext.Purpose
     private let idle = Mutex<[SignatureContext]>([])
 
-    /// Takes ownership of a key that OpenSSL made; nil when it refused to.
+    /// Creates the owner of a key that OpenSSL made; nil when it refused to.
     init?(owning made: OpaquePointer?, for purpose: SignatureContext.Purpose) {
         guard let made = unsafe made else {
             // A refusal leaves entries in the thread's error queue.

@@ -23,7 +23,7 @@ struct PrivateKey: Sendable {
             keyID: parameters.thumbprint, parameters: parameters, publicKey: publicKey)
     }
 
-    /// Makes a random key on the curve P-256.
+    /// Creates a random key on the curve P-256.
     static func generateP256() -> PrivateKey {
         let key = unsafe OpenSSLKey(owning: copenssl_p256_generate(), for: .signing)
         let count = JWKParameters.coordinateByteCount
@@ -37,7 +37,7 @@ struct PrivateKey: Sendable {
         return made
     }
 
-    /// Makes a random RSA key.
+    /// Creates a random RSA key.
     static func generateRSA(bits: Int) -> PrivateKey {
         let key = unsafe OpenSSLKey(owning: copenssl_rsa_generate(bits), for: .signing)
         guard

@@ -4,7 +4,7 @@ internal import COpenSSL
 struct PublicKey: Sendable {
     private let key: OpenSSLKey
 
-    /// Makes a key from validated parameters; nil when OpenSSL refuses them, such as a point off the curve.
+    /// Creates a key from validated parameters; nil when OpenSSL refuses them, such as a point off the curve.
     init?(_ parameters: JWKParameters) {
         let made =
             switch parameters {

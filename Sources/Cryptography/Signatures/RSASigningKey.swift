@@ -29,7 +29,7 @@ package final class RSASigningKey: Sendable {
         self.publicJWK = key.parameters.published(algorithm: .rs256)
     }
 
-    /// Makes a new random key of 2048 to 8192 bits, a multiple of 8; takes a tenth of a second.
+    /// Creates a new random key of 2048 to 8192 bits, a multiple of 8; takes a tenth of a second.
     package static func generate(bits: Int = 2048) -> RSASigningKey {
         precondition(
             bits >= JWKParameters.modulusBitsMin && bits <= JWKParameters.modulusBitsMax

@@ -8,7 +8,7 @@ package struct TokenSigner: Sendable {
     /// The header in base64url with the following dot.
     private let start: [UInt8]
 
-    /// Makes a signer of tokens with these header members, whose `alg` is the given algorithm.
+    /// Creates a signer of tokens with these header members, whose `alg` is the given algorithm.
     init(
         _ key: PrivateKey, _ algorithm: SignatureAlgorithm, header: [(name: String, value: String)]
     ) {

@@ -28,7 +28,7 @@ package final class TokenSigningKey: Sendable {
         self.publicJWK = key.parameters.published(algorithm: .es256)
     }
 
-    /// Makes a new random key.
+    /// Creates a new random key.
     package static func generate() -> TokenSigningKey {
         TokenSigningKey(.generateP256())
     }

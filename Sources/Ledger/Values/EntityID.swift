@@ -38,7 +38,7 @@ package struct EntityID<Kind>: Hashable, Sendable, Comparable, CustomStringConve
         self.init(text)
     }
 
-    /// Makes a UUIDv7: 48 bits of Unix milliseconds, then random bits (RFC 9562, section 5.7).
+    /// Creates a UUIDv7: 48 bits of Unix milliseconds, then random bits (RFC 9562, section 5.7).
     package init(at time: Timestamp, random: UInt128) {
         let milliseconds = UInt128(UInt64(max(0, time.microseconds) / 1000)) & 0xFFFF_FFFF_FFFF
         let randomA = (random >> 64) & 0x0FFF

@@ -2,11 +2,11 @@ package import Cryptography
 internal import Encodings
 package import Ledger
 
-/// Issues and recognises plan digests: the plan, when it was shown, and a code that only the ledger
+/// Issues and recognises plan digests: the plan, when it was shown, and a MAC that only the ledger
 /// can compute.
 ///
-/// The base64url form of `time(8) || SHA-256 of the plan(32) || code(32)`, where the time is in
-/// microseconds since 1970 and the code is HMAC-SHA256 over `"merge-plan:" || tenant || 0 ||
+/// The base64url form of `time(8) || SHA-256 of the plan(32) || MAC(32)`, where the time is in
+/// microseconds since 1970 and the MAC is HMAC-SHA256 over `"merge-plan:" || tenant || 0 ||
 /// survivor || time || plan`. It cannot be known before the plan is shown, so an ID token that
 /// carries it as its nonce was requested by a client that has seen the plan, and one without a nonce
 /// can be checked to be newer than the plan.

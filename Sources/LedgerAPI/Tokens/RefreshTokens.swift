@@ -4,7 +4,7 @@ package import Ledger
 
 /// Issues refresh tokens, recognises them, and seals successors.
 ///
-/// A token is the base64url form of `version(1) || session(16) || random(32) || code(16)`. The code
+/// A token is the base64url form of `version(1) || session(16) || random(32) || MAC(16)`. The MAC
 /// is the first 128 bits of HMAC-SHA256 over `"refresh:" || tenant || version || session || random`:
 /// a made-up token is refused without the ledger, so no one can end another person's session by
 /// presenting a wrong token for it. The random bits make a token unguessable; the ledger stores a

@@ -245,7 +245,7 @@ extension AccountTraversal {
     private func emitEvent(_ event: StoredEvent, _ opened: inout DisclosurePage) throws {
         var disclosed: DisclosedValues?
         if disclosures != nil {
-            // What the other account of an event disclosed does not belong to this one.
+            // Disclosures about the other account of an event do not belong to this one.
             let isOwn = event.recorded.accounts.first?.id == account
             let values = try opened.open(event.recorded)
             disclosed = isOwn ? values : DisclosedValues()

@@ -141,7 +141,7 @@ struct HistorySnapshot {
         }
     }
 
-    /// Decodes and authenticates the event of an entry and its code.
+    /// Decodes and authenticates the event of an entry and its MAC.
     func stored(
         _ entry: [UInt8], _ mac: [UInt8]?, at position: LogPosition
     ) throws(LogDamage) -> StoredEvent {

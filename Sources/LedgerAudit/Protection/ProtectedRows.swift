@@ -3,13 +3,13 @@ import LedgerEngine
 import LedgerPostgres
 import Postgres
 
-/// A live row of decision state, with its code.
+/// A live row of decision state, with its MAC.
 struct ProtectedRow {
     /// The kind and id of the row; never personal data.
     let name: String
-    /// The content that its code authenticates.
+    /// The content that its MAC authenticates.
     let message: MACMessage
-    /// The stored code.
+    /// The stored MAC.
     let stored: [UInt8]?
     /// The position of the row and its writing transaction, which together identify one version of
     /// it.
@@ -19,11 +19,11 @@ struct ProtectedRow {
 extension ProtectedTable {
     /// Reads every live row of a tenant in the open transaction.
     ///
-    /// An ended session and a revoked API key are not live and have no code.
+    /// An ended session and a revoked API key are not live and have no MAC.
     ///
     /// - Parameters:
     ///   - tenant: The tenant.
-    ///   - key: Excludes the rows whose code names this key; nil for all rows.
+    ///   - key: Excludes the rows whose MAC names this key; nil for all rows.
     ///   - connection: A connection in a transaction, which the body leaves open.
     ///   - body: Called for each row; with nil for an unreadable one.
     /// - Throws: `PostgresError`.
@@ -101,10 +101,10 @@ extension ProtectedTable {
     }
 }
 
-/// The keys that check the codes of a tenant's rows.
+/// The keys that check the MACs of a tenant's rows.
 struct RowCodes: Sendable {
     let keys: MACKeys
-    /// Whether every live row must have a code.
+    /// Whether every live row must have a MAC.
     let isProtected: Bool
 
     /// Checks whether a holder of the key has written a row, if that can be determined.
@@ -113,7 +113,7 @@ struct RowCodes: Sendable {
         return keys.accept(stored, of: row.message)
     }
 
-    /// Checks whether all live rows of a table have valid codes.
+    /// Checks whether all live rows of a table have valid MACs.
     func hold(
         in table: ProtectedTable, of tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> Bool {

@@ -4,22 +4,22 @@ import LedgerPostgres
 import Postgres
 import Synchronization
 
-/// Adds codes to the rows of decision state for `protect`, where they have none or one of a former
+/// Adds MACs to the rows of decision state for `protect`, where they have none or one of a former
 /// key.
 ///
-/// A row gets the code of its version in the snapshot in which its tenant's whole ledger was
+/// A row gets the MAC of its version in the snapshot in which its tenant's whole ledger was
 /// verified, and only if it is still that version. A row that changes meanwhile was written by a
-/// server, which adds a code itself, or by a writer without the key, and gets none.
+/// server, which adds a MAC itself, or by a writer without the key, and gets none.
 package struct RowProtection: Sendable {
     /// The result of a run.
     package struct Outcome: Sendable {
-        /// The report of the last verification; no row got a code after a failed one.
+        /// The report of the last verification; no row got a MAC after a failed one.
         package let report: VerificationReport
-        /// The number of rows that got a code.
+        /// The number of rows that got a MAC.
         package fileprivate(set) var rowCount: Int64 = 0
         /// The state of the log when it was verified; nil if the verification failed.
         package fileprivate(set) var verifiedState: VerifiedState?
-        /// Some of the rows without a code of the key in use; empty if all have one.
+        /// Some of the rows without a MAC of the key in use; empty if all have one.
         package fileprivate(set) var lacking: [String] = []
     }
 
@@ -27,7 +27,7 @@ package struct RowProtection: Sendable {
     package struct VerifiedState: Sendable {
         /// The key that authenticates new events.
         package let key: MACKey.ID
-        /// The position from which every event has a code; nil while nothing in the log says so.
+        /// The position from which every event has a MAC; nil while nothing in the log says so.
         package let protectedFrom: LogPosition?
         /// The verified prefix, for the log to record; nil if the log is protected.
         package let prefix: KeyRotated.Prefix?
@@ -59,7 +59,7 @@ package struct RowProtection: Sendable {
     ///
     /// - Parameters:
     ///   - ownerURL: The URL of the login that owns the tables.
-    ///   - keys: Compute the codes.
+    ///   - keys: Compute the MACs.
     package init(ownerURL: String, keys: MACKeys) {
         self.ownerURL = ownerURL
         self.keys = keys
@@ -68,9 +68,9 @@ package struct RowProtection: Sendable {
         ) { try $0.execute(Self.prepare) }
     }
 
-    /// Verifies a tenant and adds codes to its rows.
+    /// Verifies a tenant and adds MACs to its rows.
     ///
-    /// - Throws: `PostgresError`, or `LogDamage` if no key of the log is available; committed codes
+    /// - Throws: `PostgresError`, or `LogDamage` if no key of the log is available; committed MACs
     ///   remain, and the same call continues.
     package func run(
         _ tenant: TenantID, _ verifier: Verifier,
@@ -97,7 +97,7 @@ package struct RowProtection: Sendable {
         }
     }
 
-    /// Returns some of the live rows of a tenant without a code of a key, by kind and id.
+    /// Returns some of the live rows of a tenant without a MAC of a key, by kind and id.
     package func lacking(_ key: MACKey.ID, of tenant: TenantID) async throws -> [String] {
         try await session.run { connection in
             var names: [String] = []
@@ -161,7 +161,7 @@ package struct RowProtection: Sendable {
                 ? try LogRoot.read(of: tenant, keys: keys, on: snapshot).prefix : nil)
     }
 
-    /// Writes the codes of the rows of a snapshot, some thousand per transaction, without the
+    /// Writes the MACs of the rows of a snapshot, some thousand per transaction, without the
     /// head's lock.
     private func write(
         of tenant: TenantID, key id: MACKey.ID, in snapshot: Connection
@@ -208,7 +208,7 @@ package struct RowProtection: Sendable {
 }
 
 extension ProtectedTable {
-    /// Skips locked rows to avoid a deadlock with servers; the holder of the lock writes a code,
+    /// Skips locked rows to avoid a deadlock with servers; the holder of the lock writes a MAC,
     /// too.
     fileprivate var writing: Statement {
         Statement(

@@ -98,7 +98,7 @@ struct ReplayReading {
         if disclosures != nil {
             do throws(LogDamage) {
                 let values = try opened.open(recorded)
-                // What the other account of an event disclosed does not belong to this one.
+                // Disclosures about the other account of an event do not belong to this one.
                 let isOwn = history.map { recorded.accounts.first?.id == $0.account } ?? true
                 disclosed = isOwn ? values : DisclosedValues()
             } catch {

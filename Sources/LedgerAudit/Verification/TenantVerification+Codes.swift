@@ -12,9 +12,9 @@ extension TenantVerification {
         "verify_api_keys",
         "SELECT count(*) FROM api_keys WHERE tenant_id = $1 AND revoked_at IS NULL")
 
-    /// Checks the code of the head.
+    /// Checks the MAC of the head.
     ///
-    /// - Returns: the codes to check rows with; nil without MAC keys.
+    /// - Returns: the MACs to check rows with; nil without MAC keys.
     mutating func checkHeadCode(
         on connection: Connection
     ) throws(PostgresError) -> RowCodes? {
@@ -50,7 +50,7 @@ extension TenantVerification {
                     table.check, nil,
                     row.stored == nil
                         ? "\(row.name) has no MAC, which every row of a protected log has"
-                        : "nobody with a MAC key has written the row of \(row.name)")
+                        : "the MAC of the row of \(row.name) is wrong")
             }
         }
     }

@@ -27,7 +27,7 @@ package struct StoredEvent: Hashable, Sendable {
         }
     }
 
-    /// Decodes an entry and checks its code, if marks show which key applies.
+    /// Decodes an entry and checks its MAC, if marks show which key applies.
     ///
     /// - Throws: Also `LogDamage` if no server has appended it at this position.
     package init(

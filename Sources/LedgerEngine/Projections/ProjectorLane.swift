@@ -94,7 +94,7 @@ final class ProjectorLane: Sendable {
         }
     }
 
-    /// Lets commits gather until the pause is over or a request waits.
+    /// Waits for further commits until the pause is over or a request waits.
     ///
     /// The wait is as long as the last round when that was longer: each of a hundred busy tenants has its own
     /// transaction, which then holds more of its events.

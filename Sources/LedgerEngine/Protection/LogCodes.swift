@@ -1,36 +1,36 @@
 package import Ledger
 
-/// The codes of a log created by a measurement, identical to those of a server.
+/// The MACs of a log created by a measurement, identical to those of a server.
 package struct LogCodes {
     private let tenant: TenantID
     private let log: EventID
     private let key: MACKey
 
-    /// Creates the codes of a log with this first event, all with one key.
+    /// Creates the MACs of a log with this first event, all with one key.
     package init(of tenant: TenantID, log: EventID, key: MACKey) {
         self.tenant = tenant
         self.log = log
         self.key = key
     }
 
-    /// Returns the code of an event.
+    /// Returns the MAC of an event.
     package func code(at position: LogPosition, leaf: Digest) -> [UInt8] {
         key.code(
             of: .entry(tenant: tenant, log: log, number: 1, position: position, leaf: leaf)
         ).bytes
     }
 
-    /// Returns the code of a row of `identities`.
+    /// Returns the MAC of a row of `identities`.
     package func code(of identity: Identity, named subject: ProviderIdentity) -> [UInt8] {
         key.code(of: .identity(identity, named: subject, of: tenant)).bytes
     }
 
-    /// Returns the code of a live row of `sessions`.
+    /// Returns the MAC of a live row of `sessions`.
     package func code(of session: Session, _ token: RefreshTokenState) -> [UInt8] {
         key.code(of: .session(session, token, of: tenant)).bytes
     }
 
-    /// Returns the code of the head after the last event of a log protected from its first event
+    /// Returns the MAC of the head after the last event of a log protected from its first event
     /// on.
     package func head(next: LogPosition, recordedAt: Timestamp) -> [UInt8] {
         let head = LogMACs.Head(

@@ -1,6 +1,6 @@
 package import Ledger
 
-/// Computes the codes of one tenant's events and of its head, in the order of the log.
+/// Computes the MACs of one tenant's events and of its head, in the order of the log.
 ///
 /// The head records the key in use, under the lock, so that every process changes to another key at
 /// the same position.
@@ -11,12 +11,12 @@ package struct LogMACs {
     private var log: EventID?
     /// The number of the log's current origin.
     private var number: Int64 = 1
-    /// The position from which every event has a code; nil while nothing in the log says so.
+    /// The position from which every event has a MAC; nil while nothing in the log says so.
     package private(set) var protectedFrom: LogPosition?
     /// The key in use; nil until it is first needed.
     private var key: MACKey?
 
-    /// Creates the codes of a log before its head is loaded.
+    /// Creates the MACs of a log before its head is loaded.
     package init(tenant: TenantID, keys: MACKeys) {
         self.tenant = tenant
         self.keys = keys
@@ -47,7 +47,7 @@ package struct LogMACs {
     ///
     /// - Parameters:
     ///   - head: The row's content.
-    ///   - stored: The row's code; nil if no server of this release has written it.
+    ///   - stored: The row's MAC; nil if no server of this release has written it.
     ///   - logSaysProtected: Whether the log says that it is protected, and the head does not.
     /// - Throws: `BatchFault.damaged` if no holder of the key has written the row, it was written
     ///   before the log was protected, or it has no protection and every log must have it.
@@ -71,7 +71,7 @@ package struct LogMACs {
         protectedFrom = head.protectedFrom
     }
 
-    /// Returns the code of an event to append, with the key that applies to it.
+    /// Returns the MAC of an event to append, with the key that applies to it.
     ///
     /// - Throws: `BatchFault.damaged` if the key is not available.
     package mutating func code(of recording: Recording) throws(BatchFault) -> [UInt8] {
@@ -107,17 +107,17 @@ package struct LogMACs {
             number: number, protectedFrom: protectedFrom)
     }
 
-    /// Returns the code of a row of decision state, or of the head, with the key in use.
+    /// Returns the MAC of a row of decision state, or of the head, with the key in use.
     ///
     /// - Throws: `BatchFault.damaged` if no key is available.
     package mutating func code(of message: MACMessage) throws(BatchFault) -> [UInt8] {
         try keyInUse().code(of: message).bytes
     }
 
-    /// Whether a row without a code is valid: while the log is not protected, and need not be.
+    /// Whether a row without a MAC is valid: while the log is not protected, and need not be.
     package var acceptsRowsWithoutCodes: Bool { protectedFrom == nil && keys.allowsUnprotected }
 
-    /// Checks a row's stored code.
+    /// Checks a row's stored MAC.
     package func accept(_ stored: [UInt8]?, of message: @autoclosure () -> MACMessage) -> Bool {
         guard let stored else { return acceptsRowsWithoutCodes }
         return keys.accept(stored, of: message())

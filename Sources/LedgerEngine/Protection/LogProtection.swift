@@ -18,14 +18,14 @@ package struct LogProtection: Sendable {
     private var log: EventID?
     private var ranges: [Range] = []
     private var numbers: [(from: LogPosition, number: Int64)] = []
-    /// The first of these events whose own code is wrong: from there on the key is unknown.
+    /// The first of these events whose own MAC is wrong: from there on the key is unknown.
     private var firstForged: LogPosition?
     /// The Merkle roots that the log records of its own prefixes, by size.
     package private(set) var roots: [(size: Int64, root: Digest, stated: LogPosition)] = []
 
-    /// Reads the events that record keys, in order, each with its stored code.
+    /// Reads the events that record keys, in order, each with its stored MAC.
     ///
-    /// An event with a wrong code only shows that the key of later events is unknown.
+    /// An event with a wrong MAC only shows that the key of later events is unknown.
     package init(
         marks: [(position: Int64, entry: [UInt8], mac: [UInt8]?)], of tenant: TenantID,
         keys: MACKeys
@@ -40,10 +40,10 @@ package struct LogProtection: Sendable {
         }
     }
 
-    /// The position from which every event must have a code; nil while the log is not protected.
+    /// The position from which every event must have a MAC; nil while the log is not protected.
     package var protectedFrom: LogPosition? { ranges.first?.from }
 
-    /// Checks the code of an event.
+    /// Checks the MAC of an event.
     ///
     /// Nothing is checked before ``protectedFrom``, nor in a range that has ended and whose key is
     /// no longer available: the root in the next mark covers those events up to its size, and signed

@@ -3,7 +3,7 @@ internal import Encodings
 
 /// A key that authenticates rows written by the runtime login: events, heads and decision state.
 ///
-/// Access to the database alone is not enough to compute a code that this key accepts (``MAC``).
+/// Access to the database alone is not enough to compute a MAC that this key accepts (``MAC``).
 package struct MACKey: Sendable {
     /// The first four bytes of a key's SHA-256, enough to distinguish the keys of one directory.
     package struct ID: Hashable, Sendable, CustomStringConvertible {
@@ -21,7 +21,7 @@ package struct MACKey: Sendable {
             guard description == text else { return nil }
         }
 
-        /// The bytes at the start of a code.
+        /// The bytes at the start of a MAC.
         package var bytes: [UInt8] {
             stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> $0) }
         }
@@ -81,13 +81,13 @@ package struct MAC: Sendable {
         return bytes
     }
 
-    /// Compares two codes in constant time.
+    /// Compares two MACs in constant time.
     func matches(_ other: MAC) -> Bool {
         key == other.key && code ^ other.code == 0
     }
 }
 
-/// The bytes that a code authenticates: a purpose followed by self-delimiting fields.
+/// The bytes that a MAC authenticates: a purpose followed by self-delimiting fields.
 ///
 /// Two messages of one purpose have the same bytes only if their fields are equal, and messages of
 /// different purposes always differ.

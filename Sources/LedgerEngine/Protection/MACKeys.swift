@@ -23,7 +23,7 @@ package final class MACKeys: Sendable {
     ///
     /// - Parameters:
     ///   - current: The key of new logs; nil for a process that appends nothing.
-    ///   - former: Other keys whose codes are still valid.
+    ///   - former: Other keys whose MACs are still valid.
     ///   - allowsUnprotected: Whether logs and rows without protection are valid.
     package init(current: MACKey?, former: [MACKey] = [], allowsUnprotected: Bool = false) {
         let all = former + [current].compactMap(\.self)
@@ -80,7 +80,7 @@ package final class MACKeys: Sendable {
         }
     }
 
-    /// Checks a message's stored code with the key that it names.
+    /// Checks a message's stored MAC with the key that it names.
     package func accept(_ stored: [UInt8], of message: MACMessage) -> Bool {
         guard let mac = MAC(stored), let key = key(mac.key) else { return false }
         return key.code(of: message).matches(mac)

@@ -17,7 +17,7 @@ extension MACMessage {
     }
 
     /// A row of `sessions`, without `ended_position`, because the end of a session removes its
-    /// code.
+    /// MAC.
     package static func session(
         _ session: Session, _ token: RefreshTokenState, of tenant: TenantID
     ) -> MACMessage {
@@ -53,7 +53,7 @@ extension MACMessage {
         return message
     }
 
-    /// A row of `api_keys`, without `revoked_at`, because the revocation of a key removes its code.
+    /// A row of `api_keys`, without `revoked_at`, because the revocation of a key removes its MAC.
     package static func apiKey(_ key: StoredAPIKey, of tenant: TenantID) -> MACMessage {
         var message = MACMessage(.apiKey, tenant: tenant.description)
         message.uuid(key.id.bits)
@@ -66,7 +66,7 @@ extension MACMessage {
     }
 }
 
-/// The tables of decision state whose rows have codes.
+/// The tables of decision state whose rows have MACs.
 package enum ProtectedTable: String, CaseIterable, Sendable {
     case identities
     case sessions
@@ -74,9 +74,9 @@ package enum ProtectedTable: String, CaseIterable, Sendable {
     case apiKeys = "api_keys"
 }
 
-/// A row of decision state, as loaded, with its stored code.
+/// A row of decision state, as loaded, with its stored MAC.
 package struct LoadedRow {
-    /// The content that the code authenticates.
+    /// The content that the MAC authenticates.
     package enum Content {
         case identity(Identity, named: ProviderIdentity)
         case session(Session, RefreshTokenState)
@@ -85,7 +85,7 @@ package struct LoadedRow {
     let content: Content
     let stored: [UInt8]?
 
-    /// Combines the content of a row with its stored code.
+    /// Combines the content of a row with its stored MAC.
     package init(content: Content, stored: [UInt8]?) {
         self.content = content
         self.stored = stored
@@ -93,7 +93,7 @@ package struct LoadedRow {
 }
 
 extension TenantBatch {
-    /// Checks the codes of the loaded rows, which must be done before the commit.
+    /// Checks the MACs of the loaded rows, which must be done before the commit.
     ///
     /// - Throws: `BatchFault.damaged` for a row that no server has written.
     package func checkLoadedRows() throws(BatchFault) {
@@ -109,7 +109,7 @@ extension TenantBatch {
         }
     }
 
-    /// Checks the code of a row that decisions use.
+    /// Checks the MAC of a row that decisions use.
     ///
     /// - Throws: `BatchFault.damaged` for a row that no server has written.
     package func check(

@@ -199,7 +199,7 @@ package struct SealerDirectory: SealerRecord {
             line == first.description || line.hasPrefix("\(first)/")
         else {
             throw SealerRecordFault.damaged(
-                "\(directory.path(of: Self.originName)) names a log '\(line)', which is none of"
+                "\(directory.path(of: Self.originName)) names a log '\(line)', which is not one of"
                     + " '\(first)'")
         }
         return origin

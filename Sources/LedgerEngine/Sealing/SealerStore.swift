@@ -37,7 +37,7 @@ package protocol SealerStore: Sendable {
     /// Durably publishes a signed checkpoint and the signing keys.
     func publish(_ signed: LastSigned, keys: [String], of tenant: TenantID) async throws
 
-    /// Gives up all leases, so that no sealer has to wait for them to lapse.
+    /// Releases all leases, so that no sealer has to wait for them to lapse.
     func release() async
 
     /// Returns the meaning of an error that the store has thrown; nil for one that does not come from the

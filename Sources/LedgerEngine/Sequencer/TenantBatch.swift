@@ -16,7 +16,7 @@ package final class TenantBatch {
     package var keys: BatchAccountKeys
     package var macs: LogMACs
 
-    /// The rows whose codes are checked before the commit, while Postgres is writing.
+    /// The rows whose MACs are checked before the commit, while Postgres is writing.
     package var loadedRows: [LoadedRow] = []
 
     package private(set) var recordings: [Recording] = []

@@ -45,7 +45,7 @@ package struct APIKeyStore {
         self.connection = connection
     }
 
-    /// Stores a new key of a tenant, with its code.
+    /// Stores a new key of a tenant, with its MAC.
     ///
     /// - Throws: `PostgresError`.
     package func add(_ key: StoredAPIKey, to tenant: TenantID, code: MACKey) throws {

@@ -70,7 +70,7 @@ package final class AccessGate: Sendable {
 
     /// Returns the current key with an id, whether or not it is valid.
     ///
-    /// - Throws: `LedgerFault.internalFailure` for a key with a wrong code.
+    /// - Throws: `LedgerFault.internalFailure` for a key with a wrong MAC.
     package func key(
         _ id: APIKeyID, in tenant: TenantID
     ) async throws(LedgerFault) -> StoredAPIKey? {

@@ -4,7 +4,7 @@ package import Postgres
 
 /// The statements of API keys and of the access log.
 package enum AccessStatements {
-    // The head shows whether the tenant is protected; it is read only for keys without a code.
+    // The head shows whether the tenant is protected; it is read only for keys without a MAC.
     private static let keys = Statement(
         "api_keys_of",
         """
@@ -56,7 +56,7 @@ package enum AccessStatements {
             [.texts(keys.map(\.tenant.description)), .uuids(keys.map(\.id.bits))])
     }
 
-    /// Returns the requested keys by index; nil for a key with a wrong code.
+    /// Returns the requested keys by index; nil for a key with a wrong MAC.
     static func keys(
         _ result: QueryResult, of tenants: [TenantID], codes: MACKeys
     ) throws -> [Int: StoredAPIKey?] {
@@ -90,9 +90,9 @@ package enum AccessStatements {
                 Timestamp.init(microseconds:)))
     }
 
-    /// Checks a key's code.
+    /// Checks a key's MAC.
     ///
-    /// A key without a code is valid while its tenant is not protected, as the head's own code
+    /// A key without a MAC is valid while its tenant is not protected, as the head's own MAC
     /// proves; a revoked key never has one, and is refused anyway.
     private static func isRight(
         _ key: StoredAPIKey, _ result: QueryResult, _ row: Int, in tenant: TenantID,

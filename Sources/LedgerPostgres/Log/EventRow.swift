@@ -16,7 +16,7 @@ package struct EventRow: Hashable, Sendable {
     package let request: UInt128?
     package let actor: String
     package let entry: [UInt8]
-    /// The code that authenticates the event at its position.
+    /// The MAC that authenticates the event at its position.
     package let mac: [UInt8]?
 
     /// Decodes the event in the entry.

@@ -63,7 +63,7 @@ private struct UndecodedPage: Sendable {
     let tenant: TenantID
     let entries: [[UInt8]]
     let codes: [[UInt8]?]
-    /// Nil if this process has no keys to check the codes.
+    /// Nil if this process has no keys to check the MACs.
     let protection: LogProtection?
     let rows: [DisclosureReader.Row]
     let linked: LinkedDisclosures

@@ -59,10 +59,10 @@ package struct AppendOnlySurvey: Sendable {
             self.guards = guards
             return
         }
-        let nobody = AppendOnlyGuards.Finding(
+        let noLogin = AppendOnlyGuards.Finding(
             level: .separateRoles,
             text: "no login may append except those that \(Self.privilegedText)")
-        self.guards = AppendOnlyGuards(findings: guards.findings + [nobody])
+        self.guards = AppendOnlyGuards(findings: guards.findings + [noLogin])
     }
 
     /// The level, with the logins that it applies to.

@@ -75,7 +75,7 @@ struct RebuildLease: Sendable {
         _ = try connection.query(release, [.uuid(builder)])
     }
 
-    /// Takes the lease, or a new term of it; returns false while another builder has it.
+    /// Acquires the lease, or a new term of it; returns false while another builder has it.
     func take(on connection: Connection) throws(PostgresError) -> Bool {
         let results = try connection.pipeline([
             Self.endLapsedCall, Call(Self.take, key + [.int4(Self.seconds)]),

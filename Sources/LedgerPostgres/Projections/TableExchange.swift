@@ -111,7 +111,7 @@ enum TableExchange {
         }
     }
 
-    /// Takes a table that is not served out of use; returns false when its row is locked.
+    /// Retires a table that is not served; returns false when its row is locked.
     ///
     /// No projector folds into it and no rebuild resumes with it; the next rebuild, or `migrate`, drops it.
     static func retire(

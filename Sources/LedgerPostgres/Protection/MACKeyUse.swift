@@ -3,7 +3,7 @@ package import Postgres
 
 /// The remaining uses of a MAC key outside of the logs that name it.
 package enum MACKeyUse {
-    /// Searches for a head or a live row whose code has this key.
+    /// Searches for a head or a live row whose MAC has this key.
     ///
     /// - Returns: The first use found with its tenant, such as `rows of sessions of tenant
     ///   default`, or nil.

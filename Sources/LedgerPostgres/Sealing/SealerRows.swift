@@ -258,7 +258,7 @@ enum SealerRows {
         return (leaves, forgery)
     }
 
-    /// Checks the code of a row of position, entry or leaf, and code; returns the damage, if any.
+    /// Checks the MAC of a row of position, entry or leaf, and MAC; returns the damage, if any.
     private static func forgery(
         _ result: QueryResult, _ row: Int, leaf: Digest, _ protection: LogProtection
     ) throws(PostgresError) -> LogDamage? {

@@ -122,7 +122,7 @@ struct PostgresDispatcherStore: DispatcherStore {
         }
     }
 
-    /// Decodes the event of a row of position, entry and code.
+    /// Decodes the event of a row of position, entry and MAC.
     private static func event(
         _ rows: QueryResult, _ row: Int, of tenant: TenantID, _ protection: LogProtection?
     ) throws(PostgresError) -> Result<StoredEvent, LogDamage> {

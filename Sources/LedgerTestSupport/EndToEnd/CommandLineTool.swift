@@ -12,7 +12,7 @@ package struct CommandLineTool: Sendable {
     /// The environment of every run, in addition to the operating system's variables.
     package let environment: [String: String]
 
-    /// Makes a tool with its own environment.
+    /// Creates a tool with its own environment.
     package init(environment: [String: String]) {
         self.environment = environment
     }
@@ -44,7 +44,7 @@ package struct CommandLineTool: Sendable {
 package struct TestTimeout: Error, CustomStringConvertible {
     package let description: String
 
-    /// Makes an error that names the expected event.
+    /// Creates an error that names the expected event.
     package init(waitingFor what: String) {
         description = "timed out waiting for \(what)"
     }

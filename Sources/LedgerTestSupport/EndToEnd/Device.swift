@@ -5,7 +5,7 @@ package struct Device: Sendable {
     package private(set) var refreshToken = ""
     package private(set) var userID = ""
 
-    /// Makes a device that uses a server.
+    /// Creates a device that uses a server.
     package init(_ client: WireClient) {
         self.client = client
     }

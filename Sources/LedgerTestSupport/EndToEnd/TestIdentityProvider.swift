@@ -58,7 +58,7 @@ package final class TestIdentityProvider: Sendable {
         }
     }
 
-    /// Makes an ID token with a verified e-mail; `changes` replace claims, null removes one, and `header`
+    /// Creates an ID token with a verified e-mail; `changes` replace claims, null removes one, and `header`
     /// replaces header fields.
     package func token(
         subject: String, nonce: String? = nil, email: String? = nil,
@@ -89,7 +89,7 @@ package final class TestIdentityProvider: Sendable {
         return Self.forge(fields, Array(body), algorithm: forged, with: key)
     }
 
-    /// Makes a token with another algorithm than its key's; HS256 with the public key as the secret.
+    /// Creates a token with another algorithm than its key's; HS256 with the public key as the secret.
     private static func forge(
         _ header: [String: String], _ claims: [UInt8], algorithm: String, with key: RSASigningKey
     ) -> String {

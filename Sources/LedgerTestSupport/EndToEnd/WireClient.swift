@@ -42,7 +42,7 @@ package final class WireClient: Sendable {
     package let base: String
     private let session: URLSession
 
-    /// Makes a client for the server at `http://host:port`.
+    /// Creates a client for the server at `http://host:port`.
     package init(base: String) {
         self.base = base
         let configuration = URLSessionConfiguration.ephemeral

@@ -25,7 +25,7 @@ package enum CProgram {
         return output
     }
 
-    /// Makes a directory that every login can read.
+    /// Creates a directory that every login can read.
     ///
     /// - Throws: an error of the file system.
     static func makeDirectory() throws -> String {

@@ -100,7 +100,7 @@ package final class Traffic: Sendable {
         }
     }
 
-    /// Makes an ID token with the claims of this test.
+    /// Creates an ID token with the claims of this test.
     func token(_ provider: TestIdentityProvider, _ subject: String) -> String {
         provider.token(subject: subject, changes: claims)
     }

@@ -21,7 +21,7 @@ package struct TrafficCommand: Sendable {
     /// The expected events in the log.
     private(set) var events: [String: Int]
 
-    /// Makes a command with its acknowledgement.
+    /// Creates a command with its acknowledgement.
     package init(_ kind: Kind, requests: [String] = [], isAcknowledged: Bool = false) {
         self.kind = kind
         self.requests = requests

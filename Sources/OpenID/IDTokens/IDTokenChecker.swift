@@ -6,7 +6,7 @@ package struct IDTokenChecker: Sendable {
     /// The policy that tokens must satisfy.
     package let policy: IDTokenPolicy
 
-    /// Makes a checker for one provider.
+    /// Creates a checker for one provider.
     package init(policy: IDTokenPolicy) {
         self.policy = policy
     }

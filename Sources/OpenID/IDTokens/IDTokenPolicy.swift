@@ -25,7 +25,7 @@ package struct IDTokenPolicy: Sendable {
     /// The accepted difference between the provider's clock and ours, in seconds.
     package let leewaySeconds: Int64
 
-    /// Makes a policy; the leeway must be 0 to 600 seconds.
+    /// Creates a policy; the leeway must be 0 to 600 seconds.
     package init(
         issuers: [String], audiences: [String], algorithms: Set<SignatureAlgorithm>,
         nonce: NonceMode, nonceRequired: Bool = false, leewaySeconds: Int64 = 60

@@ -6,7 +6,7 @@ package struct FetchedKeySet: Sendable {
     /// The `max-age` of its `Cache-Control` header in seconds, when it has one.
     package let maxAgeSeconds: Int64?
 
-    /// Makes a response.
+    /// Creates a response.
     package init(body: [UInt8], maxAgeSeconds: Int64?) {
         self.body = body
         self.maxAgeSeconds = maxAgeSeconds

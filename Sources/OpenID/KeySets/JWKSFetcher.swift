@@ -3,8 +3,8 @@ internal import HTTPClient
 
 /// Fetches key sets over HTTP.
 ///
-/// Each fetch ends within 5 seconds and 256 KiB. Only status 200 counts: a redirect is refused, because whoever
-/// can change a key set can sign in to any account.
+/// Each fetch ends within 5 seconds and 256 KiB. Only status 200 counts: a redirect is refused, because a
+/// forged key set gives access to any account.
 package struct JWKSFetcher: Sendable {
     /// Longest fetch, in seconds, from the request to the last byte.
     package static let secondsMax = 5
@@ -12,12 +12,12 @@ package struct JWKSFetcher: Sendable {
     private let timeLimit: Duration
     private let trustedFile: String?
 
-    /// Makes a fetcher.
+    /// Creates a fetcher.
     package init() {
         self.init(timeLimit: .seconds(JWKSFetcher.secondsMax))
     }
 
-    /// Makes a fetcher with another limit, with the certificates of a PEM file.
+    /// Creates a fetcher with another limit, with the certificates of a PEM file.
     init(timeLimit: Duration, trustedFile: String? = nil) {
         self.timeLimit = timeLimit
         self.trustedFile = trustedFile

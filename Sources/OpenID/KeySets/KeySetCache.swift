@@ -6,8 +6,8 @@ internal import Synchronization
 /// - A known key is returned immediately, regardless of the set's age and of fetches in progress.
 /// - Concurrent callers share one fetch, and at most `waitersMax` of them wait for it.
 /// - An unknown key identifier causes a fetch immediately, up to `lookupBurst` times and then once every
-///   `lookupPauseSeconds`: a rotated key is found although somebody invents a few identifiers, and a flood
-///   of them costs one successful fetch a minute.
+///   `lookupPauseSeconds`: a rotated key is found despite a few invented identifiers, and a flood of them
+///   costs one successful fetch a minute.
 /// - A failed fetch is repeated after 1 second, then 2, 4 and so on up to `retryPauseSecondsMax`.
 /// - An expired set is renewed in the background, without making callers wait.
 /// - While the provider can't be reached, the old keys stay in use.
@@ -62,7 +62,7 @@ package actor KeySetCache {
     private var lastFailure: Int64?
     private var fetchUnderWay: FetchUnderWay?
 
-    /// Makes an empty cache; the first fetch happens at the first lookup.
+    /// Creates an empty cache; the first fetch happens at the first lookup.
     ///
     /// - Parameters:
     ///   - url: The URL of the provider's key set.

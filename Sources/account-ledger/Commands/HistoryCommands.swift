@@ -45,7 +45,7 @@ enum HistoryCommands {
         try arguments.value(of: "format", as: "text or json", Format.init(rawValue:)) ?? .text
     }
 
-    /// Makes a reader without the time limit of HTTP requests.
+    /// Creates a reader without the time limit of HTTP requests.
     static func reads(_ url: String, keyring: WrappingKeyring?, _ faults: LastFault) -> HistoryReads
     {
         HistoryReads(

@@ -105,8 +105,8 @@ enum RestoreCheckCommand {
         }
     }
 
-    /// What there is to say of logs that servers refuse, because the key directory has it that every log is
-    /// protected: only somebody who has the directory can say that it is a backup from before that.
+    /// Returns instructions for logs that servers refuse because the key directory records that every log is
+    /// protected: only the holder of the directory can state that this is a backup from before the protection.
     private static func refusedLogs(
         _ environment: Environment, url: String
     ) throws(Fault) -> [TenantID: String] {

@@ -170,7 +170,7 @@ enum SealCommand {
 }
 
 extension Sealer {
-    /// Makes a sealer that logs its faults, and a contradiction to a signature as an error.
+    /// Creates a sealer that logs its faults, and a contradiction to a signature as an error.
     convenience init(url: String, directory: SealerDirectory, macs: MACKeys?, log: Log) {
         self.init(
             url: url, record: directory, macs: macs,

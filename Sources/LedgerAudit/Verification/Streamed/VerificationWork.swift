@@ -54,7 +54,7 @@ struct ChunkReader: Sendable {
     let erased: ErasedAccounts
     let key: RowHashKey
     let seals: SealState
-    /// The codes to check; nil without keys.
+    /// The MACs to check; nil without keys.
     let codes: RowCodes?
     /// The positions at which each MAC key applies; nil without keys.
     let protection: LogProtection?

@@ -69,7 +69,7 @@ enum AccountLoad {
         Call(statement, parameters(keys))
     }
 
-    /// What ``family`` is asked for.
+    /// Returns the parameters of ``family``.
     static func parameters(_ keys: BatchKeys) -> [Parameter] {
         [
             .texts(keys.accounts.tenants.map { $0.description }), .uuids(keys.accounts.ids),

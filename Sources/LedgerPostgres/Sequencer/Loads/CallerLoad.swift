@@ -49,7 +49,7 @@ package enum CallerLoad {
             let id = SessionID(bits: try result.uuid(row, 1))
             if batch.state.refreshTokens[id] == nil {
                 let (session, token) = try Self.session(result, row, from: 1)
-                // The end of a session removes its code, so that the session cannot be revived.
+                // The end of a session removes its MAC, so that the session cannot be revived.
                 if session.endedPosition == nil {
                     batch.loadedRows.append(
                         LoadedRow(

@@ -14,7 +14,7 @@ package enum HeadLoad {
     /// The columns of a head `h`, for ``readCodes(_:_:from:of:keys:)``.
     ///
     /// The log is searched for a sign of protection only if a head has none: before `protect`, or if
-    /// the head's code was removed or a head from before it was put back.
+    /// the head's MAC was removed or a head from before it was put back.
     package static let columns = """
         h.tenant_id, h.next_position, h.last_recorded_at, h.log_id, h.log_number, h.protected_from,
         h.mac, h.protected_from IS NULL AND (
@@ -75,7 +75,7 @@ package enum HeadLoad {
         }
     }
 
-    /// Reads ``columns`` and checks the head's code.
+    /// Reads ``columns`` and checks the head's MAC.
     ///
     /// - Throws: `BatchFault.damaged` for a head that no server has written.
     package static func readCodes(

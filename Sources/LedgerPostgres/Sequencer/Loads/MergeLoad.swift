@@ -5,7 +5,7 @@ package import Postgres
 /// The merges in which named accounts, and those merged with them, absorbed others or were absorbed.
 ///
 /// Each is loaded with the identities that it released and that still belong to no account. Rows of
-/// `accounts` have no codes, those of `merges` do: an account is absorbed only if a merge confirms
+/// `accounts` have no MACs, those of `merges` do: an account is absorbed only if a merge confirms
 /// it.
 package enum MergeLoad {
     /// Returns the columns of a merge with this alias, for ``merge(_:_:from:)``.

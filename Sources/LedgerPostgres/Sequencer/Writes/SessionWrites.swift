@@ -153,7 +153,7 @@ enum SessionWrites {
             ], [.int8(Int64(ids.count))])
     }
 
-    /// Returns the code of a session's row; nil for an ended session, so that it cannot be revived.
+    /// Returns the MAC of a session's row; nil for an ended session, so that it cannot be revived.
     private static func code(
         of session: Ledger.Session, _ token: RefreshTokenState, in batch: TenantBatch
     ) throws(BatchFault) -> [UInt8]? {
