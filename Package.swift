@@ -66,7 +66,7 @@ let package = Package(
         .target(name: "Archive", dependencies: ["CArchive"]),
 
         // The subject.
-        .target(name: "Ledger", dependencies: ["JSON"]),
+        .target(name: "Ledger", dependencies: ["Encodings", "JSON"]),
         .target(name: "LedgerWire"),
         .target(
             name: "LedgerExport",

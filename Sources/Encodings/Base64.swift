@@ -5,9 +5,6 @@
 package enum Base64 {
     private static let padding = UInt8(ascii: "=")
 
-    private static let digits = Array(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-
     /// Encodes bytes as text.
     package static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
@@ -18,20 +15,10 @@ package enum Base64 {
 
     /// Appends the text of bytes to an output buffer.
     package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
-        unsafe digits.withUnsafeBufferPointer { digits in
-            var index = 0
-            while index < bytes.count {
-                let (second, third) = (index + 1 < bytes.count, index + 2 < bytes.count)
-                let group =
-                    UInt32(bytes[index]) << 16 | (second ? UInt32(bytes[index + 1]) << 8 : 0)
-                    | (third ? UInt32(bytes[index + 2]) : 0)
-                unsafe text.append(digits[Int(group >> 18)])
-                unsafe text.append(digits[Int(group >> 12 & 0x3F)])
-                unsafe text.append(second ? digits[Int(group >> 6 & 0x3F)] : padding)
-                unsafe text.append(third ? digits[Int(group & 0x3F)] : padding)
-                index += 3
-            }
-        }
+        let start = text.count
+        Base64URL.append(bytes.span, to: &text)
+        for index in start..<text.count { text[index] = standard(text[index]) }
+        text.append(contentsOf: repeatElement(padding, count: (3 - bytes.count % 3) % 3))
     }
 
     /// Decodes text; nil when it is not canonical.
@@ -48,25 +35,26 @@ package enum Base64 {
         for _ in 0..<2 where digits.last == padding {
             digits.removeLast()
         }
-        var translated: [UInt8] = []
-        translated.reserveCapacity(digits.count)
-        for character in digits {
-            guard let digit = urlSafe(character) else {
-                return nil
-            }
-            translated.append(digit)
-        }
-        return unsafe translated.withUnsafeBufferPointer { characters in
-            unsafe Base64URL.decode(characters)
+        let translated = digits.map(urlSafe)
+        return Base64URL.decode(translated.span)
+    }
+
+    /// Converts a character of the URL-safe alphabet to the standard one.
+    private static func standard(_ character: UInt8) -> UInt8 {
+        switch character {
+        case UInt8(ascii: "-"): UInt8(ascii: "+")
+        case UInt8(ascii: "_"): UInt8(ascii: "/")
+        default: character
         }
     }
 
-    /// Converts a character to the URL-safe alphabet; nil for characters that only that alphabet has.
-    private static func urlSafe(_ character: UInt8) -> UInt8? {
+    /// Converts a character to the URL-safe alphabet; a character that only that alphabet has becomes
+    /// one that it lacks.
+    private static func urlSafe(_ character: UInt8) -> UInt8 {
         switch character {
         case UInt8(ascii: "+"): UInt8(ascii: "-")
         case UInt8(ascii: "/"): UInt8(ascii: "_")
-        case UInt8(ascii: "-"), UInt8(ascii: "_"): nil
+        case UInt8(ascii: "-"), UInt8(ascii: "_"): padding
         default: character
         }
     }

@@ -2,7 +2,7 @@ import Cryptography
 import Encodings
 import Testing
 
-/// Base64url and hexadecimal text, and what is refused as not canonical.
+/// Base64url, base64 and hexadecimal text, and what is refused as not canonical.
 @Suite struct TextEncodingTests {
     /// RFC 4648 section 10, without the padding that RFC 7515 leaves out.
     @Test(arguments: [
@@ -30,6 +30,43 @@ import Testing
         for count in 0...130 {
             let bytes = SecureRandom.bytes(count)
             #expect(Base64URL.decode(Base64URL.encode(bytes)) == bytes)
+        }
+    }
+
+    @Test func `base64url refuses every character outside of the alphabet, wherever it stands`() {
+        let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8
+        for character in UInt8.min...UInt8.max {
+            for (before, after) in [("", "AAA"), ("AAA", ""), ("AAAA", "AA"), ("AAAA", "A")] {
+                let text = Array(before.utf8) + [character] + Array(after.utf8)
+                #expect((Base64URL.decode(text.span) != nil) == alphabet.contains(character))
+            }
+        }
+    }
+
+    @Test func `base64url appends to what was written`() {
+        var text = Array("before.".utf8)
+        let bytes: [UInt8] = [1, 2, 3, 4]
+        Base64URL.append(bytes.span, to: &text)
+        #expect(String(decoding: text, as: UTF8.self) == "before.AQIDBA")
+    }
+
+    @Test(arguments: [
+        ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="),
+        ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy"),
+    ])
+    func `base64 is that of RFC 4648`(plain: String, text: String) {
+        #expect(Base64.encode(Array(plain.utf8)) == text)
+        #expect(Base64.decode(text) == Array(plain.utf8))
+    }
+
+    @Test func `base64 has one text for some bytes`() {
+        #expect(Base64.encode([0xFB, 0xFF, 0xFE]) == "+//+")
+        #expect(Base64.decode("+//+") == [0xFB, 0xFF, 0xFE])
+        for text in [
+            "-__-", "Zg", "Zg=", "Zg===", "Zh==", "Zm9=", "Zm9v====", "=", "==", "====", "Z===",
+            "Zm8=Zm8=", " Zm8", "Zm8=\n", "Zm\n8", "Zm9vYg=a", "Zäg=",
+        ] {
+            #expect(Base64.decode(text) == nil, "\(text)")
         }
     }
 

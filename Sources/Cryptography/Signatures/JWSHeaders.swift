@@ -23,7 +23,7 @@ enum JWSHeaders {
             return header
         }
         guard
-            let json = unsafe Base64URL.decode(encoded),
+            let json = unsafe Base64URL.decode(encoded.span),
             let header = CompactJWS.Header(json: json)
         else {
             return nil

@@ -55,10 +55,8 @@ private struct Parts {
             // A third dot is not in the alphabet, so it is refused in the signature.
             let header = unsafe JWSHeaders.header(
                 encoded: UnsafeBufferPointer(rebasing: token[..<first])),
-            let payload = unsafe Base64URL.decode(
-                UnsafeBufferPointer(rebasing: token[(first + 1)..<second])),
-            let signature = unsafe Base64URL.decode(
-                UnsafeBufferPointer(rebasing: token[(second + 1)...]))
+            let payload = unsafe Base64URL.decode(token.span.extracting(first + 1..<second)),
+            let signature = unsafe Base64URL.decode(token.span.extracting((second + 1)...))
         else {
             return nil
         }

@@ -139,24 +139,24 @@ struct PrivateKey: Sendable {
         return Array((jwk + "}").utf8)
     }
 
-    /// Signs bytes and fills a buffer of `signatureByteCount` bytes; false when OpenSSL can't.
-    func sign(
-        _ bytes: UnsafeRawBufferPointer, to signature: UnsafeMutableBufferPointer<UInt8>,
-        by algorithm: SignatureAlgorithm
-    ) -> Bool {
-        key.withContext(for: algorithm) { context in
-            unsafe context.sign(bytes, to: signature)
+    /// Signs bytes; nil when OpenSSL can't.
+    func sign(_ bytes: [UInt8], by algorithm: SignatureAlgorithm) -> [UInt8]? {
+        var signature = [UInt8](repeating: 0, count: parameters.signatureByteCount)
+        let isSigned = key.withContext(for: algorithm) { context in
+            unsafe bytes.withUnsafeBytes { bytes in
+                unsafe signature.withUnsafeMutableBufferPointer { signature in
+                    unsafe context.sign(bytes, to: signature)
+                }
+            }
         }
+        return isSigned ? signature : nil
     }
 
     private func canBeVerified(_ algorithm: SignatureAlgorithm) -> Bool {
-        var signature = [UInt8](repeating: 0, count: parameters.signatureByteCount)
-        return unsafe signature.withUnsafeMutableBufferPointer { signature in
-            unsafe "{}".utf8CString.withUnsafeBytes { trial in
-                unsafe sign(trial, to: signature, by: algorithm)
-                    && verificationKey.publicKey.verifies(
-                        Array(signature), of: trial, by: algorithm)
-            }
+        let trial = Array("{}".utf8)
+        guard let signature = sign(trial, by: algorithm) else { return false }
+        return unsafe trial.withUnsafeBytes { trial in
+            unsafe verificationKey.publicKey.verifies(signature, of: trial, by: algorithm)
         }
     }
 }

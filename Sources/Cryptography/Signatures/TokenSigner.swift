@@ -29,28 +29,16 @@ package struct TokenSigner: Sendable {
     /// The claims are JSON and are signed unchanged. They must not be empty.
     package func sign(_ claims: [UInt8]) -> String {
         precondition(!claims.isEmpty, "a token has claims")
-        let signedCount = start.count + Base64URL.textCount(claims.count)
-        let signatureCount = key.parameters.signatureByteCount
-        let count = signedCount + 1 + Base64URL.textCount(signatureCount)
-        return unsafe String(unsafeUninitializedCapacity: count) { token in
-            _ = unsafe token.update(fromContentsOf: start)
-            unsafe claims.withUnsafeBufferPointer { claims in
-                unsafe Base64URL.write(
-                    claims, to: UnsafeMutableBufferPointer(rebasing: token[start.count...]))
-            }
-            unsafe withUnsafeTemporaryAllocation(
-                of: UInt8.self, capacity: signatureCount
-            ) { signature in
-                let isSigned = unsafe key.sign(
-                    UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(token)[..<signedCount]),
-                    to: signature, by: algorithm)
-                precondition(isSigned, "OpenSSL can't sign with a valid key")
-                unsafe token[signedCount] = UInt8(ascii: ".")
-                unsafe Base64URL.write(
-                    UnsafeBufferPointer(signature),
-                    to: UnsafeMutableBufferPointer(rebasing: token[(signedCount + 1)...]))
-            }
-            return count
+        var token = start
+        token.reserveCapacity(
+            start.count + Base64URL.textCount(claims.count) + 1
+                + Base64URL.textCount(key.parameters.signatureByteCount))
+        Base64URL.append(claims.span, to: &token)
+        guard let signature = key.sign(token, by: algorithm) else {
+            preconditionFailure("OpenSSL can't sign with a valid key")
         }
+        token.append(UInt8(ascii: "."))
+        Base64URL.append(signature.span, to: &token)
+        return String(decoding: token, as: UTF8.self)
     }
 }

@@ -1,3 +1,4 @@
+internal import Encodings
 internal import JSON
 
 /// One piece of personal data about one account, kept off the log (RFC 9901, section 4.2).
@@ -36,14 +37,14 @@ package struct Disclosure: Hashable, Sendable {
         var json: [UInt8] = []
         json.reserveCapacity(64 + value.utf8.count)
         json.append(contentsOf: "[\"".utf8)
-        appendBase64URL(salt, to: &json)
+        Base64URL.append(salt.span, to: &json)
         json.append(contentsOf: "\",\"".utf8)
         json.append(contentsOf: name.rawValue.utf8)
         json.append(contentsOf: "\",".utf8)
         JSONText.append(value, to: &json)
         json.append(UInt8(ascii: "]"))
         var text: [UInt8] = []
-        appendBase64URL(json, to: &text)
+        Base64URL.append(json.span, to: &text)
         return text
     }
 
@@ -54,7 +55,7 @@ package struct Disclosure: Hashable, Sendable {
 
     /// Reads the encoded form back from its bytes; nil for anything else.
     package init?(encoded: ArraySlice<UInt8>) {
-        guard let json = base64URLDecode(encoded) else { return nil }
+        guard let json = Base64URL.decode(encoded.span) else { return nil }
         var parser = JSONTextParser(json)
         guard parser.consume("["), let salt = parser.bareText(), parser.consume(","),
             let nameText = parser.bareText(),
@@ -62,7 +63,7 @@ package struct Disclosure: Hashable, Sendable {
                 json[nameText].elementsEqual($0.rawValue.utf8)
             }),
             parser.consume(","), let value = parser.text(), parser.consume("]"), parser.isAtEnd,
-            base64URLDecode(json[salt])?.count == Self.saltBytes
+            Base64URL.decode(json.span.extracting(salt))?.count == Self.saltBytes
         else { return nil }
         self.init(name, value)
     }

@@ -103,36 +103,14 @@ struct EntryBytes {
         return value
     }
 
-    /// Consumes a quoted digest: 43 base64url characters, the last two bits zero.
+    /// Consumes a quoted digest.
     mutating func digest() -> Digest? {
         guard end - index >= 45, bytes[index] == UInt8(ascii: "\""),
-            bytes[index + 44] == UInt8(ascii: "\"")
+            bytes[index + 44] == UInt8(ascii: "\""),
+            let digest = Digest(base64URL: bytes.span.extracting(index + 1..<index + 44))
         else { return nil }
-        let start = index + 1
-        var wrong: UInt64 = 0
-        let middle = sextets(start + 10..<start + 11, &wrong)
-        let second = sextets(start + 21..<start + 22, &wrong)
-        let last = sextets(start + 42..<start + 43, &wrong)
-        let words = (
-            sextets(start..<start + 10, &wrong) << 4 | middle >> 2,
-            middle << 62 | sextets(start + 11..<start + 21, &wrong) << 2 | second >> 4,
-            second << 60 | sextets(start + 22..<start + 32, &wrong),
-            sextets(start + 32..<start + 42, &wrong) << 4 | last >> 2
-        )
-        guard wrong & 0xC0 == 0, last & 3 == 0 else { return nil }
         index += 45
-        return Digest(words.0, words.1, words.2, words.3)
-    }
-
-    @inline(__always)
-    private func sextets(_ slice: Range<Int>, _ wrong: inout UInt64) -> UInt64 {
-        var value: UInt64 = 0
-        for offset in slice {
-            let sextet = UInt64(base64URLSextet(bytes[offset]))
-            wrong |= sextet
-            value = value << 6 | sextet & 0x3F
-        }
-        return value
+        return digest
     }
 
     /// Consumes a quoted time in the format of entries.

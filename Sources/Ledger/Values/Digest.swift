@@ -1,3 +1,5 @@
+internal import Encodings
+
 /// A SHA-256 digest: a leaf hash of the log, or the commitment to a disclosure.
 package struct Digest: Hashable, Sendable, CustomStringConvertible {
     /// The number of bytes of every digest.
@@ -55,20 +57,20 @@ package struct Digest: Hashable, Sendable, CustomStringConvertible {
         bytes.append(addingCapacity: 43) { text in
             // Forty-two digits of six bits each, and the last four bits with two zeros after them.
             for index in 0..<42 {
-                text.append(base64URLDigit(sextet(index)))
+                text.append(Base64URL.digit(sextet(index)))
             }
-            text.append(base64URLDigit(UInt32(truncatingIfNeeded: words.fourth) << 2))
+            text.append(Base64URL.digit(UInt32(truncatingIfNeeded: words.fourth) << 2))
         }
     }
 
     /// Checks whether the base64url form sorts before another's, byte by byte.
     func sortsAsText(before other: Digest) -> Bool {
         for index in 0..<42 {
-            let digits = (base64URLDigit(sextet(index)), base64URLDigit(other.sextet(index)))
+            let digits = (Base64URL.digit(sextet(index)), Base64URL.digit(other.sextet(index)))
             if digits.0 != digits.1 { return digits.0 < digits.1 }
         }
-        return base64URLDigit(UInt32(truncatingIfNeeded: words.fourth) << 2)
-            < base64URLDigit(UInt32(truncatingIfNeeded: other.words.fourth) << 2)
+        return Base64URL.digit(UInt32(truncatingIfNeeded: words.fourth) << 2)
+            < Base64URL.digit(UInt32(truncatingIfNeeded: other.words.fourth) << 2)
     }
 
     /// Returns six bits at an index from the most significant end; they may span two words.
@@ -94,8 +96,14 @@ package struct Digest: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads the unpadded base64url form of 43 characters.
     package init?(base64URL text: some StringProtocol) {
-        guard let bytes = base64URLDecode(text) else { return nil }
-        self.init(bytes)
+        let characters = Array(text.utf8)
+        self.init(base64URL: characters.span)
+    }
+
+    /// Reads the unpadded base64url form from its bytes.
+    init?(base64URL text: Span<UInt8>) {
+        guard let words = Base64URL.decodeWords(text) else { return nil }
+        self.init(words.0, words.1, words.2, words.3)
     }
 
     /// The unpadded base64url form.
