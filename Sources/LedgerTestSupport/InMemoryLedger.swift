@@ -2,17 +2,16 @@ internal import Cryptography
 package import Ledger
 internal import Synchronization
 
-/// An in-memory ledger: the real model decides and records.
+/// A ``ModelLedger`` for each tenant behind the ports, so that the layers above can be tested as a whole.
 ///
-/// It implements every port, so that the layers above can be tested as a whole. It drops what a loaded
-/// batch would not contain: sign-ins and attempts outside the window, and old idempotency records.
+/// It drops what a loaded batch would not contain: sign-ins and attempts outside the window, and old
+/// idempotency records.
 package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory {
     /// The lifetime of the answer of an idempotency key, in seconds.
     package static let idempotencySeconds: Int64 = 86_400
 
     fileprivate struct Tenant {
-        var state: DecisionState
-        var recordings: [Recording] = []
+        var model: ModelLedger
         var signInTimes: [IdentityID: [Timestamp]] = [:]
         var answeredAt: [IdempotencyScope: Timestamp] = [:]
         var emails: [IdentityID: Email] = [:]
@@ -43,7 +42,9 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
         memory.withLock { memory in
             for tenant in tenants {
                 memory.tenants[tenant] = Tenant(
-                    state: DecisionState(ledger: LedgerState(tenant: tenant)))
+                    model: ModelLedger(
+                        policy: TenantPolicy(providers: []), tenant: tenant,
+                        random: { SecureRandom.bytes($0) }))
             }
         }
     }
@@ -58,12 +59,12 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
 
     /// Returns the recordings of a tenant's log.
     package func recordings(of tenant: TenantID = .default) -> [Recording] {
-        memory.withLock { $0.tenants[tenant]?.recordings ?? [] }
+        memory.withLock { $0.tenants[tenant]?.model.log ?? [] }
     }
 
     /// Returns the events of a tenant's log.
     package func events(of tenant: TenantID = .default) -> [Event] {
-        recordings(of: tenant).map(\.recorded.event)
+        memory.withLock { $0.tenants[tenant]?.model.events ?? [] }
     }
 
     /// Decides the command and stores the result, without concurrency.
@@ -78,17 +79,14 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
             defer { memory.tenants[command.tenant] = tenant }
             let now = now()
             tenant.forget(at: now, under: policy, idempotencySeconds: Self.idempotencySeconds)
-            let decision = command.decide(given: tenant.state, at: now, under: policy)
-            let recorded: [Recording]
-            do {
-                recorded = try Self.recorder.record(
-                    decision, of: command, into: &tenant.state, at: now)
+            tenant.model.policy = policy
+            do throws(FoldFault) {
+                let decision = try tenant.model.carryOut(command, at: now)
+                tenant.remember(decision, at: now)
+                return decision.result
             } catch {
                 throw .internalFailure
             }
-            tenant.recordings += recorded
-            tenant.remember(decision, of: command, at: now)
-            return decision.result.map { $0.naming(recorded) }
         }
     }
 
@@ -99,10 +97,11 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
         try memory.withLock { memory throws(LedgerFault) in
             if let fault = memory.fault { throw fault }
             guard let tenant = memory.tenants[tenant] else { return .failure(.unknownTenant) }
-            guard let session = tenant.state.ledger.sessions[caller.session],
+            let state = tenant.model.state
+            guard let session = state.ledger.sessions[caller.session],
                 session.account == caller.account, session.endedPosition == nil,
-                let tokens = tenant.state.refreshTokens[caller.session], now() < tokens.expiresAt,
-                let account = tenant.state.ledger.accounts[caller.account]
+                let tokens = state.refreshTokens[caller.session], now() < tokens.expiresAt,
+                let account = state.ledger.accounts[caller.account]
             else { return .failure(.sessionEnded) }
             return .success(
                 account.links.map { link in
@@ -120,9 +119,6 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
             return memory.tenants[tenant] != nil
         }
     }
-
-    private static let recorder = Recorder(
-        leafHash: leafHash, digest: sha256, random: { SecureRandom.bytes($0) })
 }
 
 extension InMemoryLedger.Tenant {
@@ -134,21 +130,20 @@ extension InMemoryLedger.Tenant {
         for (identity, times) in signInTimes {
             let recent = times.filter { $0 > start }
             signInTimes[identity] = recent
-            state.signIns[identity] = recent.min().map {
+            model.state.signIns[identity] = recent.min().map {
                 DecisionState.SignInCount(count: recent.count, earliest: $0)
             }
         }
         let oldest = now.adding(seconds: -idempotencySeconds)
         for (scope, time) in answeredAt where time <= oldest {
             answeredAt[scope] = nil
-            state.idempotency[scope] = nil
+            model.state.idempotency[scope] = nil
         }
     }
 
     /// Stores the times and the e-mails that the state does not contain.
-    fileprivate mutating func remember(
-        _ decision: Decision, of command: Command, at now: Timestamp
-    ) {
+    fileprivate mutating func remember(_ decision: Decision, at now: Timestamp) {
+        let ledger = model.state.ledger
         for draft in decision.drafts {
             let identity: IdentityID
             switch draft.event {
@@ -159,7 +154,7 @@ extension InMemoryLedger.Tenant {
                 identity = fact.identity
             case .accountErased:
                 emails = emails.filter { identity, _ in
-                    state.ledger.identities[identity].map { !state.ledger.isForgotten($0) } ?? false
+                    ledger.identities[identity].map { !ledger.isForgotten($0) } ?? false
                 }
                 continue
             case .ledgerOpened, .keyRotated, .accountOpened, .providerUnlinked, .conflictRejected,

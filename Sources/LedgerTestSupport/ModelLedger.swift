@@ -1,22 +1,55 @@
 package import Ledger
 
-/// The bare pure model: decides, records and stores everything in memory.
+/// The ledger of a tenant in memory: the real model decides, records and keeps the whole log.
+///
+/// The simulator has a store of its own, since it imitates tables: a batch sees only the rows that it loads.
 package struct ModelLedger {
-    private let policy: TenantPolicy
-    fileprivate var state: DecisionState
-    fileprivate var generator = SeededGenerator(seed: 1)
-    fileprivate var now = Timestamp(seconds: 1_790_000_000)
-    /// The appended events.
-    package private(set) var events: [Event] = []
-    /// The recordings of the events.
+    /// The rules of the next commands.
+    package var policy: TenantPolicy
+    /// The state after the last command.
+    package internal(set) var state: DecisionState
+    /// The recordings of the appended events.
     package private(set) var log: [Recording] = []
+    fileprivate var generator: SeededGenerator
+    fileprivate var now = Timestamp(seconds: 1_790_000_000)
+    private let recorder: Recorder
     /// The ids of this ledger's merges in other ledgers.
     private var aliases: [EventID: EventID] = [:]
 
     /// Starts an empty ledger.
-    package init(policy: TenantPolicy) {
+    ///
+    /// - Parameters:
+    ///   - policy: the rules of the first commands.
+    ///   - tenant: the owner of the ledger.
+    ///   - seed: determines the ids of everything that the ledger makes itself.
+    ///   - random: returns the salts and the random part of event ids; derived from the seed if nil.
+    package init(
+        policy: TenantPolicy, tenant: TenantID = .default, seed: UInt64 = 1,
+        random: (@Sendable (Int) -> [UInt8])? = nil
+    ) {
         self.policy = policy
-        state = DecisionState(ledger: LedgerState(tenant: .default))
+        state = DecisionState(ledger: LedgerState(tenant: tenant))
+        generator = SeededGenerator(seed: seed)
+        let seeded = SeededBytes(seed: seed &+ 1)
+        recorder = Recorder(
+            leafHash: leafHash, digest: sha256, random: random ?? { seeded.next($0) })
+    }
+
+    /// The appended events.
+    package var events: [Event] { log.map(\.recorded.event) }
+
+    /// Runs a command at a time.
+    ///
+    /// - Returns: the decision, whose result names the appended events.
+    /// - Throws: `FoldFault` when decision and fold disagree.
+    package mutating func carryOut(
+        _ command: Command, at now: Timestamp
+    ) throws(FoldFault) -> Decision {
+        var decision = command.decide(given: state, at: now, under: policy)
+        let recordings = try recorder.record(decision, of: command, into: &state, at: now)
+        log += recordings
+        decision.result = decision.result.map { $0.naming(recordings) }
+        return decision
     }
 
     /// Runs a command, a millisecond after the previous one.
@@ -25,14 +58,7 @@ package struct ModelLedger {
     package mutating func carryOut(_ command: Command) throws -> Result<Reply, Refusal> {
         now = Timestamp(microseconds: now.microseconds + 1000)
         let command = aliases.isEmpty ? command : command.renamed(by: aliases)
-        let decision = command.decide(given: state, at: now, under: policy)
-        let bytes = generator.bytes(256)
-        let recorder = Recorder(
-            leafHash: leafHash, digest: sha256, random: { Array(bytes.prefix($0)) })
-        let recordings = try recorder.record(decision, of: command, into: &state, at: now)
-        events += recordings.map(\.recorded.event)
-        log += recordings
-        return decision.result.map { $0.naming(recordings) }
+        return try carryOut(command, at: now).result
     }
 
     /// Records the id of a merge in another ledger.

@@ -1,10 +1,11 @@
 import Ledger
 import LedgerEngine
 import LedgerTestSupport
-import Synchronization
 
 /// A random history of people who sign up, link, sign in again, claim each other's identities, unlink
 /// and sign out: commands decided by the pure model, about five events per account.
+///
+/// Not a `ModelLedger`, since a log of any length must not fill the memory.
 struct RandomHistory {
     /// An event with the related rows of other tables.
     struct Step {
@@ -44,8 +45,8 @@ struct RandomHistory {
         policy.linkBudget = Budget(limit: 1_000_000, windowSeconds: 1)
         policy.signInBudget = Budget(limit: 1_000_000, windowSeconds: 1)
         self.policy = policy
-        let salts = SaltSource(seed: seed &+ 1)
-        recorder = Recorder(leafHash: leafHash, digest: sha256) { salts.bytes($0) }
+        let salts = SeededBytes(seed: seed &+ 1)
+        recorder = Recorder(leafHash: leafHash, digest: sha256) { salts.next($0) }
     }
 
     /// Passes at least this many events to the body, in order; ends after the command that reaches the count.
@@ -224,32 +225,5 @@ struct RandomHistory {
 
     private func linkedProviders(_ account: AccountID) -> [String] {
         state.ledger.accounts[account]?.linkedProviders.map(\.description) ?? []
-    }
-}
-
-/// The salts and the random bits of event ids, from a seed.
-private final class SaltSource: Sendable {
-    private let generator: Mutex<SeededGenerator>
-
-    init(seed: UInt64) {
-        generator = Mutex(SeededGenerator(seed: seed))
-    }
-
-    func bytes(_ count: Int) -> [UInt8] {
-        generator.withLock { generator in
-            var bytes: [UInt8] = []
-            bytes.reserveCapacity(count + 8)
-            while bytes.count < count {
-                append(generator.next(), to: &bytes)
-            }
-            bytes.removeLast(bytes.count - count)
-            return bytes
-        }
-    }
-
-    private func append(_ word: UInt64, to bytes: inout [UInt8]) {
-        for shift in stride(from: 0, to: 64, by: 8) {
-            bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
-        }
     }
 }

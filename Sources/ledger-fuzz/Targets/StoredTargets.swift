@@ -34,21 +34,15 @@ enum StoredTargets {
 
     /// Entries of a random history of every command.
     static func entries() throws -> FuzzTarget {
-        let providers = Set(RandomCommands.providers)
-        let policy = TenantPolicy(providers: providers)
-        let recorder = Recorder(
-            leafHash: leafHash, digest: sha256, random: { Array(repeating: 7, count: $0) })
-        var state = DecisionState(ledger: LedgerState(tenant: .default))
+        var ledger = ModelLedger(policy: TenantPolicy(providers: Set(RandomCommands.providers)))
         var commands = RandomCommands(seed: 1)
-        var kinds: [String: [UInt8]] = [:]
         for second in 0..<400 {
             let now = Timestamp(seconds: 1_790_000_000 + Int64(second))
-            let command = commands.next()
-            let decision = command.decide(given: state, at: now, under: policy)
-            for recording in try recorder.record(decision, of: command, into: &state, at: now) {
-                kinds[recording.recorded.event.name.rawValue] = recording.entry
-            }
-            commands.learn(decision.result)
+            commands.learn(try ledger.carryOut(commands.next(), at: now).result)
+        }
+        var kinds: [String: [UInt8]] = [:]
+        for recording in ledger.log {
+            kinds[recording.recorded.event.name.rawValue] = recording.entry
         }
         return FuzzTarget(
             "entries", bytes: kinds.sorted { $0.key < $1.key }.map(\.value) + otherVersions,

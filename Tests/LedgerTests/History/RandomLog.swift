@@ -18,21 +18,15 @@ struct RandomLog {
 
     init(seed: UInt64, commands count: Int, subjectsPerProvider: Int = 4) throws {
         var commands = RandomCommands(seed: seed, subjectsPerProvider: subjectsPerProvider)
-        var state = DecisionState(ledger: LedgerState(tenant: .default))
+        var model = ModelLedger(policy: SequencerFixture.unlimitedPolicy, seed: seed)
         var replayed = LedgerState(tenant: .default)
-        var generator = SeededGenerator(seed: seed)
         var steps: [Step] = []
         var absorbing: [AccountID: AccountID] = [:]
         for step in 0..<count {
-            let command = commands.next()
             let now = Timestamp(seconds: 1_790_000_000 + Int64(step))
-            let decision = command.decide(
-                given: state, at: now, under: SequencerFixture.unlimitedPolicy)
-            let bytes = generator.bytes(256)
-            let recorder = Recorder(
-                leafHash: leafHash, digest: sha256, random: { Array(bytes.prefix($0)) })
-            let recordings = try recorder.record(decision, of: command, into: &state, at: now)
-            for recording in recordings {
+            let size = model.log.count
+            let decision = try model.carryOut(commands.next(), at: now)
+            for recording in model.log[size...] {
                 let recorded = try EntryEncoding.decode(recording.entry)
                 let leaf = leafHash(recording.entry)
                 try replayed.apply(recorded, leaf: leaf)
@@ -46,7 +40,7 @@ struct RandomLog {
                         recorded: recorded, leaf: leaf, disclosed: recording.disclosed.map(\.name),
                         state: replayed, absorbing: absorbing))
             }
-            commands.learn(decision.result.map { $0.naming(recordings) })
+            commands.learn(decision.result)
         }
         self.steps = steps
     }

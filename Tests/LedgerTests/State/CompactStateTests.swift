@@ -97,18 +97,9 @@ import Testing
         policy.linkBudget = Budget(limit: 100_000, windowSeconds: 3600)
         policy.signInBudget = Budget(limit: 100_000, windowSeconds: 3600)
         var commands = RandomCommands(seed: seed)
-        var state = DecisionState(ledger: LedgerState(tenant: .default))
-        let recorder = Recorder(
-            leafHash: leafHash, digest: sha256, random: { Array(repeating: 7, count: $0) })
-        var recordings: [Recording] = []
-        for step in 0..<300 {
-            let command = commands.next()
-            let now = Timestamp(seconds: 1_790_000_000 + Int64(step))
-            let decision = command.decide(given: state, at: now, under: policy)
-            recordings += try recorder.record(decision, of: command, into: &state, at: now)
-            commands.learn(decision.result)
-        }
-        return recordings
+        var model = ModelLedger(policy: policy, seed: seed)
+        for _ in 0..<300 { commands.learn(try model.carryOut(commands.next())) }
+        return model.log
     }
 }
 

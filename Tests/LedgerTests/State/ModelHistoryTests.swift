@@ -12,33 +12,28 @@ import Testing
         policy.linkBudget = Budget(limit: 1000, windowSeconds: 3600)
         policy.signInBudget = Budget(limit: 1000, windowSeconds: 3600)
         var commands = RandomCommands(seed: seed)
-        var state = DecisionState(ledger: LedgerState(tenant: .default))
+        var model = ModelLedger(policy: policy, seed: seed)
         var generator = SeededGenerator(seed: seed)
         var replayed = LedgerState(tenant: .default)
-        var log: [Recording] = []
         for step in 0..<400 {
             let command =
-                step % 9 == 8 ? relink(in: replayed, log, &generator) : commands.next()
+                step % 9 == 8 ? relink(in: replayed, model.log, &generator) : commands.next()
             let now = Timestamp(seconds: 1_790_000_000 + Int64(step))
-            let decision = command.decide(given: state, at: now, under: policy)
-            let bytes = generator.bytes(256)
-            let recorder = Recorder(
-                leafHash: leafHash, digest: sha256, random: { Array(bytes.prefix($0)) })
-            let recordings = try recorder.record(decision, of: command, into: &state, at: now)
-            for recording in recordings {
+            let size = model.log.count
+            let decision = try model.carryOut(command, at: now)
+            for recording in model.log[size...] {
                 try replayed.apply(
                     EntryEncoding.decode(recording.entry), leaf: leafHash(recording.entry))
             }
-            log += recordings
             if case .relinkProvider = command.intent {
                 expectRelinked(decision, in: replayed)
             } else {
-                commands.learn(decision.result.map { $0.naming(recordings) })
+                commands.learn(decision.result)
             }
             try expectInvariants(of: replayed)
-            #expect(replayed.accounts == state.ledger.accounts)
-            #expect(replayed.identities == state.ledger.identities)
-            #expect(replayed.sessions == state.ledger.sessions)
+            #expect(replayed.accounts == model.state.ledger.accounts)
+            #expect(replayed.identities == model.state.ledger.identities)
+            #expect(replayed.sessions == model.state.ledger.sessions)
         }
         #expect(replayed.nextPosition.value > 100, "the history is long enough to mean something")
     }

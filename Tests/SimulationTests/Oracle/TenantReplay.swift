@@ -4,6 +4,8 @@ import LedgerTestSupport
 @testable import LedgerEngine
 
 /// One tenant's log, replayed through the pure model: the expected answers and rows.
+///
+/// Not a `ModelLedger`, since it records nothing: it compares each draft with the entry of the log.
 struct TenantReplay {
     /// The expected content of an account's row of `account_audit`.
     struct AuditLine: Hashable {
