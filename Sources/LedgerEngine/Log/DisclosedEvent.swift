@@ -1,7 +1,9 @@
 package import Ledger
 
 /// One event as projections receive it: decoded once, with its remaining disclosures.
-package struct DisclosedEvent: Sendable {
+///
+/// A class, because pages and their slices would otherwise copy about ten references of each event.
+package final class DisclosedEvent: Sendable {
     package let recorded: RecordedEvent
     package let disclosed: DisclosedValues
     /// The remaining disclosures of the `ProviderLinked` of each link that an `AccountsUnmerged`

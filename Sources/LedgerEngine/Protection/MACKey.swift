@@ -23,7 +23,9 @@ package struct MACKey: Sendable {
 
         /// The bytes at the start of a MAC.
         package var bytes: [UInt8] {
-            stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> $0) }
+            var bytes: [UInt8] = []
+            bytes.append(bigEndian: bits)
+            return bytes
         }
 
         /// Eight lower-case hexadecimal digits.
@@ -72,12 +74,8 @@ package struct MAC: Sendable {
     package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.byteCount)
-        for shift in stride(from: 24, through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: key.bits >> UInt32(shift)))
-        }
-        for shift in stride(from: 120, through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: code >> UInt128(shift)))
-        }
+        bytes.append(bigEndian: key.bits)
+        bytes.append(bigEndian: code)
         return bytes
     }
 
@@ -116,15 +114,11 @@ package struct MACMessage {
     }
 
     mutating func int8(_ value: Int64) {
-        for shift in stride(from: 56, through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: value >> Int64(shift)))
-        }
+        bytes.append(bigEndian: value)
     }
 
     mutating func uuid(_ value: UInt128) {
-        for shift in stride(from: 120, through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: value >> UInt128(shift)))
-        }
+        bytes.append(bigEndian: value)
     }
 
     mutating func raw(_ value: [UInt8]) {
@@ -141,5 +135,16 @@ package struct MACMessage {
     mutating func optional<Value>(_ value: Value?, _ add: (inout MACMessage, Value) -> Void) {
         bytes.append(value == nil ? 0 : 1)
         if let value { add(&self, value) }
+    }
+}
+
+extension [UInt8] {
+    /// Appends the bytes of a number, the most significant first.
+    fileprivate mutating func append(bigEndian value: some FixedWidthInteger) {
+        append(addingCapacity: value.bitWidth / 8) { bytes in
+            for shift in stride(from: value.bitWidth - 8, through: 0, by: -8) {
+                bytes.append(UInt8(truncatingIfNeeded: value >> shift))
+            }
+        }
     }
 }
