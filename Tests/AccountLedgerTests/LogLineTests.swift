@@ -31,7 +31,7 @@ import Testing
         #expect(text.hasPrefix(written) && (1_000...1_024).contains(written.utf8.count))
     }
 
-    @Test func `a member that makes the line too long is left out`() throws {
+    @Test func `a member that makes the line too long is omitted`() throws {
         var line = LogLine(.info, "m", at: Timestamp(microseconds: 0))
         for number in 0..<8 {
             line.add("m\(number)", .text(String(repeating: "x", count: 900)))

@@ -17,7 +17,7 @@ import Testing
         #expect(counts.count == 300)
         #expect(counts.values.allSatisfy { $0 == 1 })
         #expect(figures.answers == 300)
-        // Neither those of the warm-up nor the last ones, when connections had nothing more to send.
+        // Neither those of the warm-up nor the last ones, when connections had no more requests.
         #expect((274...280).contains(figures.latencies.count), "\(figures.latencies.count)")
         #expect(figures.nanoseconds > 0)
     }
@@ -84,7 +84,7 @@ import Testing
             lines: (0..<paths).map { "GET\t/\($0)\t\t\n" }.joined(), options: options, answer)
     }
 
-    /// Runs a load on a server of its own.
+    /// Runs a load on a separate server.
     private func load(
         lines: String, options: [String],
         _ answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse
@@ -97,7 +97,7 @@ import Testing
             host: "127.0.0.1", port: 0, limits: HTTPServerLimits(),
             reject: { _, _ in .answer(500, "{}") }, handler: { answer($0) })
         let words = ["\(server.port)", file.path] + options
-        // The run waits in the kernel, which the threads of the server's tasks must not.
+        // The run blocks in the kernel, which must not happen on the threads of the server's tasks.
         let result = await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 continuation.resume(returning: Result { try Finished(words) })

@@ -2,15 +2,15 @@ import ChildProcesses
 import Foundation
 import Testing
 
-/// What starts the programs that tests look at from outside.
+/// The start of programs that tests observe.
 struct ChildProcessTests {
     @Test func `a child has three open files, however many its parent has`() throws {
-        // Copies, because these stay open in a child that is not told otherwise.
+        // Copies, because these stay open in a child by default.
         let open = (0..<50).map { _ in dup(1) }
         #expect(open.allSatisfy { $0 > 2 })
         let (status, text) = try ChildProcess.run("/bin/ls", ["/proc/self/fd"])
         #expect(status == 0)
-        // The fourth is what `ls` itself reads.
+        // The fourth is the directory that `ls` reads.
         #expect(text.split(separator: "\n") == ["0", "1", "2", "3"])
         for descriptor in open { close(descriptor) }
     }
@@ -31,7 +31,7 @@ struct ChildProcessTests {
         #expect(child.ending == .exit(0))
     }
 
-    @Test func `a child that a signal ends is told from one that exits`() throws {
+    @Test func `a child ended by a signal differs from one that exits`() throws {
         let child = try ChildProcess(
             executable: "/bin/sleep", arguments: ["600"], environment: [:], output: .null,
             errors: .null)

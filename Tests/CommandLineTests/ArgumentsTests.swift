@@ -1,7 +1,7 @@
 import CommandLine
 import Testing
 
-/// Command lines and how a syntax sorts them.
+/// The parsing of command lines by a syntax.
 @Suite struct ArgumentsTests {
     private static let syntax = Syntax(
         words: ["file", "copy"], summary: "Copies a file.",

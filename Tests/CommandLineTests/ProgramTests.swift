@@ -2,7 +2,7 @@ import CommandLine
 import Synchronization
 import Testing
 
-/// Which subcommand runs, and with which arguments.
+/// The choice of the subcommand, and its arguments.
 @Suite struct ProgramTests {
     /// Collects the names of the subcommands that ran.
     private final class Runs: Sendable {
@@ -40,7 +40,7 @@ import Testing
         ("keys remove", "prog keys --help"), ("keys api", "prog keys api --help"),
         ("--walk", "prog --help"), ("run a", "prog run --help"),
     ])
-    func `a line that names none says where help is`(line: String, help: String) async throws {
+    func `a line without a subcommand points to the help`(line: String, help: String) async throws {
         let runs = Runs()
         let error = await #expect(throws: UsageError.self) {
             try await program.run(line.split(separator: " ").map(String.init), in: runs)

@@ -72,11 +72,11 @@ import Testing
             "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
         ),
     ])
-    func `HMAC gives the codes of RFC 4231`(key: [UInt8], message: [UInt8], code: String) {
+    func `HMAC gives the MACs of RFC 4231`(key: [UInt8], message: [UInt8], code: String) {
         #expect(Hex.encode(HMACSHA256.code(key: key, message)) == code)
     }
 
-    @Test func `a kept key gives the codes of a key used once, to any thread`() async throws {
+    @Test func `a kept key gives the MACs of a key used once, on any thread`() async throws {
         let bytes = SecureRandom.bytes(SymmetricKey.byteCount)
         let key = HMACKey(try #require(SymmetricKey(bytes: bytes)))
         await withTaskGroup { group in
@@ -110,7 +110,7 @@ import Testing
         #expect(Set((0..<100).map { _ in SecureRandom.uint128() }).count == 100)
     }
 
-    @Test func `a supply hands no bytes out twice, whoever asks`() async {
+    @Test func `a supply returns no bytes twice, to any caller`() async {
         let supply = RandomSupply()
         // More than two supplies' worth of each length, and lengths that a supply has not.
         let counts = (0..<400).map { [16, 48, 80, 256, 257, 5000][$0 % 6] }

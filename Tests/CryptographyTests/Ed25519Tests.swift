@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `keys of other lengths are none, and no key shows itself`() throws {
+    @Test func `keys of other lengths are refused, and no key is printed`() throws {
         #expect(Ed25519PrivateKey(seed: []) == nil)
         #expect(Ed25519PrivateKey(seed: [UInt8](repeating: 1, count: 33)) == nil)
         #expect(Ed25519PublicKey(bytes: [UInt8](repeating: 1, count: 31)) == nil)

@@ -3,7 +3,7 @@ import Testing
 @testable import Cryptography
 @testable import Encodings
 
-/// Which entries of a published key set are used, and which key a token gets.
+/// The entries of a published key set that are used, and the choice of a token's key.
 @Suite struct KeySetTests {
     private static let rsa = RSASigningKey.generate()
     private static let ec = TokenSigningKey.generate()

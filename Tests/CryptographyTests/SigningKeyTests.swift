@@ -4,7 +4,7 @@ import Testing
 @testable import Encodings
 @testable import JSON
 
-/// Our own keys: what they sign, how they are kept and published.
+/// The ledger's own keys: their signatures, their files and their publication.
 @Suite struct SigningKeyTests {
     private static let rsa = RSASigningKey.generate()
     private static let claims = Array(#"{"sub":"a"}"#.utf8)
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func `keys whose private number has leading zeros are made and read like others`() {
-        // One key in 256 has such a number: among so many, none would be a wonder.
+        // One key in 256 has such a number: in this many, it is practically certain that there is one.
         for _ in 0..<3_000 {
             let key = TokenSigningKey.generate()
             #expect(TokenSigningKey(exported: key.exported())?.keyID == key.keyID)

@@ -67,7 +67,7 @@ import Testing
         let directory = DurableDirectory(path: path)
         try directory.make()
         try directory.replace("count", with: Array("0".utf8))
-        // Reading, adding and replacing loses counts unless nobody comes in between.
+        // Reading, adding and replacing loses counts without mutual exclusion.
         await withTaskGroup { group in
             for _ in 0..<4 {
                 group.addTask {
@@ -84,7 +84,7 @@ import Testing
         #expect(try directory.read("count", bytesMax: 10) == Array("100".utf8))
     }
 
-    @Test func `what is not there or can't be written is said with its path`() throws {
+    @Test func `a missing or unwritable file is reported with its path`() throws {
         try with { directory throws in
             let missing = directory.directory("missing")
             #expect(try missing.names() == nil)

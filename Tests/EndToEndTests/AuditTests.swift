@@ -166,7 +166,7 @@ import TransparencyLog
         }
     }
 
-    /// Checks the proof of an event with the published key and nothing else.
+    /// Checks the proof of an event with the published key alone.
     private func expectProved(
         _ event: [String: any Sendable], _ client: WireClient, _ key: String
     ) async throws {

@@ -2,7 +2,7 @@ import Foundation
 import LedgerTestSupport
 import Testing
 
-/// Requests that are no requests: a table with the exact answer of each.
+/// Malformed requests: a table with the exact answer to each.
 @Suite struct BadRequestTests {
     private struct Row {
         let method: String

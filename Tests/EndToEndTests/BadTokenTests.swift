@@ -2,7 +2,7 @@ import Foundation
 import LedgerTestSupport
 import Testing
 
-/// ID tokens that prove nothing: each is refused with the same answer, and the good one is taken.
+/// Invalid ID tokens: each is refused with the same answer, and the valid one is accepted.
 @Suite struct BadTokenTests {
     private struct Row: Sendable {
         let name: String
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `what providers really send is taken`() async throws {
+    @Test func `tokens of real providers are accepted`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
             let google = deployment.google
@@ -159,7 +159,7 @@ import Testing
 
             deployment.google.setDown(true)
             #expect(try await phone.signIn(deployment.google, as: "c").status == 200)
-            // The other provider was never asked before, and its keys are not to be had.
+            // The keys of the other provider are not cached, and it is unavailable.
             deployment.apple.setDown(true)
             let unknown = try await phone.signIn(deployment.apple, as: "a")
             #expect(unknown.status == 503 && unknown.errorCode == "UNAVAILABLE")

@@ -7,7 +7,7 @@ import TransparencyLog
 
 /// Checkpoint keys that change while a server seals.
 @Suite struct CheckpointKeyTests {
-    @Test func `two keys sign until the former one is retired, and it goes on verifying`()
+    @Test func `two keys sign until the former one is retired, which still verifies`()
         async throws
     {
         let origin = "ledger.example.com/accounts"
@@ -58,7 +58,7 @@ import TransparencyLog
         of deployment: Deployment, _ server: ServerProcess, _ reads: ProofReads
     ) async throws -> Set<UInt32> {
         let before = try await reads.latestCheckpoint(of: .default)?.size ?? 0
-        // What was on its way may still be signed as before.
+        // A checkpoint in progress may still be signed by the former key.
         for _ in 0..<2 {
             let size = try await reads.latestCheckpoint(of: .default)?.size ?? before
             var device = Device(server.client)

@@ -2,7 +2,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-/// The executable as an operator meets it: help, usage errors, configuration, migration.
+/// The executable's help, usage errors, configuration and migration.
 @Suite struct CommandLineTests {
     @Test(arguments: [
         [], ["serve"], ["migrate"], ["export"], ["replay"], ["rebuild"], ["verify"], ["keys"],
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `migrating again changes nothing, and serving wants a migrated database`()
+    @Test func `migrating again changes nothing, and serving requires a migrated database`()
         async throws
     {
         try await PrivateCluster.with { cluster in

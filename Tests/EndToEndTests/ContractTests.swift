@@ -2,9 +2,9 @@ import Foundation
 import LedgerTestSupport
 import Testing
 
-/// The bullets of the contract that the five stories do not tell, over a socket.
+/// The parts of the contract that the five stories do not cover, over a socket.
 @Suite struct ContractTests {
-    @Test func `a sign-in that must not open an account says that there is none`() async throws {
+    @Test func `a sign-in that must not open an account reports that none exists`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
             let answer = try await server.client.call(

@@ -3,9 +3,9 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-/// Rows that no server has written, as clients and auditors meet them.
+/// The effects of rows that no server has written on clients and auditors.
 @Suite struct DamagedRowTests {
-    @Test func `whoever comes by such a row gets a 500, and nobody else in the same batch`()
+    @Test func `only commands that use such a row are answered 500`()
         async throws
     {
         try await Self.with { deployment, server in
@@ -112,8 +112,8 @@ import Testing
 
     /// Signs people in whose commands wait for the heads together, behind a transaction.
     ///
-    /// A command waits for a head so long and no longer: where the first one gave up before all others had
-    /// come, everything is done once more.
+    /// The wait for a head is limited: if the first command gave up before all others had arrived, everything
+    /// is repeated.
     private static func inOneBatch(
         _ people: [Person], behind change: String, _ deployment: Deployment,
         _ server: ServerProcess
@@ -134,7 +134,7 @@ import Testing
             letGo.wait()
             try connection.execute(areTogether.isHere ? "COMMIT" : "ROLLBACK")
         }
-        // Declared behind it, so that it is let go before it is waited for.
+        // Declared after it, so that it is released before it is awaited.
         defer { letGo.signal() }
         try await eventually("the heads to be locked") {
             try await deployment.asSuperuser(
@@ -168,7 +168,7 @@ import Testing
         return areAllThere ? all : nil
     }
 
-    /// Whether a batch waits for a head.
+    /// Checks whether a batch waits for a head.
     private static func isWaiting(_ deployment: Deployment) async throws -> Bool {
         try await !deployment.asSuperuser(
             """

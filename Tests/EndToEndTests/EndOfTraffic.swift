@@ -14,8 +14,8 @@ final class EndOfTraffic: Sendable {
         value.store(true, ordering: .sequentiallyConsistent)
     }
 
-    /// Signs in one new account after another, each over the next of the servers, until told to end, and at
-    /// least until there was traffic: how much there is by then depends on the load of the machine.
+    /// Signs in new accounts one after another, over the servers in turn, until the flag is set, and at least
+    /// until there was traffic: the amount by then depends on the load of the machine.
     ///
     /// - Parameters:
     ///   - servers: The servers, used in turn.

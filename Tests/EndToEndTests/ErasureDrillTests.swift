@@ -2,8 +2,8 @@ import Foundation
 import LedgerTestSupport
 import Testing
 
-/// A person is erased, and those who hold proofs from before lose nothing; all of it checked by programs
-/// that are not ours, or that need nothing but Python and OpenSSL.
+/// Proofs from before an erasure remain valid; checked by third-party programs, and by programs that only
+/// need Python and OpenSSL.
 @Suite struct ErasureDrillTests {
     private static let personal = [
         "ada-at-apple", "ada-at-google", "ada@private.example", "ada-too@private.example",
@@ -20,7 +20,7 @@ import Testing
                 deployment.google, as: "ada-at-google", email: Self.personal[3])
             #expect(linked.status == 200)
             try await ben.signIn(deployment.google, as: "ben-at-google", email: "ben@example.org")
-            // What Ada was refused is in Ben's history, too.
+            // Ada's refusal is in Ben's history, too.
             #expect(try await ada.link(deployment.google, as: "ben-at-google").status == 409)
 
             let events = try await auditor.events(of: ada.userID)
@@ -42,7 +42,7 @@ import Testing
             let newSize = try await auditor.sealedSize(covering: after)
             #expect(newSize > oldSize)
 
-            // What was handed out holds, and the ledger hands out the same again.
+            // Earlier proofs are valid, and the ledger returns the same ones again.
             #expect(try OtherPrograms.verify(deployment.path("old.tar"), vkey).hasPrefix("log  "))
             #expect(try await auditor.proofs(of: events, size: oldSize) == proofs)
             try expectOthersAccept(claims, count: events.count)
@@ -75,12 +75,12 @@ import Testing
     private struct Unpacked {
         /// The output of the program in the bundle.
         let output: String
-        /// All files, and what is in base64 in them, decoded.
+        /// All files, and their base64 values, decoded.
         let text: String
         let consistency: String
     }
 
-    /// Exports the log or a part, verifies the bundle with its own program, and takes it apart.
+    /// Exports the log or a part, verifies the bundle with its own program, and parses it.
     private func bundle(
         _ deployment: Deployment, _ name: String, _ vkey: String, _ options: [String],
         scope: [String] = ["--all"]
@@ -113,7 +113,7 @@ import Testing
         return Unpacked(output: output, text: text, consistency: consistency)
     }
 
-    /// rekor-verifier and Go's sumdb find each claim to be what it says.
+    /// Checks each claim with rekor-verifier and Go's sumdb.
     private func expectOthersAccept(_ claims: String, count: Int) throws {
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -161,7 +161,7 @@ private struct Auditor {
         }
     }
 
-    /// Waits until a checkpoint covers the events, and gives its size.
+    /// Waits until a checkpoint covers the events, and returns its size.
     func sealedSize(covering events: [Event]) async throws -> Int {
         let last = try #require(events.last).position
         return try await eventually("position \(last) to be signed") {
@@ -188,7 +188,7 @@ private struct Auditor {
     }
 }
 
-/// Proofs as claims that programs of others check, each also with another event's position.
+/// Proofs as claims for third-party programs, each also with another event's position.
 private struct Claims {
     private(set) var lines = ""
 

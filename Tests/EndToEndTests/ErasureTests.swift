@@ -3,7 +3,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-/// Erasures as an operator and an administrator do them, and with a server that is killed on the way.
+/// Erasures by an operator and an administrator, and with a server that is killed meanwhile.
 @Suite struct ErasureTests {
     @Test func `an operator holds, lifts, erases, and everything still verifies`() async throws {
         try await Deployment.with { deployment in
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `an administrator asks for a hold as often as it takes, and has one`() async throws {
+    @Test func `repeated requests for a hold set one`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
             let key = try await deployment.apiKey("admin")
@@ -83,7 +83,7 @@ import Testing
             try await server.stop()
             let blocker = Session(url: deployment.superuserURL, applicationName: "blocker")
             try await blocker.step { connection in
-                // Nobody folds here; a table that has stopped is not waited for.
+                // No projector runs here; the erasure does not wait for a stopped table.
                 try connection.execute("UPDATE projections SET failure = 'a test'")
                 try connection.execute("BEGIN; LOCK TABLE disclosures IN SHARE MODE")
             }
@@ -153,8 +153,8 @@ import Testing
 
     private static let someID = "01234567-89ab-7cde-8f01-23456789abcd"
 
-    /// What the server waits for when it is killed: before the erasure is committed, while the read models
-    /// are to fold it, and while what is left is to be destroyed.
+    /// The step at which the server is killed: before the commit of the erasure, before the read models have
+    /// folded it, and before the remaining data are destroyed.
     @Test(arguments: [
         "account_keys", "accounts", "user_providers_1", "account_audit_1", "disclosures",
     ])

@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `a filtered stream says how far it has looked`() async throws {
+    @Test func `a filtered stream reports its progress`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
             let key = try await deployment.apiKey("support")

@@ -6,16 +6,16 @@ import TransparencyLog
 
 /// A checkpoint that a sealer would never have written.
 enum Stray: Sendable {
-    /// Signed by a key that only bears the log's name.
+    /// Signed by another key with the log's name.
     case forged
-    /// Kept under another size than it says.
+    /// Stored under a size other than its own.
     case ofAnotherSize
     /// Signed, but of another tree.
     case ofAnotherRoot
 }
 
 extension Stray {
-    /// The size that a checkpoint of four entries is kept under, and its note.
+    /// The size under which a checkpoint of four entries is stored, and its note.
     fileprivate func note(of root: TreeHash, by signer: NoteSigner) -> (Int64, String) {
         let name = signer.verifier.name
         func note(_ size: Int64, _ root: TreeHash, _ signer: NoteSigner) -> String {
@@ -30,7 +30,7 @@ extension Stray {
     }
 }
 
-/// Some people sign in and link, and their log can be sealed.
+/// Signs people in and links, and can seal the log.
 struct ExportStory {
     let ada: Device
     private(set) var events = 0
@@ -73,8 +73,8 @@ struct ExportStory {
         try await session.run { try $0.execute(script) }
     }
 
-    /// Writes the hashes and a checkpoint every so many entries, as a sealer would; the last one
-    /// leaves the last event out.
+    /// Writes the hashes and a checkpoint at regular sizes, as a sealer would; the last one excludes the
+    /// last event.
     func seal(
         every: Int64, adding stray: Stray? = nil
     ) async throws -> (size: Int64, vkey: String) {

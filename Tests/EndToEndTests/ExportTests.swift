@@ -51,7 +51,7 @@ import Testing
             let conclusion = try #require(offline.output.split(separator: "\n").last)
             #expect(conclusion.hasPrefix("everything holds up to seq "))
             #expect(try python(path, sealed.vkey).hasSuffix(conclusion + "\n"))
-            // It is its owner's alone.
+            // Only its owner may read it.
             let rights = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
             #expect(rights as? Int == 0o600)
             let accesses = try await deployment.tool.run(["access-log"])
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: [["--all"], ["--account"]])
-    func `what is not what was signed is not exported`(scope: [String]) async throws {
+    func `data that differ from the signed log are not exported`(scope: [String]) async throws {
         try await Deployment.with { deployment in
             let story = try await ExportStory(deployment)
             _ = try await story.seal(every: 3)
@@ -122,9 +122,9 @@ import Testing
         }
     }
 
-    /// Mallory tries to link what Ben holds: the refusal is in both histories, but what Mallory sent along
-    /// is about Mallory.
-    @Test func `the holder of a conflict is shown nothing about who tried`() async throws {
+    /// Mallory tries to link Ben's identity: the refusal is in both histories, but its disclosures are about
+    /// Mallory.
+    @Test func `the holder of a conflict learns nothing about the caller`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
             var (ben, mallory) = (Device(server.client), Device(server.client))
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    /// What the serving login may change says that the account's last event never was.
+    /// The tables that the serving login may change deny the account's last event.
     @Test(arguments: [false, true])
     func `an end that tables deny is found in the log`(isHeadSetBack: Bool) async throws {
         try await Deployment.with { deployment in

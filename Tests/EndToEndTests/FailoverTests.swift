@@ -12,7 +12,7 @@ private final class Tally: Sendable {
     func add() { value.withLock { $0 += 1 } }
 }
 
-/// A server whose database suddenly is another one.
+/// A server whose database is replaced by another one.
 @Suite struct FailoverTests {
     @Test func `a standby is not read from, and is served from once it is promoted`()
         async throws
@@ -26,7 +26,7 @@ private final class Tally: Sendable {
                 try await cluster.stop(mode: "fast")
                 try cluster.becomeStandby()
                 try await cluster.start()
-                // What it would say of an account is of some time ago.
+                // Its data about an account would be out of date.
                 try await eventually("the server to find the standby") {
                     let read = try await ada.account()
                     try #require(read.status == 503)
@@ -78,7 +78,7 @@ private final class Tally: Sendable {
         }
     }
 
-    /// The command may be on one machine only, and an answer would say that it is on both.
+    /// The command may be on one machine only, but an answer would mean that it is on both.
     @Test func `a commit whose wait for its standby was cancelled is not acknowledged`()
         async throws
     {

@@ -14,7 +14,7 @@ import Testing
             let server = try await deployment.serve()
             let url = try #require(deployment.tool.environment["DATABASE_URL"])
             let frozen = Session(url: url, applicationName: "account-ledger sequencer")
-            // Without its limits, so that nothing but a server can end it.
+            // Without its limits, so that only a server can end it.
             try await frozen.step { connection in
                 _ = try connection.query(.begin)
                 _ = try connection.query(Self.hold)

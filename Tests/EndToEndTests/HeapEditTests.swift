@@ -5,9 +5,9 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-/// Somebody writes into the files of the database while it is down: no level of it can refuse that.
+/// Changes of the database's files while it is down, which no level can refuse.
 @Suite struct HeapEditTests {
-    @Test func `what was changed in the database's files is found by its position`() async throws {
+    @Test func `a change of the database's files is found by its position`() async throws {
         try await PrivateCluster.with { cluster in
             let settings = ["LEDGER_ORIGIN": "ledger.example.com/accounts"]
             try await Deployment.with(on: cluster, settings: settings) { deployment in
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    /// The file that a table's rows lie in, once everything was written to it.
+    /// Returns the file with a table's rows, once everything is written to it.
     private func heapFile(
         _ deployment: Deployment, of table: String = "events"
     ) async throws -> String {

@@ -2,7 +2,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-/// The past of an account, as auditors ask for it on the command line.
+/// Account histories on the command line.
 @Suite struct HistoryCommandTests {
     private static let someID = "01234567-89ab-7cde-8f01-23456789abcd"
 
@@ -73,7 +73,7 @@ import Testing
                     command + ["--disclose", "--reason", "case 9"])
                 #expect(hidden.status == 1 && hidden.output.isEmpty)
                 #expect(hidden.errors.contains("nothing was disclosed"), "\(hidden.errors)")
-                // What shows no personal data leaves no line, and needs none.
+                // Commands that show no personal data are not recorded and need no reason.
                 #expect(try await deployment.tool.run(command).status == 0)
             }
         }

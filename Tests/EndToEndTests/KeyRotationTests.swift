@@ -4,7 +4,7 @@ import Postgres
 import Synchronization
 import Testing
 
-/// Keys that change while two servers work with them.
+/// Keys that are rotated while two servers use them.
 @Suite struct KeyRotationTests {
     private static let waitMax = Duration.seconds(60)
 
@@ -192,7 +192,7 @@ import Testing
         return outcome.output
     }
 
-    /// The keys of a kind whose state begins so.
+    /// Returns the keys of a kind whose state begins with a text.
     private func keys(_ list: String, _ kind: String, _ state: String) -> [String] {
         var found: [String] = []
         for line in list.split(separator: "\n") {

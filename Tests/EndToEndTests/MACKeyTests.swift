@@ -3,7 +3,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-/// The key that authenticates events, and how it changes while two servers append.
+/// The rotation of the key that authenticates events, while two servers append.
 @Suite struct MACKeyTests {
     @Test func `a MAC key changes under traffic, every command goes through, and verify holds`()
         async throws
@@ -113,7 +113,7 @@ import Testing
         return log
     }
 
-    /// The MAC keys that `keys list` prints, by what they are used for.
+    /// The MAC keys that `keys list` prints, by their use.
     private static func keys(_ deployment: Deployment) async throws -> [String: String] {
         let outcome = try await deployment.tool.run(["keys", "list"])
         #expect(outcome.status == 0, "\(outcome.errors)")

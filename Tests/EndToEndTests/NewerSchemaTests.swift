@@ -3,9 +3,10 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-/// A server that was left running while the new release has migrated.
+/// A server that is still running after a newer release has migrated.
 @Suite struct NewerSchemaTests {
-    @Test func `under a newer schema every command and every read is 503 at once`() async throws {
+    @Test func `under a newer schema every command and every read is 503 immediately`() async throws
+    {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
             let client = server.client

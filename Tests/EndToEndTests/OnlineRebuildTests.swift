@@ -4,7 +4,7 @@ import Postgres
 import Synchronization
 import Testing
 
-/// Read models that are rebuilt beside servers under load, by processes that are killed.
+/// Read models that are rebuilt while servers are under load, by processes that are killed.
 @Suite(.serialized) struct OnlineRebuildTests {
     private static let steps = [
         "begun", "made", "loaded", "indexed", "ready", "caught up", "compared", "swapped",
@@ -69,7 +69,7 @@ import Testing
         #expect(outcome.status == 0, "\(words): \(outcome.errors)")
     }
 
-    /// Starts a rebuild and kills it as soon as it says that it has come to a step.
+    /// Starts a rebuild and kills it as soon as it reports a step.
     private func kill(
         _ deployment: Deployment, at step: String, _ words: [String]
     ) async throws {
@@ -84,7 +84,7 @@ import Testing
         #expect(process.errors.text.contains(": \(step)\n"), "\(process.errors.text)")
     }
 
-    /// Somebody who signs up, links, looks and unlinks, and sees each of these at once.
+    /// Signs up, links, reads and unlinks, and checks that each effect is visible immediately.
     private func live(
         _ deployment: Deployment, _ client: WireClient, lane: Int, until end: End
     ) async throws -> Int {

@@ -3,7 +3,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-/// Running it: readiness, metrics, stopping, modes, tenants, and what logs and entries must not hold.
+/// Operation: readiness, metrics, stopping, modes, tenants, and the content of logs and entries.
 @Suite struct OperationTests {
     @Test func `readiness and metrics tell how it does`() async throws {
         try await Deployment.with { deployment in
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `a server whose commands all fail is not ready, until nobody has asked for a while`()
+    @Test func `a server that fails all commands is not ready until they cease`()
         async throws
     {
         try await Deployment.with { deployment in
@@ -89,7 +89,7 @@ import Testing
                 #expect(refused.status == 503)
                 return try await server.client.call("GET", "/readyz").status == 503 ? true : nil
             }
-            // Whoever sends it nothing more learns that it deserves a try.
+            // Without further commands it becomes ready again.
             try await eventually("readiness to forget") {
                 try await server.client.call("GET", "/readyz").status == 200 ? true : nil
             }
@@ -321,7 +321,7 @@ import Testing
         }
     }
 
-    /// A page whose name was given another address may ask this machine, but says its own name.
+    /// A page whose name resolves to this machine can send requests, but with its own name.
     @Test func `the development identity provider answers only to a name of this machine`()
         async throws
     {
@@ -342,7 +342,7 @@ import Testing
         }
     }
 
-    @Test func `verify finds what was tampered with, and rebuild repairs a read model`()
+    @Test func `verify finds tampering, and rebuild repairs a read model`()
         async throws
     {
         try await Deployment.with { deployment in

@@ -2,9 +2,9 @@ import ChildProcesses
 import Foundation
 import Testing
 
-/// Programs that are not ours, or that need nothing but Python and OpenSSL.
+/// Third-party programs, and programs that only need Python and OpenSSL.
 enum OtherPrograms {
-    /// Lets the program that lies in a bundle verify it, signatures included.
+    /// Verifies a bundle with the program in it, signatures included.
     static func verify(_ bundle: String, _ vkey: String) throws -> String {
         try run(
             "/bin/sh",
@@ -16,12 +16,12 @@ enum OtherPrograms {
             ])
     }
 
-    /// Runs a program to its end, which has to be a good one, and gives all that it said.
+    /// Runs a program, which must succeed, and returns its output.
     @discardableResult
     static func run(_ program: String, _ arguments: [String]) throws -> String {
         let local = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
-        // For Go: Debian's modules lie in a tree of the old kind. Nothing is fetched.
+        // For Go: Debian's modules are in a GOPATH tree. Nothing is downloaded.
         let (status, text) = try ChildProcess.run(
             program, arguments,
             environment: [

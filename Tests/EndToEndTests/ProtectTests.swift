@@ -7,7 +7,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-/// A ledger that a former release began, and what `protect` makes of it.
+/// The protection of a ledger that a former release began.
 @Suite struct ProtectTests {
     private static let tables = ["identities", "sessions", "merges", "api_keys"]
 
@@ -41,7 +41,7 @@ import Testing
             #expect(again.status == 0 && again.output.contains(": 0 rows"), "\(again)")
             try await expectVerified(deployment)
 
-            // What the verification of a former release can't tell from right.
+            // The verification of a former release can't detect this.
             let bearer = ["Authorization": "Bearer \(key)"]
             let read = try await servers[1].client.send("GET", "/v1/events", headers: bearer)
             #expect(read.status == 200)
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `a row that somebody moved before is not vouched for`() async throws {
+    @Test func `a row that was changed before gets no MAC`() async throws {
         try await Self.with { deployment, database in
             let server = try await deployment.serve()
             _ = try await Self.people(deployment, server)
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `broken off between two tables, the same command goes on`() async throws {
+    @Test func `interrupted between two tables, the same command continues`() async throws {
         try await Self.with { deployment, database in
             let server = try await deployment.serve()
             let (ada, _) = try await Self.people(deployment, server)
@@ -150,7 +150,7 @@ import Testing
                 letGo.wait()
                 try connection.execute("COMMIT")
             }
-            // Declared behind it, so that it is let go before it is waited for.
+            // Declared after it, so that it is released before it is awaited.
             defer { letGo.signal() }
             let running = try RunningProcess(
                 executable: CommandLineTool.executable, arguments: ["protect"],
@@ -166,7 +166,7 @@ import Testing
             }
             running.send(SIGKILL)
             _ = try await running.exitStatus(within: .seconds(60))
-            // Its statement would be carried out as soon as it has the lock, whoever is there to hear of it.
+            // Its statement would be executed as soon as it has the lock, even without a client.
             #expect(
                 try await Self.texts(
                     database,
@@ -265,7 +265,7 @@ import Testing
 
     // MARK: Support
 
-    /// An installation whose log says nothing of MAC keys.
+    /// An installation whose log names no MAC key.
     static func with(
         _ body: (Deployment, Postgres.Session) async throws -> Void
     ) async throws {
@@ -308,7 +308,7 @@ import Testing
         }
     }
 
-    /// The names of the keys whose files are called so.
+    /// Returns the names of the keys whose file names have this prefix.
     private static func names(
         _ prefix: String, _ suffix: String, _ deployment: Deployment
     ) throws -> [String] {
@@ -329,7 +329,7 @@ import Testing
         return (ada: ada, key: try await deployment.apiKey("auditor"))
     }
 
-    /// Leaves the rows as the migration leaves those of a former release.
+    /// Changes the rows to the state in which the migration leaves those of a former release.
     private static func forgetCodes(_ database: Postgres.Session) async throws {
         try await database.run { connection in
             for table in tables + ["ledger_head"] {
@@ -338,7 +338,7 @@ import Testing
         }
     }
 
-    /// The number of such live rows of each table.
+    /// Returns the number of such live rows of each table.
     private static func codes(_ database: Postgres.Session, _ condition: String) async throws
         -> [String]
     {
@@ -354,7 +354,7 @@ import Testing
             """)
     }
 
-    /// Removes what columns say of the log's protection, as the owner of the tables can.
+    /// Clears the columns of the log's protection, as the owner of the tables can.
     private static func removeProtection(_ database: Postgres.Session) async throws {
         try await database.run { connection in
             try connection.execute(

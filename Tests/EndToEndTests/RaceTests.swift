@@ -1,10 +1,10 @@
 import LedgerTestSupport
 import Testing
 
-/// The races that lock users out elsewhere, over HTTP against two processes on one database.
+/// Races that lock users out of other systems, over HTTP against two processes on one database.
 @Suite struct RaceTests {
     private static let trials = 200
-    /// Trials that run side by side; each is two requests at the same instant.
+    /// The number of concurrent trials; each is two simultaneous requests.
     private static let width = 10
 
     @Test func `both identities unlinked at the same instant leave exactly one`() async throws {

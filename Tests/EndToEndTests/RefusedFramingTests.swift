@@ -3,7 +3,7 @@ import LedgerTestSupport
 import RawSockets
 import Testing
 
-/// What a client cannot frame is answered like everything else: one error of ours, counted and logged.
+/// Requests with invalid framing are answered like all others: one JSON error, counted and logged.
 @Suite struct RefusedFramingTests {
     private static let rows: [(framing: String, status: Int, code: String)] = [
         ("Transfer-Encoding: chunked\n\n2;\nxx\n0\n\n", 411, "LENGTH_REQUIRED"),
@@ -59,7 +59,7 @@ import Testing
     /// Everything that the server sends until it closes the connection.
     private static func exchange(_ port: UInt16, _ request: String) async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
-            // The calls block, which a task must not.
+            // The calls block, so they must not run in a task.
             DispatchQueue.global().async {
                 continuation.resume(
                     with: Result {

@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `a backup from before 'protect' counts once an operator says so`() async throws {
+    @Test func `a backup from before 'protect' is accepted on an operator's order`() async throws {
         try await ProtectTests.with { deployment, _ in
             let tool = tool(of: deployment)
             var server = try await deployment.serve()
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    /// Puts the event that was lost in a place of the one that is there now, and the other way round.
+    /// Exchanges the lost event and the current one at its position.
     private func exchange(_ position: Int, on deployment: Deployment) async throws {
         try await run(
             """
@@ -184,7 +184,7 @@ import Testing
             DROP TABLE lost.now;
             COMMIT
             """, on: deployment)
-        // Puts the guards back.
+        // Restores the guards.
         #expect(try await deployment.tool.run(["migrate"]).status == 0)
     }
 

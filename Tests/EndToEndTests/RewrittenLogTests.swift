@@ -42,11 +42,11 @@ import Testing
         }
     }
 
-    @Test func `the sealer's directory says where a log that was signed anew was rewritten`()
+    @Test func `the sealer's directory locates the change in a log that was signed again`()
         async throws
     {
         try await Deployment.with(settings: Self.origin) { deployment in
-            // Whoever rewrites the log has no MAC key, and a sealer that had one would refuse.
+            // The attacker has no MAC key, and a sealer with one would refuse.
             func tool(_ directory: String, keys: String? = nil) -> CommandLineTool {
                 var state = ["LEDGER_SEALER_STATE": deployment.path(directory)]
                 if let keys { state["LEDGER_KEYS"] = keys }
@@ -86,7 +86,7 @@ import Testing
                 """, deployment)
             let again = try await tool("other", keys: "").run(["seal", "--once"])
             #expect(again.status == 0, "\(again.errors)")
-            // By an unknown key, and more than are shown.
+            // By an unknown key, and more than are listed.
             try await execute(
                 """
                 INSERT INTO checkpoints (tenant_id, size, origin, root, note, signed_at)
@@ -102,7 +102,7 @@ import Testing
             let lines = known.output.split(separator: "\n").filter { $0.contains(", checkpoints:") }
             #expect(lines.first?.contains("between 0 and") == true, "\(lines)")
             #expect(lines.contains { $0.contains("not signed by a known key") }, "\(lines)")
-            // One that the true key has signed is where it begins.
+            // The last one signed by the true key is the start of the range.
             try await execute("INSERT INTO checkpoints SELECT * FROM kept", deployment)
             for arguments in [[], ["--vkey", key]] {
                 let outcome = try await tool("sealer").run(["verify"] + arguments)

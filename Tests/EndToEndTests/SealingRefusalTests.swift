@@ -25,7 +25,7 @@ import Testing
         await session.close()
     }
 
-    /// Waits until sealing of a log is refused, and gives what readiness says in detail.
+    /// Waits until sealing of a log is refused, and returns the detailed readiness.
     private func expectRefused(
         _ tenant: String, by server: ServerProcess, _ note: Comment
     ) async throws -> String {
@@ -66,7 +66,7 @@ import Testing
                 #expect(server.log.contains("sealing refused"))
                 server = try await deployment.serve(settings: settings(deployment))
             }
-            // Nor where it is the only tenant, or each of them.
+            // Nor if it is the only tenant, or if all are refused.
             try await makeUp(size: 500, of: "default", deployment)
             let detail = try await expectRefused("default", by: server, "of every log")
             #expect(detail.contains("\"status\":\"ready\""), "\(detail)")
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: [1, 500])
-    func `sealing once refuses a log of which a checkpoint was made up`(size: Int) async throws {
+    func `sealing once refuses a log with a forged checkpoint`(size: Int) async throws {
         try await Deployment.with(settings: Self.origin) { deployment in
             let server = try await deployment.serve()
             var phone = Device(server.client)

@@ -6,7 +6,7 @@ import Postgres
 import Testing
 import TransparencyLog
 
-/// The sealer as it runs: beside the server, alone, killed, and on a database that was tampered with.
+/// The sealer in the server, alone, killed, and on a database that was tampered with.
 @Suite struct SealingTests {
     private static let origin = "ledger.example.com/accounts"
 
@@ -65,7 +65,7 @@ import TransparencyLog
         await reads.close()
     }
 
-    @Test func `a server that has the sealer's directory signs what it appends`() async throws {
+    @Test func `a server with the sealer's directory signs its events`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve(settings: settings(deployment))
             let reads = ProofReads(url: deployment.superuserURL) { _ in }
@@ -91,7 +91,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `sealing goes on where a killed sealer left it`() async throws {
+    @Test func `sealing continues where a killed sealer stopped`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
             let apple = deployment.apple
@@ -112,7 +112,7 @@ import TransparencyLog
                 let sealer = try RunningProcess(
                     executable: CommandLineTool.executable, arguments: ["seal"],
                     environment: deployment.tool.environment.merging(settings(deployment)) { $1 })
-                // It has taken over from the one that was killed, and signs.
+                // It has replaced the killed one, and signs.
                 try await eventually("another checkpoint: \(sealer.errors.text)") {
                     try await reads.latestCheckpoint(of: .default)?.size ?? 0 > before ? true : nil
                 }
@@ -131,7 +131,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `a database that was set back is not signed on, and readiness says why`()
+    @Test func `a restored older database is not signed, and readiness gives the reason`()
         async throws
     {
         try await Deployment.with { deployment in
@@ -262,7 +262,7 @@ import TransparencyLog
                 ).run(["seal", "--once"])
                 #expect(outcome.status == 1 && outcome.errors.contains(name), "\(outcome.errors)")
             }
-            // In production a log's name is nothing to be guessed.
+            // In production a log's name must be set.
             var nameless = settings(deployment)
             nameless["LEDGER_ORIGIN"] = ""
             let outcome = try await deployment.tool(with: nameless).run(["seal", "--once"])

@@ -1,7 +1,7 @@
 import LedgerTestSupport
 import Testing
 
-/// Support looks people up by what they hold, over HTTP and on the command line.
+/// Searches by support, over HTTP and on the command line.
 @Suite struct SearchTests {
     private static let someID = "01234567-89ab-7cde-8f01-23456789abcd"
     private static let subjects = [
@@ -46,7 +46,7 @@ import Testing
             let conflict = try await ada.link(deployment.google, as: Self.subjects[4])
             #expect(conflict.status == 409)
 
-            // Who has just linked is found at once.
+            // A new link is found immediately.
             let linked = try await ada.link(
                 deployment.google, as: Self.subjects[2], email: Self.subjects[3])
             #expect(linked.status == 200)
@@ -71,7 +71,7 @@ import Testing
                     (entry["event"], "event_id"), (entry["request"], "request_id"),
                     (details["identity"], "identity_id"),
                 ] {
-                    // The other identity's link came later, so ids lead to one account whatever it did.
+                    // The other identity's link is later, so ids lead to one account.
                     let id = try #require(id as? String)
                     #expect(
                         try await search(id, client, auditor, reason: nil) == [
@@ -80,7 +80,7 @@ import Testing
                 }
             }
 
-            // Unlinked, it is found by what it was.
+            // After the unlink, it is found by its former data.
             #expect(try await ada.unlink(deployment.google).status == 200)
             #expect(
                 try await search("ada@google.example", client, support) == [
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    /// The same on the command line, in words and as JSON.
+    /// The same on the command line, as text and as JSON.
     private func expectPrinted(_ deployment: Deployment, ada: String, bob: String) async throws {
         let reason = ["--reason", "ticket 8"]
         let former = try await deployment.tool.run(
@@ -153,7 +153,7 @@ import Testing
         #expect(nothing.status == 0 && nothing.output == "no match\n")
         let log = try await deployment.tool.run(["access-log"])
         let searches = log.output.split(separator: "\n").filter { $0.contains("ticket 8") }
-        // The search for an id shows nothing that needs a line.
+        // The search for an id shows no personal data, so it is not recorded.
         #expect(searches.count == 3)
         #expect(searches.first?.contains("\"accounts\":\"\(ada)\"") == true, "\(log.output)")
         for secret in Self.subjects { #expect(!log.output.contains(secret)) }

@@ -4,7 +4,7 @@ import Testing
 
 /// The ranges of settings that README lists.
 @Suite struct SettingRangeTests {
-    /// Each setting whose default is a number, as its row has it.
+    /// Each setting with a numeric default, from its row.
     private static var rows: [(name: String, range: ClosedRange<Int64>?)] {
         get throws {
             let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

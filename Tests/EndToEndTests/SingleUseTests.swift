@@ -4,7 +4,7 @@ import Testing
 
 /// ID tokens that sign in once, from the providers file to the database.
 @Suite struct SingleUseTests {
-    @Test func `a tenant that wants it takes an ID token for one sign-in, in every process`()
+    @Test func `a tenant with single-use ID tokens accepts each for one sign-in, in every process`()
         async throws
     {
         try await Deployment.with { deployment in

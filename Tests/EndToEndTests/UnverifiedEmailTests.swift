@@ -3,7 +3,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-/// An e-mail that its provider did not verify is kept, shown and found as what it is.
+/// An e-mail that its provider did not verify is stored, shown and found as unverified.
 @Suite struct UnverifiedEmailTests {
     private static let wanted = "ceo@corp.example"
 
@@ -17,7 +17,7 @@ import Testing
         value as? [[String: any Sendable]] ?? []
     }
 
-    /// The identities of a preview, each with what it says of the e-mail.
+    /// The identities of a preview, each with its e-mail's verification.
     private func emailFlags(_ identities: (any Sendable)?) -> [String] {
         objects(identities).map { identity in
             let flag = (identity["email_verified"] as? Bool).map { "\($0)" }
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `a later sign-in changes the e-mail together with what is said of it`()
+    @Test func `a later sign-in changes the e-mail together with its verification`()
         async throws
     {
         try await Deployment.with { deployment in
@@ -82,13 +82,13 @@ import Testing
         }
     }
 
-    @Test func `whoever makes up an e-mail is found behind the one that has it, and said so`()
+    @Test func `an account with an unverified e-mail is listed after that with the verified one`()
         async throws
     {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
             let support = CaseWorker(server.client, key: try await deployment.apiKey("support"))
-            // The attacker comes first, so that ids alone would put them first.
+            // The attacker signs up first, so that the order of ids alone would list them first.
             var attacker = Device(server.client)
             try await attacker.signIn(deployment.apple, as: "attacker")
             let linked = try await attacker.link(

@@ -1,9 +1,9 @@
 import LedgerTestSupport
 import Testing
 
-/// Expects that the executable does not take a command line, and says why in one line.
+/// Expects that the executable refuses a command line with a one-line message.
 ///
-/// - Throws: what running throws.
+/// - Throws: The error of running it.
 func expectUsageError(
     _ arguments: [String], sourceLocation: SourceLocation = #_sourceLocation
 ) async throws {

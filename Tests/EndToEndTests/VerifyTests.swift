@@ -7,7 +7,7 @@ import Testing
 
 /// The external records for `verify`.
 @Suite struct VerifyTests {
-    @Test func `a checkpoint that was kept is held against the log that it names`() async throws {
+    @Test func `a kept checkpoint is compared with the log that it names`() async throws {
         let settings = ["LEDGER_ORIGIN": "ledger.example.com/accounts"]
         try await Deployment.with(settings: settings) { deployment in
             let server = try await deployment.serve()

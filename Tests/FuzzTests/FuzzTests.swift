@@ -2,11 +2,11 @@ import Foundation
 import LedgerTestSupport
 import Testing
 
-/// A short round of hostile input, and whether the program that feeds it would notice a bug.
+/// A short round of hostile input, and the detection of planted bugs.
 @Suite struct FuzzTests {
     private static let executions = 24_000
 
-    /// The fuzz program lies beside the tests, as the ledger itself does.
+    /// The fuzz program is beside the tests, like the ledger itself.
     private static var program: String {
         URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
             .appendingPathComponent("ledger-fuzz").path

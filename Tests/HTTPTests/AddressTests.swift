@@ -30,7 +30,7 @@ struct AddressTests {
     }
 
     @Test(arguments: [
-        // Nobody is trusted
+        // No proxy is trusted
         ("", "203.0.113.9", ["198.51.100.1"], "203.0.113.9"),
         ("  ", "203.0.113.9", ["198.51.100.1"], "203.0.113.9"),
         // The peer is not trusted
@@ -40,13 +40,13 @@ struct AddressTests {
         ("10.0.0.0/8", "10.1.2.3", [], "10.1.2.3"),
         ("10.0.0.0/8", "10.1.2.3", [""], "10.1.2.3"),
         ("0.0.0.0/0", "10.1.2.3", ["198.51.100.1"], "198.51.100.1"),
-        // What the client wrote itself stands on the left and is not believed
+        // The client's own entries are on the left and not trusted
         ("10.0.0.0/8", "10.1.2.3", ["127.0.0.1, 198.51.100.1"], "198.51.100.1"),
         ("10.0.0.0/8", "10.1.2.3", ["127.0.0.1", "198.51.100.1"], "198.51.100.1"),
         ("10.0.0.0/8", "10.1.2.3", ["1.1.1.1, 198.51.100.1, 10.0.0.7 ,\t10.0.0.8"], "198.51.100.1"),
         // All are trusted: the left-most
         ("10.0.0.0/8", "10.1.2.3", ["10.0.0.6, 10.0.0.7"], "10.0.0.6"),
-        // Rubbish ends the search at the last hop that is known
+        // An invalid entry ends the search at the last known hop
         ("10.0.0.0/8", "10.1.2.3", ["198.51.100.1, unknown"], "10.1.2.3"),
         ("10.0.0.0/8", "10.1.2.3", ["198.51.100.1, unknown, 10.0.0.7"], "10.0.0.7"),
         // IPv6, mapped addresses, ports

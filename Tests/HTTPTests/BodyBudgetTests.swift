@@ -18,7 +18,7 @@ import Testing
         "POST /large HTTP/1.1\nHost: h\nContent-Length: \(bodyBytes)\n\n"
         + String(repeating: "b", count: bodyBytes)
 
-    /// Clients whose bodies take all that there is for large ones, and do not end.
+    /// Clients whose bodies use up the budget for large ones, and do not end.
     private static func fill(_ server: HTTPServer) async throws -> [RawClient] {
         var clients: [RawClient] = []
         for count in 1...4 {
@@ -45,7 +45,7 @@ import Testing
                     "POST / HTTP/1.1\nHost: h\nContent-Length: \(body.count)\n\n\(body)")
                 #expect(try await client.receive().text == "POST \(body)")
             }
-            // Who finds no room is told so, and the connection lives on.
+            // A body beyond the budget is refused, and the connection stays open.
             for _ in 0..<2 {
                 try await client.send(Self.large)
                 let refused = try await client.receive()

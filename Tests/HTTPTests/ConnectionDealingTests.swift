@@ -2,15 +2,15 @@ import Glibc
 import HTTP
 import Testing
 
-/// Which of the daemon's threads serves a connection.
+/// The distribution of connections to the daemon's threads.
 @Suite(.timeLimit(.minutes(10)))
 struct ConnectionDealingTests {
-    @Test func `connections that come at once are dealt out to all threads`() async throws {
+    @Test func `simultaneous connections are distributed to all threads`() async throws {
         let threadCount = 4
         let connectionCount = 64
         var limits = HTTPServerLimits()
         limits.threads = threadCount
-        // Each connection is silent until all the others are there.
+        // Each connection is idle until all others are connected.
         limits.firstRequestLineTimeMax = .seconds(600)
         limits.idleTimeMax = .seconds(600)
         let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { _ in

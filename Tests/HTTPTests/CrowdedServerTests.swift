@@ -1,7 +1,7 @@
 import HTTP
 import Testing
 
-/// The service under clients that use up its resources.
+/// The server under clients that use up its resources.
 @Suite(.timeLimit(.minutes(10)))
 struct CrowdedServerTests {
     @Test func `a path that is always admitted is answered when no slot is free`() async throws {
@@ -79,7 +79,7 @@ struct CrowdedServerTests {
         gate.open()
     }
 
-    @Test func `a stop does not wait for those who find no room`() async throws {
+    @Test func `a stop does not wait for requests beyond the capacity`() async throws {
         var limits = HTTPServerLimits()
         limits.requestsInFlightMax = 0
         limits.refusalDelay = .seconds(60)
@@ -98,7 +98,7 @@ struct CrowdedServerTests {
         limits.firstRequestLineTimeMax = .milliseconds(200)
         try await withServer(limits: limits) { server in
             let client = try await RawClient(port: server.port)
-            // The limit on silence, 30 seconds, can't be what ends it within the client's patience.
+            // The idle limit of 30 seconds can't end it within the client's timeout.
             try await client.sendBytes(Array(beginning.utf8))
             #expect(try await client.receiveUntilClosed().isEmpty)
         }
@@ -112,7 +112,7 @@ struct CrowdedServerTests {
             let client = try await RawClient(port: server.port)
             try await client.send("GET / HTTP/1.1\nHost: h\n\n")
             #expect(try await client.receive().status == 200)
-            // A connection that came later is cut meanwhile: time has passed for this one as well.
+            // A later connection is closed meanwhile: time has passed for this one as well.
             let later = try await RawClient(port: server.port)
             #expect(try await later.receiveUntilClosed().isEmpty)
             try await client.send("GET / HTTP/1.1\nHost: h\n\n")
@@ -125,7 +125,7 @@ struct CrowdedServerTests {
         var limits = HTTPServerLimits()
         limits.connectionsMax = 8
         limits.threads = threads
-        // Nobody is cut for the time that passes, however busy the machine is.
+        // No connection is closed for being idle, however busy the machine is.
         limits.firstRequestLineTimeMax = .seconds(300)
         limits.idleTimeMax = .seconds(600)
         try await withServer(limits: limits) { server in
@@ -137,7 +137,7 @@ struct CrowdedServerTests {
             let client = try await RawClient(port: server.port)
             try await client.send("GET /new HTTP/1.1\nHost: h\n\n")
             #expect(try await client.receive()["X-Path"] == "/new")
-            // The silent ones go first.
+            // Idle connections are closed first.
             try await served.send("GET /again HTTP/1.1\nHost: h\n\n")
             #expect(try await served.receive()["X-Path"] == "/again")
             for client in silent { try await client.close() }

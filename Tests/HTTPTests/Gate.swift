@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Holds requests back inside the handler, and tells the test when they are there.
+/// Holds requests inside the handler, and counts them for the test.
 final class Gate: Sendable {
     struct TimedOut: Error {
         let waitingFor: String
@@ -44,7 +44,7 @@ final class Gate: Sendable {
         for continuation in held { continuation.resume() }
     }
 
-    /// Waits until so many have arrived.
+    /// Waits until this number has arrived.
     func waitForArrivals(_ count: Int, within limit: Duration = .seconds(120)) async throws {
         let arrived = await withCheckedContinuation { continuation in
             let watcher: Int? = state.withLock { state in

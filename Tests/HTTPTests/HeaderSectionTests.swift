@@ -1,7 +1,7 @@
 import HTTP
 import Testing
 
-/// Header sections of which two readers could make different fields.
+/// Header sections that two parsers could read as different fields.
 @Suite(.timeLimit(.minutes(10)))
 struct HeaderSectionTests {
     @Test(arguments: [
@@ -70,10 +70,10 @@ struct HeaderSectionTests {
         }
     }
 
-    /// libmicrohttpd keeps all of a head in one piece of memory, beside what it notes of each field and of
-    /// each pair of the query; what `RequestScanner` lets through must fit.
+    /// libmicrohttpd stores a whole head in one block of memory, with records of each field and of each pair of
+    /// the query; all heads that `RequestScanner` passes must fit.
     @Test(arguments: [(1, 0), (63, 0), (64, 0), (100, 0), (2, 100), (40, 60), (100, 90)])
-    func `the largest head that goes through is answered, and the next byte is too much`(
+    func `the largest allowed head is answered, and one byte more is refused`(
         fields: Int, pairs: Int
     ) async throws {
         let limits = HTTPServerLimits()
@@ -98,7 +98,7 @@ struct HeaderSectionTests {
             }
             try await client.sendBytes(request(bytesMax + 1))
             #expect(try await client.receive().status == 431)
-            // With others behind it, it may be too much; that is said as ever.
+            // Followed by others, it may be too large; the refusal is the usual one.
             let crowd = try await RawClient(port: server.port)
             let last = "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
             try await crowd.sendBytes(large + large + large + Array(last.utf8))

@@ -1,11 +1,11 @@
 import Testing
 
-/// A request of which two readers could make different ones, or that no reader can take.
+/// A request that two parsers could read differently, or that is invalid.
 struct HostileFraming: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// The request, up to where another one is hidden.
     let bytes: [UInt8]
-    /// Why it is refused, as the test server renders it.
+    /// The reason of the refusal, as the test server renders it.
     let rejection: String
 
     /// The path of a smuggled request, which a misreading server would answer.
@@ -13,7 +13,7 @@ struct HostileFraming: Sendable, CustomTestStringConvertible {
 
     static let all = codings + lengths + lines + fields + sizes
 
-    /// `Transfer-Encoding`, however good or bad the chunks are.
+    /// `Transfer-Encoding`, with valid and invalid chunks.
     static let codings = [
         chunked("no trick", "2\r\nxx\r\n0\r\n\r\n"),
         chunked("LF after an extension", "2;\nxx\r\n0\r\n\r\n"),
@@ -36,7 +36,7 @@ struct HostileFraming: Sendable, CustomTestStringConvertible {
             "lengthRequired"),
     ]
 
-    /// `Content-Length` in forms that are no length.
+    /// `Content-Length` in invalid forms.
     static let lengths =
         ["+2", "2, 2", "2,2", "", "-1", "0x2", "2 2", "2;", "2.0", "\"2\"", "2 ", "2\u{B}", "²"].map
     {
@@ -67,7 +67,7 @@ struct HostileFraming: Sendable, CustomTestStringConvertible {
         HostileFraming("bare CR", "GET / HTTP/1.1\r\nX-A: 1\rHost: h\r\n\r\n", "malformed"),
     ]
 
-    /// Header fields that are none.
+    /// Invalid header fields.
     static let fields =
         [
             "no colon", ": no name", "X-A : 1", "X-A: 1\r\n 2", "X-A: 1\r\n\t2", " X-A: 1",
@@ -75,7 +75,7 @@ struct HostileFraming: Sendable, CustomTestStringConvertible {
             "X-A: \u{0}", "X-A: 1\u{0}2", "X-A: \u{1}", "X-A: \u{7F}", "X@A: 1", "X-Ä: 1",
             "X(A): 1",
         ].map { field($0, "malformed") }
-        // Without a body; libmicrohttpd would take what comes behind for one, and answer nothing.
+        // Without a body; libmicrohttpd would treat the following bytes as one, and not answer.
         + ["", "\r\nContent-Length: 0"].map {
             field("Expect: 100-continue\($0)", "expectationUnknown")
         }

@@ -1,7 +1,7 @@
 import HTTP
 import Testing
 
-/// What cannot be told apart from two requests is refused, once and in our words, and nothing behind it is
+/// Bytes that could be read as two requests are refused once, with a JSON error, and nothing after them is
 /// answered.
 @Suite(.timeLimit(.minutes(10)))
 struct HostileFramingTests {
@@ -32,7 +32,7 @@ struct HostileFramingTests {
         #expect(answers.contains("\r\nConnection: close\r\n"))
     }
 
-    /// Everything that the server sends before it closes the connection, and the paths that it handled.
+    /// All bytes that the server sends before it closes the connection, and the paths that it handled.
     private static func send(_ bytes: [UInt8]) async throws -> (answers: String, paths: [String]) {
         let seen = Seen()
         var text = ""

@@ -1,7 +1,7 @@
 import ChildProcesses
 import Foundation
 
-/// A proxy in front of a server, set up to pass on what it does not have to refuse.
+/// A proxy in front of a server, configured to pass on as much as possible.
 struct LenientProxy {
     enum Kind: String, CaseIterable {
         case nginx, haproxy
@@ -12,7 +12,7 @@ struct LenientProxy {
     private let process: ChildProcess
     private let directory: URL
 
-    /// Starts one in front of a port, and waits until it takes connections.
+    /// Starts a proxy in front of a port, and waits until it accepts connections.
     init(_ kind: Kind, before backend: UInt16) async throws {
         self.kind = kind
         directory = FileManager.default.temporaryDirectory.appending(
@@ -42,7 +42,7 @@ struct LenientProxy {
         }
     }
 
-    /// Stops it and gives the requests that it passed on, each with method and target.
+    /// Stops it and returns the requests that it passed on, each with method and target.
     func stop() throws -> [String] {
         process.send(SIGTERM)
         _ = process.waitUntilExit()

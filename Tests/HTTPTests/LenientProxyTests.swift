@@ -32,7 +32,7 @@ struct LenientProxyTests {
         }
         let passed = try proxy.stop()
         await server.stop(grace: .seconds(5))
-        // Some are refused by the proxy, some by the server, and of some both make a good one.
+        // The proxy refuses some, the server others, and some are changed to valid requests.
         #expect(answered.count { $0 == "refused" } > 0)
         #expect(answered.count { $0 != "refused" } > 0)
         #expect(answered.count { _ in true } <= passed.count, "\(passed)")

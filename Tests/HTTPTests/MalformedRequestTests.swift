@@ -54,7 +54,7 @@ struct MalformedRequestTests {
         rubbish: String
     ) async throws {
         try await withServer { server in
-            // Has asked once: a connection that never did is cut after a while, as the rubbish's may be.
+            // It has sent a request, because an unused connection is closed after a while.
             let other = try await RawClient(port: server.port)
             try await other.send("GET /before HTTP/1.1\nHost: h\n\n")
             #expect(try await other.receive()["X-Path"] == "/before")
@@ -69,7 +69,7 @@ struct MalformedRequestTests {
         }
     }
 
-    /// Everything that the server sends before it closes the connection.
+    /// All bytes that the server sends before it closes the connection.
     private static func answers(to request: String) async throws -> String {
         var text = ""
         try await withServer { server in

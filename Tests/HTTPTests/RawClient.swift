@@ -1,10 +1,10 @@
 import Dispatch
 import Glibc
 
-/// A client that sends the bytes it is told to, right or wrong, and reads answers one at a time.
+/// A client that sends arbitrary bytes, and reads answers one at a time.
 ///
-/// Its calls block a thread of their own queue, never one that runs tasks, and give up after
-/// two minutes: a machine that runs every test at once is slow.
+/// Its calls block a thread of their own queue, never one that runs tasks, and fail after two minutes,
+/// because a machine that runs all tests concurrently is slow.
 final class RawClient: Sendable {
     enum Failure: Error {
         case system(call: String, code: Int32)
@@ -34,19 +34,19 @@ final class RawClient: Sendable {
         try await Self.run(on: queue) { try socket.write(bytes) }
     }
 
-    /// Reads one answer; one to a HEAD request has no body, whatever its length says.
+    /// Reads one answer; that to a HEAD request has no body, whatever its length.
     func receive(_ what: String = "an answer", toHead: Bool = false) async throws -> RawResponse {
         let socket = socket
         return try await Self.run(on: queue) { try socket.readResponse(what, toHead: toHead) }
     }
 
-    /// Reads up to a text, and gives what came before it.
+    /// Reads up to a text, and returns the bytes before it.
     func receive(until mark: String) async throws -> String {
         let socket = socket
         return try await Self.run(on: queue) { try socket.read(until: mark, "'\(mark)'") }
     }
 
-    /// Waits until the server closes the connection, and gives what it sent before that.
+    /// Waits until the server closes the connection, and returns the bytes sent before.
     func receiveUntilClosed(_ what: String = "the end of the connection") async throws -> [UInt8] {
         let socket = socket
         return try await Self.run(on: queue) { try socket.readToEnd(what) }
@@ -67,7 +67,7 @@ final class RawClient: Sendable {
     }
 }
 
-/// An answer as it came over the socket.
+/// An answer as received from the socket.
 struct RawResponse: Sendable {
     let status: Int
     let fields: [(name: String, value: String)]

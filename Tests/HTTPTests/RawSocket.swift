@@ -1,6 +1,6 @@
 import Glibc
 
-/// A blocking socket and what was read from it ahead of need.
+/// A blocking socket and the bytes read from it in advance.
 // Protected by the serial queue of its `RawClient`, on which all of its calls run.
 final class RawSocket: @unchecked Sendable {
     private let descriptor: Int32
@@ -79,7 +79,7 @@ final class RawSocket: @unchecked Sendable {
         return RawResponse(status: status, fields: fields, body: body)
     }
 
-    /// Reads up to a text, and gives what came before it.
+    /// Reads up to a text, and returns the bytes before it.
     func read(until mark: String, _ what: String) throws -> String {
         let mark = Array(mark.utf8)
         while true {

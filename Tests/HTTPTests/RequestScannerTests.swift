@@ -32,13 +32,13 @@ struct RequestScannerTests {
         for split in stride(from: 0, through: bytes.count, by: max(1, bytes.count / 300)) {
             #expect(Passed([bytes[..<split], bytes[split...]]).bytes == whole.bytes)
         }
-        // The end of a head that was too long makes it a little longer.
+        // The end of an oversized head makes it slightly longer.
         var wider = HTTPServerLimits()
         wider.headerBytesMax += 64
         let again = Passed([whole.bytes[...]], limits: wider)
         #expect(again.bytes == whole.bytes)
         #expect(again.refusal == nil)
-        // A coding, as an expectation, stands in a head that is good, and is refused for what it is.
+        // A transfer coding, like an expectation, is in a valid head, and is refused for its meaning.
         if !["lengthRequired", "expectationUnknown"].contains(framing.rejection) {
             #expect(whole.refusal.map { "\($0)" } == framing.rejection)
             #expect(whole.headCount == 1)
@@ -64,7 +64,7 @@ struct RequestScannerTests {
         }
     }
 
-    @Test func `what libmicrohttpd would take apart has another name`() {
+    @Test func `a field that libmicrohttpd would parse is renamed`() {
         let passed = Passed([Array("GET / HTTP/1.1\r\nCOOKIE: a\r\nCookie: b\r\n\r\n".utf8)[...]])
         #expect(passed.bytes == Array("GET / HTTP/1.1\r\nCOOKI-: a\r\nCooki-: b\r\n\r\n".utf8))
     }

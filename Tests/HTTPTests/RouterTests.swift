@@ -42,7 +42,7 @@ struct RouterTests {
             ("POST", "/v1/auth/link/google", "link", ["provider": "google"]),
             ("DELETE", "/v1/auth/link/google", "unlink", ["provider": "google"]),
             ("POST", "/v1/auth/link/a%20b%C3%A9%2525", "link", ["provider": "a bé%25"]),
-            // A literal wins, and a capture still serves the methods that it does not have.
+            // A literal takes precedence, and a capture still serves the other methods.
             ("POST", "/v1/auth/link/batch", "batch", [:]),
             ("DELETE", "/v1/auth/link/batch", "unlink", ["provider": "batch"]),
             ("GET", "/t/a/v1/accounts/b", "tenant account", ["tenant": "a", "account": "b"]),
@@ -62,7 +62,7 @@ struct RouterTests {
     @Test(arguments: [
         "", "v1/account", "*", "//", "/v1", "/v1/account/", "/v1//account", "/V1/account",
         "/v1/auth/link", "/v1/auth/link/a/b", "/v1/%61ccount",
-        // Captures that are no plain text
+        // Captures that are not plain text
         "/v1/auth/link/", "/v1/auth/link/a%2Fb", "/v1/auth/link/a%2fb", "/v1/auth/link/%",
         "/v1/auth/link/%4", "/v1/auth/link/%xx", "/v1/auth/link/%FF", "/v1/auth/link/%00",
     ])
@@ -77,7 +77,9 @@ struct RouterTests {
         ("GET", "/v1/auth/link/google", ["DELETE", "POST"]),
         ("HEAD", "/v1/auth/link/batch", ["DELETE", "POST"]),
     ])
-    func `another method is told which there are`(method: String, path: String, methods: [String]) {
+    func `another method is answered with those allowed`(
+        method: String, path: String, methods: [String]
+    ) {
         #expect(allowed(method, path) == methods)
     }
 

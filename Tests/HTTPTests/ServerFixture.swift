@@ -1,6 +1,6 @@
 import HTTP
 
-/// Starts a server on a free loopback port, lends it, and stops it.
+/// Starts a server on a free loopback port, runs a body with it, and stops it.
 func withServer(
     limits: HTTPServerLimits = HTTPServerLimits(),
     handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse = echo,
@@ -17,7 +17,7 @@ func withServer(
     await server.stop(grace: .seconds(5))
 }
 
-/// Renders a rejection so that a test can tell which it was, and of which request.
+/// Renders a rejection with its kind and its request.
 let reject: @Sendable (HTTPRejection, HTTPHeaders) -> HTTPResponse = { rejection, headers in
     let status =
         switch rejection {
@@ -34,7 +34,7 @@ let reject: @Sendable (HTTPRejection, HTTPHeaders) -> HTTPResponse = { rejection
         body: Array("\(rejection)".utf8))
 }
 
-/// Answers with what was asked.
+/// Answers with the request.
 let echo: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
     let query = request.query.map { "\($0.name)=\($0.value)" }.joined(separator: "|")
     return HTTPResponse(
@@ -43,7 +43,7 @@ let echo: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
         body: Array("\(request.method) ".utf8) + request.body)
 }
 
-/// Answers with what was asked; who asks for `/held` waits at a gate first.
+/// Answers with the request; requests for `/held` wait at a gate first.
 func echoHolding(at gate: Gate) -> @Sendable (HTTPRequest) async -> HTTPResponse {
     { request in
         if request.path == "/held" { await gate.pass() }

@@ -47,7 +47,7 @@ struct ServerLimitsTests {
             try await client.send("POST / HTTP/1.1\nHost: h\n\(framing)\n\n")
             let answer = try await client.receive()
             #expect(answer.status == (framing.hasSuffix("chunked") ? 411 : 413))
-            // The server's end is closed; what is sent now would reset the connection.
+            // The server's end is closed; further bytes would reset the connection.
             #expect(try await client.receiveUntilClosed().isEmpty)
             for _ in 0..<10 {
                 try await client.sendBytes(Array(repeating: 0x61, count: 50_000))
@@ -60,7 +60,7 @@ struct ServerLimitsTests {
             let client = try await RawClient(port: server.port)
             try await client.send("POST / HTTP/1.1\nHost: h\nTransfer-Encoding: chunked\n\n")
             let chunk = "10000\n" + String(repeating: "a", count: 65_536) + "\n"
-            // The socket's buffers may swallow some; a server that read on would swallow it all.
+            // The socket's buffers may accept some; a server that continued to read would accept all.
             await #expect(throws: RawClient.Failure.self) {
                 for _ in 0..<1000 { try await client.send(chunk) }
             }
@@ -153,7 +153,7 @@ struct ServerLimitsTests {
         limits.requestReceiveTimeMax = .milliseconds(200)
         try await withServer(limits: limits) { server in
             let client = try await RawClient(port: server.port)
-            // The limit on silence, 30 seconds, can't be what ends it within the client's patience.
+            // The idle limit of 30 seconds can't end it within the client's timeout.
             try await client.send(beginning)
             #expect(try await client.receiveUntilClosed().isEmpty)
         }
@@ -163,8 +163,7 @@ struct ServerLimitsTests {
         var limits = HTTPServerLimits()
         limits.requestReceiveTimeMax = .milliseconds(100)
         let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
-            // Time itself is what is tested: the handler outlasts the limit and the watch's
-            // interval.
+            // The passing of time is tested: the handler outlasts the limit and the interval of its check.
             try? await Task.sleep(for: .milliseconds(500))
             return await echo(request)
         }

@@ -63,7 +63,7 @@ struct ServerStopTests {
         await server.stop(grace: .milliseconds(50))
         #expect(try await client.receive().status == 503)
         #expect(wasCancelled.withLock { $0 })
-        // The handler's own answer comes when there is no connection any more.
+        // The handler's own answer is too late: the connection is closed.
         gate.open()
     }
 
@@ -122,7 +122,7 @@ struct ServerStopTests {
     }
 
     @Test func `the port is free again when the server has stopped`() async throws {
-        // A free port can be another's before it is asked for again, but not time after time.
+        // A free port can be taken before it is requested again, but not repeatedly.
         for attempt in 1...10 {
             let first = try Self.gatedServer(Gate())
             let port = first.port
@@ -185,7 +185,7 @@ struct ServerStopTests {
     @Test(arguments: [Duration.zero, .seconds(5)])
     func `a server under load stops without harm, again and again`(grace: Duration) async throws {
         let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
-            // Half of the requests answer at once, half are suspended first.
+            // Half of the requests are answered immediately, half are suspended first.
             if request.path.hasSuffix("1") { await Task.yield() }
             return await echo(request)
         }
@@ -249,7 +249,7 @@ struct ServerStopTests {
             })
     }
 
-    /// Connects again and again until the system refuses.
+    /// Connects repeatedly until the system refuses.
     private static func waitUntilRefused(port: UInt16) async throws {
         let deadline = ContinuousClock.now + .seconds(10)
         while ContinuousClock.now < deadline {

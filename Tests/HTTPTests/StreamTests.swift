@@ -2,7 +2,7 @@ import HTTP
 import Synchronization
 import Testing
 
-/// Answers that are made while they are sent.
+/// Answers that are produced while they are sent.
 @Suite(.timeLimit(.minutes(10)))
 struct StreamTests {
     /// A stream that waits for a gate between its parts, and its end.
@@ -17,7 +17,7 @@ struct StreamTests {
                 await self.gate.pass()
                 let second = await stream.write(Array("two.".utf8))
                 self.wasTaken.withLock { $0 = [first, second] }
-                // Lets the test continue without a waiter.
+                // The test can continue without a waiter.
                 self.ended.open()
                 await self.ended.pass()
             }
@@ -37,7 +37,7 @@ struct StreamTests {
             #expect(try await client.receive(until: "two.") == "\r\n4\r\n")
             #expect(try await client.receive(until: "0\r\n\r\n") == "\r\n")
             #expect(parts.wasTaken.withLock { $0 } == [true, true])
-            // The connection serves on.
+            // The connection can still be used.
             try await client.send("HEAD / HTTP/1.1\nHost: h\n\n")
             #expect(try await client.receive(toHead: true).status == 200)
         }
@@ -77,7 +77,7 @@ struct StreamTests {
         }
     }
 
-    @Test func `a client that takes nothing holds the writer back and is cut in the end`()
+    @Test func `a client that reads nothing delays the writer and is disconnected`()
         async throws
     {
         var limits = HTTPServerLimits()
@@ -99,14 +99,14 @@ struct StreamTests {
             let client = try await RawClient(port: server.port)
             try await client.send("GET / HTTP/1.1\nHost: h\n\n")
             try await ended.waitForArrivals(1)
-            // What lay in the sockets' buffers, and not without end.
+            // The bytes in the sockets' buffers, a limited number.
             #expect(written.withLock { $0 } < 64 << 20)
             try await client.close()
         }
     }
 
     @Test func `a stop does not wait for a client that reads nothing`() async throws {
-        // No sockets' buffers take as much, so the write is held back.
+        // This exceeds the sockets' buffers, so the write is delayed.
         let piece = [UInt8](repeating: 0x61, count: 64 << 20)
         let server = try HTTPServer(
             host: "127.0.0.1", port: 0, limits: HTTPServerLimits(), reject: reject
@@ -116,12 +116,12 @@ struct StreamTests {
         let client = try await RawClient(port: server.port)
         try await client.send("GET / HTTP/1.1\nHost: h\n\n")
         _ = try await client.receive()
-        // Far beyond the suite's time limit: only the cut connection can end it before.
+        // Far beyond the suite's time limit: only the closed connection can end it earlier.
         await server.stop(grace: .seconds(3_600))
         try await client.close()
     }
 
-    @Test func `a stop ends streams at once, those that wait and those that begin`() async throws {
+    @Test func `a stop ends waiting and new streams immediately`() async throws {
         let parts = Parts()
         let held = Gate()
         let server = try HTTPServer(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import JSON
 
-/// The strict reader: what it accepts, and what other readers let pass.
+/// The strict parser: the texts that it accepts, and those that only others accept.
 @Suite struct JSONValueTests {
     private func parsed(_ text: String) -> JSONValue? {
         JSONValue(parsing: Array(text.utf8))
@@ -84,7 +84,7 @@ import Testing
         #expect(parsed(String(repeating: "[", count: 100_000)) == nil)
     }
 
-    @Test func `members are told apart by their bytes`() throws {
+    @Test func `members are distinguished by their bytes`() throws {
         let text = #"{"\u00e9":1,"e\u0301":2,"\u212a":3,"K":4}"#
         let members = try #require(parsed(text)?.members)
         #expect(members["\u{E9}"] == .number(1))
@@ -96,7 +96,7 @@ import Testing
         #expect(parsed(#"{"e\u0301":1,"\#("e\u{301}")":2}"#) == nil)
     }
 
-    @Test func `values are told apart by their bytes`() {
+    @Test func `values are distinguished by their bytes`() {
         #expect(parsed(#""\u00e9""#) != .string("e\u{301}"))
         #expect(parsed(#"["\u00e9"]"#) != .array([.string("e\u{301}")]))
         #expect(parsed(#"{"\u00e9":1}"#) != parsed(#"{"e\u0301":1}"#))

@@ -202,7 +202,7 @@ import TransparencyLog
         #expect(try bundle.verifyWithPython().hasPrefix("everything holds"))
     }
 
-    @Test func `without a known key the bundle's own is used, and the report says so`() throws {
+    @Test func `without a known key the bundle's own is used and reported`() throws {
         let bundle = try ExampleBundle(ExampleLog(count: 10), size: 10)
         let report = try BundleVerification(path: bundle.path, verifiers: nil).run()
         #expect(report.trustsOwnKeys)

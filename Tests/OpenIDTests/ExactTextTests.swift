@@ -4,7 +4,7 @@ import Testing
 @testable import JSON
 @testable import OpenID
 
-/// Texts that Swift calls equal and that have other bytes are other texts.
+/// Strings with different bytes are different, even if Swift calls them equal.
 @Suite struct ExactTextTests {
     /// "café" with one scalar for its last letter.
     private static let composed = "caf\u{E9}"

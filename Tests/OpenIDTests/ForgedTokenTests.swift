@@ -3,7 +3,7 @@ import Encodings
 import OpenID
 import Testing
 
-/// Tokens that are forged or malformed before any claim matters.
+/// Tokens that are forged or malformed, apart from their claims.
 @Suite struct ForgedTokenTests {
     private var good: String { Issuer.token(Claims()) }
 

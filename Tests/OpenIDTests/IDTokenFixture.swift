@@ -1,7 +1,7 @@
 import Cryptography
 import OpenID
 
-/// A good ID token's claims, and ways to spoil them; each value is JSON text.
+/// The claims of a valid ID token, and ways to invalidate them; each value is JSON text.
 struct Claims: Sendable {
     static let now: Int64 = 1_700_000_000
 
@@ -58,7 +58,7 @@ enum Issuer {
         key.sign(header: ["kid": key.keyID, "typ": "JWT"], claims: claims.json)
     }
 
-    /// Returns why a token is refused; nil when it is good.
+    /// Returns the reason why a token is refused; nil if it is valid.
     static func fault(
         _ token: String, nonce: String? = nil, keys: KeySet = keys,
         checker: IDTokenChecker = checker()

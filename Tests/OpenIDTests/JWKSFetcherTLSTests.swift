@@ -18,7 +18,7 @@ import Testing
             .fetch("https://\(host):\(server.port)/keys")
     }
 
-    @Test func `a provider whose certificate is trusted is believed`() async throws {
+    @Test func `a provider with a trusted certificate is accepted`() async throws {
         let server = try TLSServer(answer: Self.answer)
         let fetched = try await fetched(server, trusts: true)
         #expect(fetched.body == Array(Self.document.utf8))
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `a trusted certificate for another host is not believed`() async throws {
+    @Test func `a trusted certificate for another host is refused`() async throws {
         let server = try TLSServer(answer: Self.answer)
         await #expect(throws: JWKSFetchFault.unreachable) {
             try await fetched(server, host: "127.0.0.1", trusts: true)

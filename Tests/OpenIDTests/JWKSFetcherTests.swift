@@ -5,7 +5,7 @@ import Testing
 @testable import HTTPClient
 @testable import OpenID
 
-/// Fetches over real sockets on 127.0.0.1, from servers that behave and servers that don't.
+/// Fetches over real sockets on 127.0.0.1, from correct and incorrect servers.
 @Suite(.timeLimit(.minutes(10))) struct JWKSFetcherTests {
     private static let document = #"{"keys":[]}"#
 
@@ -128,7 +128,7 @@ import Testing
 
     @Test(arguments: [0, 3_000])
     func `a server that drips is given up at the limit`(headBytes: Int) async throws {
-        // Sent as a whole it would be taken; byte by byte it lasts half a minute.
+        // Sent as a whole it would be accepted; byte by byte it takes half a minute.
         let room = String(repeating: "x", count: headBytes)
         let whole = answer(
             headers: ["X-Room: \(room)"], body: String(repeating: " ", count: 3_000 - headBytes))
@@ -140,7 +140,7 @@ import Testing
         try await eventually("the connection is closed") { server.brokenOff == 1 }
     }
 
-    @Test func `many silent servers don't hold up another one`() async throws {
+    @Test func `many silent servers don't delay another one`() async throws {
         let patience = JWKSFetcher(timeLimit: .seconds(5))
         var silent: [LoopbackServer] = []
         for _ in 0..<16 {

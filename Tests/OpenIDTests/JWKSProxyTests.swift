@@ -6,7 +6,7 @@ import Testing
 
 /// The environment belongs to the whole process, so each test sets it in a process of its own.
 @Suite(.timeLimit(.minutes(10))) struct JWKSProxyTests {
-    @Test func `another machine is asked through the proxy of the environment`() async {
+    @Test func `another machine is reached through the proxy of the environment`() async {
         await #expect(processExitsWith: .success) {
             let proxy = try ProxyInEnvironment()
             await #expect(throws: JWKSFetchFault.unreachable) {
@@ -27,7 +27,7 @@ import Testing
                 let url = "http://\(host):\(provider.port)/keys"
                 try #require(try await JWKSFetcher().fetch(url).body == Array("{}".utf8))
             }
-            // It speaks no TLS, so there is no answer; what counts is who was asked.
+            // It does not support TLS, so there is no answer; only the requested host matters.
             await #expect(throws: JWKSFetchFault.unreachable) {
                 try await JWKSFetcher().fetch("https://127.0.0.1:\(provider.port)/keys")
             }

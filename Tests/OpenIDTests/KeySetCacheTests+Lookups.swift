@@ -3,7 +3,7 @@ import Testing
 @testable import Cryptography
 @testable import OpenID
 
-/// Lookups of unknown keys at a provider that fails or falls silent.
+/// Lookups of unknown keys at a provider that fails or does not answer.
 extension KeySetCacheTests {
     private func expectUnavailable(
         _ keyID: String, sourceLocation: SourceLocation = #_sourceLocation

@@ -2,7 +2,7 @@ import Cryptography
 import OpenID
 import Testing
 
-/// When a provider is asked for its keys, and who waits for the answer.
+/// The fetches of a provider's keys, and the callers that wait for them.
 @Suite(.timeLimit(.minutes(10))) struct KeySetCacheTests {
     let first = TokenSigningKey.generate()
     let second = TokenSigningKey.generate()
@@ -99,7 +99,7 @@ import Testing
         provider.hold()
         async let unknown = finds("made-up")
         try await eventually("the lookup to begin") { provider.fetches == 2 }
-        // The provider is held: waiting for it here would never end.
+        // The provider does not answer: waiting for it here would never end.
         #expect(try await finds(first.keyID))
         provider.release()
         #expect(try await !unknown)
@@ -141,7 +141,7 @@ import Testing
         try await eventually("the renewal to begin") { provider.fetches == 2 }
     }
 
-    @Test func `old keys are served while the provider is down, and it is asked sparingly`()
+    @Test func `old keys are served while the provider is down, and fetches are rare`()
         async throws
     {
         #expect(try await finds(first.keyID))
@@ -159,7 +159,7 @@ import Testing
         #expect(provider.fetches <= 6)
     }
 
-    @Test func `without any keys the fault is thrown and the provider is asked sparingly`()
+    @Test func `without any keys the fault is thrown and fetches are rare`()
         async throws
     {
         provider.setDown(true)

@@ -3,7 +3,7 @@ import OpenID
 import Synchronization
 import Testing
 
-/// A provider under a test's control: it answers when it is let, with what it is told.
+/// A provider whose answers and their times are under a test's control.
 final class KeySetProvider: Sendable {
     struct Down: Error {}
 
@@ -56,7 +56,7 @@ final class KeySetProvider: Sendable {
         state.withLock { state in state.seconds += seconds }
     }
 
-    /// Lets fetches begin but not end.
+    /// Makes fetches begin but not end.
     func hold() {
         state.withLock { state in state.isHeld = true }
     }

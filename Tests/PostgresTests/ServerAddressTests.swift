@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func `an empty item is the default and shifts no other`() {
-        // What libpq reads from `a,b` and from `a,b:2` in a URL.
+        // As libpq reads `a,b` and `a,b:2` in a URL.
         #expect(
             hosts(["host": "a,b", "port": ","])
                 == [["host": "a", "port": "5432"], ["host": "b", "port": "5432"]])

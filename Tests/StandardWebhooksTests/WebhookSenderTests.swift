@@ -4,7 +4,7 @@ import Testing
 @testable import HTTPClient
 @testable import StandardWebhooks
 
-/// Sends over real sockets on 127.0.0.1, to receivers that behave and receivers that don't.
+/// Sends over real sockets on 127.0.0.1, to correct and incorrect receivers.
 @Suite(.timeLimit(.minutes(3))) struct WebhookSenderTests {
     private static let body = Array(#"{"type":"SignedIn"}"#.utf8)
 
@@ -65,7 +65,7 @@ import Testing
         #expect(outcome == .answered(status: 201, retryAfterSeconds: nil))
     }
 
-    @Test func `the pause that a receiver asks for is told`() async throws {
+    @Test func `the pause that a receiver requests is reported`() async throws {
         let seconds = try await outcome(
             of: "HTTP/1.1 503 X\r\nRetry-After: 120\r\nContent-Length: 0\r\n\r\n")
         #expect(seconds == .answered(status: 503, retryAfterSeconds: 120))
@@ -90,11 +90,11 @@ import Testing
     }
 
     @Test(arguments: ["", "HTTP/1.1 200 OK\r\n", "SSH-2.0-x\r\n"])
-    func `what is no whole answer is none`(text: String) async throws {
+    func `an incomplete answer does not count`(text: String) async throws {
         #expect(try await outcome(of: text) == .failed(.broken))
     }
 
-    @Test func `a receiver that says nothing has its time`() async throws {
+    @Test func `a silent receiver is given its time`() async throws {
         let outcome = try await outcome(of: "", closes: false, limit: .milliseconds(200))
         #expect(outcome == .failed(.timedOut))
     }
@@ -103,7 +103,7 @@ import Testing
         var server: LoopbackServer? = try LoopbackServer(answer: [])
         let port = try #require(server?.port)
         server = nil
-        // The listener is closed by its own thread, some time later; until then a connection breaks off.
+        // The listener is closed later, by its own thread; until then connections are reset.
         let sender = WebhookSender()
         var outcome = WebhookOutcome.failed(.broken)
         for _ in 0..<1_000 where outcome == .failed(.broken) {
@@ -139,7 +139,7 @@ import Testing
         let server = try TLSServer(answer: [], mode: "-rev")
         let sender = WebhookSender(
             timeLimit: .seconds(30), trustedFile: server.certificateFile)
-        // It says every line backwards, which is no HTTP.
+        // It sends every line reversed, which is not HTTP.
         let outcome = await sender.send(request("https://localhost:\(server.port)/"))
         #expect(outcome == .failed(.broken))
     }

@@ -97,7 +97,7 @@ struct SwiftLiterals {
         note(word)
     }
 
-    /// Takes the name of a statement; returns any other literal.
+    /// Records the name of a statement; returns any other literal.
     private mutating func add(_ pieces: [SwiftLiteral.Piece]) -> SwiftLiteral? {
         if awaitsName {
             awaitsName = false

@@ -4,11 +4,11 @@ import Postgres
 import Testing
 
 extension FaultTests {
-    /// Clocks that step back an hour, as one does that was set by hand.
+    /// Clocks that step back an hour, as when they are set by hand.
     @Suite(.serialized) struct Clocks {
         private static let hour = 3_600
 
-        /// ID tokens that are good on both sides of the step, and old enough for neither to mind.
+        /// ID tokens that are valid before and after the step.
         private static var setup: FaultTrial.Setup {
             var setup = FaultTrial.Setup()
             let now = Int(Date().timeIntervalSince1970)
@@ -18,7 +18,7 @@ extension FaultTests {
             return setup
         }
 
-        @Test func `time never goes back in the log when Postgres's clock does`() async throws {
+        @Test func `recorded times never go back when Postgres's clock does`() async throws {
             let switches = try await FaultSwitches()
             var setup = Self.setup
             setup.clusterEnvironment = switches.environment
@@ -48,7 +48,7 @@ extension FaultTests {
             let switches = try await FaultSwitches()
             var setup = Self.setup
             setup.settings.merge(switches.environment) { $1 }
-            // Who holds one made before the step refreshes on this code.
+            // Clients with an access token from before the step refresh on this code.
             setup.excused = ["401 INVALID_ACCESS_TOKEN"]
             let fault = "clock of the server back an hour"
             let outcome = try await FaultTrial.run(fault, setup) { trial in

@@ -23,7 +23,7 @@ extension FaultTests {
                                 ? true : nil
                         }
                         try switches.end(.diskFull)
-                        // Without room for its own log Postgres ends; who runs it starts it again.
+                        // Without space for its own log Postgres ends; its supervisor restarts it.
                         if !trial.cluster.isRunning { try await trial.cluster.start() }
                         return .now
                     }
@@ -77,7 +77,7 @@ extension FaultTests {
                 }
             }
             FaultTests.expectSurvived(outcome)
-            // A flush that waits cannot be called off, and the one that waits holds the head.
+            // A stalled flush cannot be cancelled, and its transaction holds the head.
         }
     }
 }

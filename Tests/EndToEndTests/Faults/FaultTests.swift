@@ -5,12 +5,12 @@ import Testing
 ///
 /// One after another, because each looks at times.
 @Suite(.serialized) struct FaultTests {
-    /// How long an answer may take while something is broken: 5 s until it is begun, 6 s for the
-    /// transaction that it is begun in, and what a busy machine adds.
+    /// The longest time of an answer during a fault: 5 s until the command starts, 6 s for its transaction,
+    /// and the delays of a busy machine.
     static let slowestAnswer = Duration.seconds(13)
 
-    /// Nothing lost, doubled or halved; every answer in time, and either a yes or a 503 that says when
-    /// to come back; the database sound.
+    /// Checks that nothing is lost, duplicated or incomplete, that every answer is in time and either a
+    /// success or a 503 with `Retry-After`, and that the database is sound.
     static func expectSurvived(
         _ outcome: FaultTrial.Outcome, slowestAnswer: Duration = FaultTests.slowestAnswer,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -21,7 +21,7 @@ import Testing
             ("doubled \(reckoning.doubled): \(reckoning.findings)", reckoning.doubled == 0),
             ("halves \(reckoning.halves): \(reckoning.findings)", reckoning.halves == 0),
             ("broken promises: \(outcome.broken)", outcome.broken.isEmpty),
-            ("answers nobody expects: \(count.surprises)", count.surprises.isEmpty),
+            ("unexpected answers: \(count.surprises)", count.surprises.isEmpty),
             ("503 without Retry-After: \(count.withoutRetryAfter)", count.withoutRetryAfter == 0),
             ("slowest answer \(count.slowestAnswer)", count.slowestAnswer <= slowestAnswer),
             ("slowest silence \(count.slowestSilence)", count.slowestSilence <= slowestAnswer),

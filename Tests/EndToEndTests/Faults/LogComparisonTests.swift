@@ -2,9 +2,9 @@ import Foundation
 import LedgerTestSupport
 import Testing
 
-/// The judge of the fault tests finds what it looks for.
+/// The comparison used by the fault tests detects each kind of difference.
 @Suite struct LogComparisonTests {
-    @Test func `what is missing, there twice or there in part is found`() async throws {
+    @Test func `missing, duplicate and partial events are found`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()
             let names = (0..<2).map { _ in UUID().uuidString.lowercased() }

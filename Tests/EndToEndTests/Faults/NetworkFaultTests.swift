@@ -38,7 +38,7 @@ extension FaultTests {
                     try await trial.round {
                         let before = trial.traffic.count.unavailable
                         try trial.proxy.hold()
-                        // Long enough for a second try to meet the same silence.
+                        // Long enough that a second attempt also gets no answer.
                         try await eventually("every client to hear of it", within: .seconds(40)) {
                             trial.traffic.count.unavailable >= before + 16 ? true : nil
                         }

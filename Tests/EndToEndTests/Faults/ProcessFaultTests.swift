@@ -75,8 +75,8 @@ extension FaultTests {
                 }
             }
 
-            /// Its connections that hold something and for which Postgres has waited for a while:
-            /// between two commands, or in the middle of sending them.
+            /// Its connections that hold a lock and for which Postgres has waited for a while: between two
+            /// commands, or while they are sent.
             var isWaitedFor: String {
                 """
                 application_name = '\(rawValue)' AND backend_xid IS NOT NULL

@@ -1,7 +1,7 @@
 import LedgerTestSupport
 import Testing
 
-/// Merges as the operator makes them, takes them back and reads about them.
+/// Merges made, undone and listed by the operator.
 @Suite struct MergeCommandTests {
     private static let someID = "01234567-89ab-7cde-8f01-23456789abcd"
     private static let case7 = ["--reason", "case 7", "--case", "T-7"]
@@ -29,8 +29,8 @@ import Testing
         try await expectUsageError(arguments)
     }
 
-    /// Ada with Apple and Google, and an account of hers with another Google identity and, so that it is not
-    /// left with nothing to move, another Apple one.
+    /// Ada with Apple and Google, and a second account of hers with another Google identity and another Apple
+    /// one, so that there is an identity to move.
     private struct Story {
         let deployment: Deployment
         let ada: Device
@@ -112,7 +112,7 @@ import Testing
                     erasure.output.hasPrefix(
                         "account \(account) would be erased, and also, because they were"
                             + " merged, \(covered):\n"), "\(erasure.output)")
-                // What was left behind is forgotten, too.
+                // The identities that were left behind are deleted, too.
                 #expect(erasure.output.contains("identities to delete: 3\n"))
                 #expect(erasure.output.contains(/plan: [0-9A-Za-z_-]{43}\n/))
                 let alone = try await story.refusal(["erase", account, "--reason", "case 7"])

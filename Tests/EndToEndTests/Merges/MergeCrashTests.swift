@@ -2,7 +2,7 @@ import LedgerTestSupport
 import Synchronization
 import Testing
 
-/// Servers that are killed while accounts are merged and merges are taken back.
+/// Servers that are killed while accounts are merged and merges are undone.
 @Suite(.serialized) struct MergeCrashTests {
     private static let rounds = 4
     private static let lanes = 6
@@ -26,8 +26,8 @@ import Testing
             state = Mutex(State(servers: servers))
         }
 
-        /// Sends a request until it has an answer, each time to the next server; what has a key may be
-        /// sent as often as one likes.
+        /// Sends a request until it has an answer, each time to the next server; requests with an idempotency
+        /// key can be repeated indefinitely.
         func ask(
             from place: Int, _ request: (CaseWorker) async throws -> WireClient.Answer
         ) async throws -> WireClient.Answer {
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    /// Merges two accounts and takes that back, over and over.
+    /// Repeatedly merges two accounts and undoes the merge.
     private static func loop(
         _ world: MergeTraffic, lane: Int, _ pair: [Device]
     ) async throws {
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// Waits until a server has acknowledged so many more requests.
+    /// Waits until a server has acknowledged this number of further requests.
     private static func progress(
         _ world: MergeTraffic, of place: Int, by count: Int
     ) async throws {

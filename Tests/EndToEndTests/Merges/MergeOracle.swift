@@ -1,7 +1,7 @@
 import LedgerTestSupport
 import Postgres
 
-/// Looks whether the tables and the log tell one story about some accounts that were merged or not.
+/// Checks whether the tables and the log agree on accounts that may have been merged.
 struct MergeOracle: Sendable {
     // accounts[0] of an entry of either kind is the survivor, accounts[1] the absorbed account.
     private static let contradictions = Statement(

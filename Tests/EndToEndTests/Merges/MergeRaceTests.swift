@@ -2,14 +2,14 @@ import LedgerTestSupport
 import Synchronization
 import Testing
 
-/// Merges that meet each other, and whatever else moves the same identities, over HTTP against two
-/// processes on one database.
+/// Merges concurrent with each other and with other commands on the same identities, over HTTP against
+/// two processes on one database.
 @Suite struct MergeRaceTests {
     private static let trials = 60
-    /// Trials that run side by side; each is two requests at the same instant.
+    /// The number of concurrent trials; each is two simultaneous requests.
     private static let width = 6
 
-    /// Everything that a trial needs.
+    /// The context of a trial.
     private final class Stage: Sendable {
         let deployment: Deployment
         /// One for each server.
@@ -25,7 +25,7 @@ import Testing
             oracle = MergeOracle(deployment)
         }
 
-        /// Somebody new with an identity of each provider that is named, and the subjects' names.
+        /// Signs up a new person with an identity of each named provider; returns also the subjects' names.
         func person(
             _ name: String, with providers: [TestIdentityProvider], at server: Int = 0
         ) async throws -> Device {
@@ -55,7 +55,7 @@ import Testing
             return answer.status
         }
 
-        /// Nobody is locked out, nothing has two owners, and tables and log agree.
+        /// Checks that no account is without identities, no identity has two owners, and tables and log agree.
         func check(_ trial: Int, _ accounts: [Device], _ subjects: [String]) async throws {
             let found = try await oracle.contradictions(accounts: accounts, subjects: subjects)
             #expect(found == [], "trial \(trial)")
@@ -75,7 +75,7 @@ import Testing
             async let one = stage.at(0).merge(b.userID, into: a.userID, plan: plans[0])
             async let other = stage.at(1).merge(c.userID, into: b.userID, plan: plans[1])
             let statuses = try await [stage.note(merge: one), stage.note(merge: other)].sorted()
-            // Whatever comes first changes what the other one was shown.
+            // The first one changes the plan of the other one.
             #expect(statuses == [200, 409], "trial \(trial)")
             try await stage.check(trial, [a, b, c], names)
         }
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `an account that two others want goes to one of them`() async throws {
+    @Test func `an account that two others absorb goes to one of them`() async throws {
         try await race { stage, trial in
             let names = ["a", "b", "c"].map { "wanted-\($0)-\(trial)" }
             let a = try await stage.person(names[0], with: [stage.deployment.apple])
@@ -183,13 +183,13 @@ import Testing
         }
     }
 
-    @Test func `an erasure beside a merge erases nobody whom it did not name`() async throws {
+    @Test func `an erasure beside a merge erases only the named accounts`() async throws {
         try await race { stage, trial in
             let names = ["a", "b"].map { "erase-\($0)-\(trial)" }
             let a = try await stage.person(names[0], with: [stage.deployment.apple])
             let b = try await stage.person(names[1], with: [stage.deployment.google], at: 1)
             let plan = try await stage.support.plan(of: b.userID, into: a.userID)
-            // Every other one agrees to a preview, which was made while the account stood alone.
+            // Every other one confirms a preview that was made before the merge.
             let shown = trial % 2 == 0 ? try await stage.at(1).erasurePlan(of: b.userID) : nil
             async let merged = stage.at(0).merge(b.userID, into: a.userID, plan: plan)
             async let erased = stage.at(1).erase(b.userID, plan: shown)
@@ -234,7 +234,7 @@ import Testing
         }
     }
 
-    /// Runs trials over two servers, and holds the answers and the log against each other afterwards.
+    /// Runs trials over two servers, and then compares the answers with the log.
     private func race(
         _ trial: @Sendable @escaping (Stage, Int) async throws -> Void
     ) async throws {

@@ -67,7 +67,7 @@ import Testing
             #expect(undone.status == 200, "\(undone.json)")
             #expect(try await support.undo(merge).errorCode == "MERGE_SUPERSEDED")
 
-            // Both accounts live, each with exactly what it had.
+            // Both accounts are live, each with exactly its former identities.
             #expect(try await ada.account().body == before[0])
             let formerID = other.userID
             let back = try await other.signIn(deployment.google, as: "ada-at-google")
@@ -83,8 +83,7 @@ import Testing
         }
     }
 
-    /// The bundle of each account tells of the merge and of its undoing, and verifies with programs that
-    /// are not ours.
+    /// The bundle of each account contains the merge and its undoing, and verifies with third-party programs.
     private func expectBundles(
         _ deployment: Deployment, of devices: [Device], _ support: CaseWorker
     ) async throws {

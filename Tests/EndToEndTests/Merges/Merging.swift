@@ -3,7 +3,7 @@ import LedgerTestSupport
 import Testing
 
 extension Device {
-    /// Asks what absorbing the account of an identity would do.
+    /// Requests a preview of absorbing the account of an identity.
     func previewMerge(
         of subject: String, at provider: TestIdentityProvider
     ) async throws -> WireClient.Answer {
@@ -34,7 +34,7 @@ extension Device {
     }
 }
 
-/// Somebody with an API key who works on people's cases.
+/// A support agent with an API key.
 struct CaseWorker: Sendable {
     let client: WireClient
     let key: String

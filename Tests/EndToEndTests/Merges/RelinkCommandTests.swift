@@ -1,7 +1,7 @@
 import LedgerTestSupport
 import Testing
 
-/// Unlinks that the operator takes back.
+/// Unlinks that the operator undoes.
 @Suite struct RelinkCommandTests {
     private static let someID = "01234567-89ab-7cde-8f01-23456789abcd"
 
@@ -44,7 +44,7 @@ import Testing
             #expect(done.status == 0, "\(done.errors)")
             #expect(done.output == plan.output + "done\n")
 
-            // The server that ran all the while shows it, and the identity signs in again.
+            // The server that was running shows it, and the identity can sign in again.
             let after = try await ada.account()
             #expect(after.texts("linked_providers") == ["apple", "google"])
             let shown = try #require(after.json["identities"] as? [[String: any Sendable]])

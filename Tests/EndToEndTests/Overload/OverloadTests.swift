@@ -1,7 +1,7 @@
 import LedgerTestSupport
 import Testing
 
-/// More clients than can be served, and clients that mean no good.
+/// Overload, and malicious clients.
 @Suite(.serialized) struct OverloadTests {
     /// The longest wait of a served request.
     private static let acceptedMillisecondsMax = OverloadTrial.isLong ? 3_000.0 : 10_000.0
@@ -9,14 +9,14 @@ import Testing
     private static let refusedMillisecondsMax = OverloadTrial.isLong ? 2_500.0 : 8_000.0
     /// The minimum of a crowd's accepted work relative to the peak.
     ///
-    /// A short round is too short for more than what is badly wrong. The tests run it by itself.
+    /// A short round only detects gross errors. The tests run it alone.
     private static let partOfPeak = OverloadTrial.isLong ? 0.8 : 0.1
     /// The same minimum by the clock: waiting costs no processor time.
     private static let paceOfPeak = OverloadTrial.isLong ? 0.4 : 0
-    /// The processors that work, at the least, when more wants to be done than can be.
+    /// The minimum number of busy processors under overload.
     ///
-    /// The peak is held to it as well: what always waits is slow there, too. In a short round the server is
-    /// a debug build and other tests are busy, so this says nothing.
+    /// It also applies to the peak, where a service that always waits is slow, too. In a short round the
+    /// server is a debug build and other tests are busy, so the number means nothing.
     private static let busyProcessors = OverloadTrial.isLong ? 0.6 : 0
     private static let memoryMebibytesMax = 200.0
     /// Many people, so that each signs in rarely: a person's recent sign-ins are counted each time.
@@ -27,7 +27,7 @@ import Testing
     {
         let isLong = OverloadTrial.isLong
         try await OverloadTrial.with(people: Self.people) { trial in
-            // Everybody has an account before anything is measured.
+            // Every client has an account before the measurement.
             let first = try await trial.signIns(connections: 64, seconds: isLong ? 10 : 2)
             let peak = try await trial.signIns(connections: 64, seconds: isLong ? 15 : 2)
             try trial.report("the peak", peak, peak: peak)
@@ -60,7 +60,7 @@ import Testing
     ) async throws {
         let isLong = OverloadTrial.isLong
         try await OverloadTrial.with(people: Self.people) { trial in
-            // Everybody has an account before anything is measured.
+            // Every client has an account before the measurement.
             _ = try await trial.signIns(connections: 64, seconds: isLong ? 10 : 1)
             let peak = try await trial.signIns(connections: 64, seconds: isLong ? 10 : 2)
             let beside = try await trial.crowd.withNuisance(
@@ -76,7 +76,7 @@ import Testing
 
     /// Four batches' worth of commands wait while no transaction ends in time; the first requests of a
     /// process are among them.
-    @Test func `nobody waits longer for a disk that stalls because many wait`() async throws {
+    @Test func `many waiting clients do not prolong the wait for a stalled disk`() async throws {
         let answerMax = FaultTests.slowestAnswer / .milliseconds(1)
         let switches = try await FaultSwitches()
         try await OverloadTrial.with(

@@ -8,8 +8,8 @@ enum OtherWebhookVerifier {
         .deletingLastPathComponent()
     private static let package = tests.deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Has every delivery checked with the secret of its receiver, and again with each of its parts
-    /// changed, which has to be refused.
+    /// Checks every delivery with the secret of its receiver, and again with each of its parts changed,
+    /// which must be refused.
     static func expect(
         _ deliveries: [WebhookReceiver.Delivery], signedWith secret: String,
         in deployment: Deployment

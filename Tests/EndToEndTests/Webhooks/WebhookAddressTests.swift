@@ -2,7 +2,7 @@ import Foundation
 import LedgerTestSupport
 import Testing
 
-/// Which addresses a webhook may have, and how they are shown.
+/// The allowed addresses of webhooks, and their display.
 @Suite struct WebhookAddressTests {
     private static let hidden = [
         "https://user:secret@example.org/", "https://user@example.org/",
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `what an address was given before is not shown`() async throws {
+    @Test func `the user and the fragment of an older address are not shown`() async throws {
         try await Deployment.with { deployment in
             _ = try await deployment.serve()
             let tool = deployment.tool

@@ -2,9 +2,9 @@ import Foundation
 import LedgerTestSupport
 import Testing
 
-/// Webhooks as an operator works with them.
+/// The operator's commands for webhooks.
 @Suite struct WebhookCommandTests {
-    @Test func `what a receiver refuses is given up, listed and sent again`() async throws {
+    @Test func `refused events become dead letters, are listed and sent again`() async throws {
         let settings = ["LEDGER_WEBHOOK_RETRY_SECONDS": "0,0"]
         try await Deployment.with(settings: settings) { deployment in
             let receiver = try WebhookReceiver()

@@ -13,7 +13,7 @@ extension Deployment {
     /// The time limit for deliveries, which includes the lease of a killed process.
     static var deliveryWait: Duration { .seconds(120) }
 
-    /// Has the command line add a webhook.
+    /// Adds a webhook on the command line.
     func addWebhook(
         _ receiver: WebhookReceiver, _ options: [String] = ["--from", "0"]
     ) async throws -> AddedWebhook {
@@ -34,7 +34,7 @@ extension Deployment {
             .map { $0.split(separator: "\t").map(String.init) }.first { $0.first == id }
     }
 
-    /// Waits until nothing is on its way any more, except for what was given up.
+    /// Waits until no event is pending, except for dead letters.
     func settled(_ id: String, dead: Int = 0) async throws {
         try await eventually("webhook \(id) to settle", within: Self.deliveryWait) {
             let line = try await webhook(id)
@@ -42,7 +42,7 @@ extension Deployment {
         }
     }
 
-    /// Does what a superuser can, and gives the texts of the first column.
+    /// Executes SQL as a superuser, and returns the texts of the first column.
     @discardableResult
     func asSuperuser(_ sql: String) async throws -> [String] {
         let session = Session(url: superuserURL, applicationName: "webhook test")
@@ -54,7 +54,7 @@ extension Deployment {
         return texts
     }
 
-    /// Each event of the log came, and the first time after those that came before it in its accounts.
+    /// Checks that each event of the log was delivered, first after the earlier events of its accounts.
     func expectAllTold(_ deliveries: [WebhookReceiver.Delivery]) async throws {
         let log = try await asSuperuser("SELECT event_id::text FROM events ORDER BY position")
         var told: Set<String> = []

@@ -2,14 +2,14 @@ import Foundation
 import LedgerTestSupport
 import Testing
 
-/// Webhooks across the ends of servers and of the receiver: nothing is lost, nothing overtakes.
+/// Webhooks while servers and the receiver are killed: no event is lost or out of order.
 @Suite struct WebhookSurvivalTests {
-    /// A pause of a second, so often that nothing is given up.
+    /// Retries every second, enough of them that no event becomes a dead letter.
     private static let settings = [
         "LEDGER_WEBHOOK_RETRY_SECONDS": Array(repeating: "1", count: 32).joined(separator: ",")
     ]
 
-    @Test func `each event arrives in order whoever is killed`() async throws {
+    @Test func `each event arrives in order, whichever process is killed`() async throws {
         try await Deployment.with(settings: Self.settings) { deployment in
             let receiver = try WebhookReceiver()
             try await receiver.listenAgain()
@@ -109,7 +109,7 @@ import Testing
             try await deployment.settled(webhook.id)
             let cursor = try await deployment.webhook(webhook.id)?[2]
             frozen.process.send(SIGCONT)
-            // It is awake, and whatever it had in its hands it has let go by the time of this answer.
+            // It has resumed, and has released its endpoints by the time of this answer.
             var device = Device(frozen.client)
             try await device.signIn(deployment.apple, as: "guest 0")
             try await deployment.settled(webhook.id)

@@ -9,7 +9,7 @@ struct CrossOriginTests {
         try TestService { $0.origins = "https://app.example, http://localhost:3000" }
     }
 
-    @Test func `a preflight says what a page may send`() async throws {
+    @Test func `a preflight lists the allowed requests of a page`() async throws {
         let answer = try await service().send(
             "OPTIONS", "/v1/auth/link/google",
             headers: [("Origin", Self.allowed), ("Access-Control-Request-Method", "DELETE")])

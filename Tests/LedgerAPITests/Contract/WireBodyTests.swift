@@ -18,7 +18,7 @@ struct WireBodyTests {
         #expect(encoded == body)
     }
 
-    @Test func `every answer is what Codable reads`() throws {
+    @Test func `Codable reads every answer`() throws {
         try expectTwins(
             SessionAnswer(
                 accessToken: "a", refreshToken: "r", expiresIn: 600, userID: Self.strange,
@@ -60,7 +60,7 @@ struct WireBodyTests {
         }
     }
 
-    @Test func `requests are what the routes read`() async throws {
+    @Test func `requests match what the routes read`() async throws {
         let service = try TestService()
         let request = SignInRequest(
             idToken: service.idToken("apple", "ada"), nonce: nil, createAccount: true)

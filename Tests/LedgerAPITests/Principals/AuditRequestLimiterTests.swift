@@ -49,7 +49,7 @@ struct AuditRequestLimiterTests {
         ) async throws(LedgerFault) -> ShownEvent? { nil }
     }
 
-    @Test func `more than sixteen at once are refused, and people still sign in`() async throws {
+    @Test func `requests beyond sixteen are refused, and people still sign in`() async throws {
         let events = HeldEvents()
         let service = try TestService { $0.events = events }
         let key = try service.audit.key(.auditor)

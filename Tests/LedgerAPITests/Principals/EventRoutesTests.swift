@@ -127,7 +127,7 @@ struct EventRoutesTests {
         }
     }
 
-    @Test func `only an administrator sees personal data of all accounts at once`() async throws {
+    @Test func `only an administrator sees the personal data of all accounts`() async throws {
         let service = try await story()
         let path = "/v1/events?type=ConflictRejected&disclose=true"
         let refused = try await service.send(

@@ -111,7 +111,7 @@ struct LogRoutesTests {
         ("checkpoints?from=2026-01-01T00:00:00Z", "400 INVALID_REQUEST"),
         ("checkpoint?size=1", "400 INVALID_REQUEST"), ("keys?x=1", "400 INVALID_REQUEST"),
     ])
-    func `a proof that does not exist says why`(query: String, summary: String) async throws {
+    func `a missing proof has a reason`(query: String, summary: String) async throws {
         let service = try TestService()
         let key = try service.audit.key(.auditor)
         _ = try await service.signIn("google", "ada")

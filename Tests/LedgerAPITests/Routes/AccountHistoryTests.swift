@@ -106,7 +106,7 @@ struct AccountHistoryTests {
         ("?after=1&limit=1", "seq 2 to 2, each naming the one before it; more may follow"),
         ("?after=4", "No further event touches the account up to position 7"),
     ])
-    func `a page states what was checked and no more`(
+    func `a page states exactly the checks`(
         query: String, statement: String
     ) async throws {
         let past = try await Past()

@@ -70,7 +70,7 @@ import Testing
             try await story.merge(digest, token: story.token(issued: now + 1)).summary == "200 OK")
     }
 
-    @Test func `a digest that is made up, of another account or expired agrees to nothing`()
+    @Test func `a digest that is forged, expired or of another account confirms nothing`()
         async throws
     {
         let story = try await MergeStory()

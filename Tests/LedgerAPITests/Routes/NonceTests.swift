@@ -6,7 +6,7 @@ import Testing
 struct NonceTests {
     private static let hashed = Hex.encode(SHA256.hash(Array("n1".utf8)))
 
-    /// One sign-in: how the provider is configured, what the token carries, what the client sends.
+    /// A sign-in: the provider's configuration, the token's nonce and the client's.
     struct Row: Sendable {
         let mode: IDTokenPolicy.NonceMode
         var isRequired = false

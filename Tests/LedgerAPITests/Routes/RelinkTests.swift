@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `support sees what relinking would do, does it, and the identity signs in again`()
+    @Test func `support previews and makes a relink, and the identity signs in again`()
         async throws
     {
         let story = try await Story()

@@ -44,7 +44,7 @@ struct SignInTests {
         #expect(!laptop.isNew)
     }
 
-    @Test func `no account is opened when the client asks not to`() async throws {
+    @Test func `no account is opened against the client's wish`() async throws {
         let service = try TestService()
         let token = service.idToken("apple", "ada")
         let refused = try await service.postSignIn("apple", token, ",\"create_account\":false")

@@ -1,7 +1,7 @@
 import Ledger
 import Synchronization
 
-/// A clock that stands still until a test moves it.
+/// A clock that only a test advances.
 final class TestClock: Sendable {
     private let time = Mutex(Timestamp(seconds: 1_750_000_000))
 

@@ -7,7 +7,7 @@ import OpenID
 import Testing
 
 struct AccessTokenTests {
-    @Test func `a token says what the contract says`() async throws {
+    @Test func `a token has the claims of the contract`() async throws {
         let service = try TestService()
         let person = try await service.signIn("apple", "ada")
         let header = try #require(CompactJWS.header(of: person.accessToken))

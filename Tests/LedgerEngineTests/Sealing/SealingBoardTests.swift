@@ -135,7 +135,7 @@ import Testing
         #expect(refusal == nil && !board.isResting(.default))
     }
 
-    @Test func `a log that only this process can't seal is left to others for a time`() {
+    @Test func `a log that only this process can't seal is released to others for a while`() {
         note(refusal: .recordUnusable("x"))
         #expect(board.left == [.default])
         note(isHeld: false)

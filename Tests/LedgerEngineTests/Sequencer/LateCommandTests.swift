@@ -70,7 +70,7 @@ import Testing
     }
 }
 
-/// A store whose first transactions end when and how the test says; later ones end at once.
+/// A store whose first transactions end under the test's control; later ones end immediately.
 private final class StallingStore: BatchStore {
     typealias End = Result<Void, BatchFault>
 

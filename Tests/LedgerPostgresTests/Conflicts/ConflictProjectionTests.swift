@@ -10,7 +10,7 @@ import Testing
 /// `conflicts` as projectors fold it, compared with the fold of the whole log.
 @Suite struct ConflictProjectionTests {
     @Test(arguments: [(UInt64(51), 1), (52, 7), (53, 1_000)])
-    func `a random history is folded as the log says, whatever the pages`(
+    func `a random history is folded correctly with pages of any size`(
         seed: UInt64, batch: Int
     ) async throws {
         try await ScratchDatabase.with { database in
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `a rebuild repairs what differs`() async throws {
+    @Test func `a rebuild repairs differences`() async throws {
         try await Self.withConflicts { database, expected in
             try await database.asSuperuser.execute(
                 """

@@ -7,7 +7,7 @@ import Testing
 @testable import LedgerEngine
 @testable import LedgerPostgres
 
-/// The remaining data of a person, and of everybody else, after an erasure.
+/// The remaining data of an erased person and of others.
 @Suite struct ErasureTests {
     @Test func `an erased person is nowhere in the database, and everything still verifies`()
         async throws

@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `an incomplete history gives no timeline`() async throws {
+    @Test func `an incomplete history has no timeline`() async throws {
         try await MergeFixture.with { fixture in
             _ = try await fixture.merge()
             let bob = fixture.bob.account

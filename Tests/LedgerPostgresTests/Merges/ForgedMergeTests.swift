@@ -3,8 +3,8 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-/// Accounts of which somebody with the serving login has changed which one stands for them: no command goes by
-/// what no merge says.
+/// Accounts that an attacker with the serving login has marked as merged or not merged: no command relies on
+/// a state without a merge.
 @Suite struct ForgedMergeTests {
     private static let changes = [
         (isMerged: false, sql: "merged_into = 'ADA' WHERE account_id = 'BOB'"),
@@ -15,7 +15,7 @@ import Testing
     ]
 
     @Test(arguments: changes)
-    func `nobody is erased in another one's place`(isMerged: Bool, sql: String) async throws {
+    func `no account is erased in place of another`(isMerged: Bool, sql: String) async throws {
         try await MergeFixture.with(isProtected: true) { fixture in
             if isMerged { _ = try await fixture.merge() }
             try await fixture.database.asRuntime.execute(
@@ -47,7 +47,7 @@ import Testing
             .replacing("BOB", with: fixture.bob.account.description)
     }
 
-    /// An erasure of Bob is 500 however it is agreed to, and nothing has happened.
+    /// An erasure of Bob is 500 with any plan, and has no effect.
     private static func expectNoErasure(_ fixture: MergeFixture) async throws {
         let before = try await fixture.sequencer.log().count
         for agreement in [EraseAccount.Agreement.preview, .named, .family] {

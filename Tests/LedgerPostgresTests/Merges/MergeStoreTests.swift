@@ -9,8 +9,7 @@ import Testing
 
 /// Merges through the real store: the resulting rows of every table, which `verify` and rebuilds confirm.
 @Suite struct MergeStoreTests {
-    @Test func `rows move with the links, and go back with what the links disclosed`() async throws
-    {
+    @Test func `rows move with the links, and return with their disclosures`() async throws {
         try await MergeFixture.with { fixture in
             #expect(try await fixture.links() == MergeFixture.apart)
             let merge = try await fixture.merge()
@@ -139,7 +138,7 @@ import Testing
         "UPDATE accounts SET merged_into = NULL WHERE merged_into IS NOT NULL",
         "UPDATE accounts SET merged_into = account_id WHERE merged_into IS NULL",
     ])
-    func `verify finds what differs from the log`(damage: String) async throws {
+    func `verify finds differences from the log`(damage: String) async throws {
         try await MergeFixture.with { fixture in
             _ = try await fixture.merge()
             try await fixture.check()

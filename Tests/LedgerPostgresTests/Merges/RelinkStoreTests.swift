@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `when the link's disclosures are destroyed, the refusal says so`() async throws {
+    @Test func `if the link's disclosures are destroyed, the refusal says so`() async throws {
         try await MergeFixture.with { fixture in
             var story = fixture.story()
             let identity = try await fixture.identityID("ada-g")
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `an erasure removes what relinking disclosed`() async throws {
+    @Test func `an erasure removes the disclosures of a relinking`() async throws {
         try await MergeFixture.with { fixture in
             var story = fixture.story()
             let identity = try await fixture.identityID("ada-g")

@@ -5,7 +5,7 @@ import Testing
 
 /// The guards as reported to a login that does not know which login serves.
 @Suite struct AppendOnlySurveyTests {
-    @Test func `with a single login an auditor is told of no other one`() async throws {
+    @Test func `with a single login no other one is reported to an auditor`() async throws {
         try await ScratchDatabase.with(isMigrated: false) { database in
             let migrator = Migrator(
                 ownerURL: database.superuserURL, runtimeURL: database.superuserURL)

@@ -84,7 +84,7 @@ import Testing
         (.support, "UPDATE user_providers SET email = ''", false),
     ]
 
-    @Test func `auditors see no personal data, support sees what it needs`() async throws {
+    @Test func `auditors see no personal data, support sees it on request`() async throws {
         try await ScratchDatabase.with { database in
             let roles = LedgerRoles(database: database.name)
             for (reader, query, isAllowed) in Self.reads {

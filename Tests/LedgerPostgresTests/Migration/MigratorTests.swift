@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `the schema alone has no roles, and migrating adds what a database has of its own`()
+    @Test func `the schema alone has no roles, and migrating adds those of the database`()
         async throws
     {
         try await ScratchDatabase.with(isMigrated: false) { database in

@@ -124,7 +124,7 @@ import Testing
 }
 
 extension ScratchDatabase {
-    /// Lets the leases of rebuilds lapse, as when their processes are killed and time passes.
+    /// Makes the leases of rebuilds lapse, as after their processes were killed.
     func lapseRebuilds() async throws {
         try await asSuperuser.execute(RebuildLeaseTests.lapse)
     }

@@ -209,7 +209,7 @@ import TransparencyLog
             #expect(
                 logState.hashCount == StoredHashIndex.count(leaves: scene.position),
                 "it is not even hashed")
-            // Hashed by somebody else, it is found by who reads it once more before signing.
+            // If its hash is already stored, the second read before signing finds it.
             let reread = try await store.reread(
                 scene.position - 1..<scene.position + 1, of: .default)
             #expect(throws: SealingRefusal.self) { try reread.expectAuthentic() }

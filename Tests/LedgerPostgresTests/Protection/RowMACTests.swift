@@ -246,7 +246,7 @@ import Testing
             letGo.wait()
             try connection.execute("COMMIT")
         }
-        // Declared behind it, so that it is let go before it is waited for.
+        // Declared after it, so that it is released before it is awaited.
         defer { letGo.signal() }
         try await eventually("the head is locked") {
             try await database.asSuperuser.texts(

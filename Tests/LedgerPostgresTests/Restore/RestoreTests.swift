@@ -171,7 +171,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `a person who was brought back and is under a hold is not erased again`()
+    @Test func `a restored person under a hold is not erased again`()
         async throws
     {
         try await with { fixture, sealing in

@@ -253,7 +253,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `of two sealers one works, and the other takes over when it ends`() async throws {
+    @Test func `one of two sealers works, and the other takes over when it ends`() async throws {
         try await SealingFixture.with { fixture, ledger in
             let alarms = Alarms()
             let sealers = [sealer(fixture, alarms), sealer(fixture, alarms)]

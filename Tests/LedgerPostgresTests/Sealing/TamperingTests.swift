@@ -7,7 +7,7 @@ import TransparencyLog
 @testable import LedgerEngine
 @testable import LedgerPostgres
 
-/// What a sealer finds out about a database that somebody with all rights has changed.
+/// A sealer's findings on a database that an attacker with all rights has changed.
 @Suite struct TamperingTests {
     /// Three checkpoints, of sizes 10, 19 and 28.
     fileprivate func sealed(
@@ -51,7 +51,7 @@ import TransparencyLog
             #expect(finding.position == nil)
             #expect((finding.after, finding.before ?? 0) == (10, 19))
 
-            // And with the checkpoints rewritten or taken away, which nobody can sign again.
+            // Also with rewritten or deleted checkpoints, which an attacker cannot sign again.
             try await fixture.tamper("DELETE FROM checkpoints WHERE size = 19")
             let wider = try #require(try await fixture.audit())
             #expect((wider.after, wider.before ?? 0) == (10, 28))
@@ -61,7 +61,7 @@ import TransparencyLog
         }
     }
 
-    /// Stores the hashes that the entries give now.
+    /// Stores the hashes of the current entries.
     private func rehash(_ fixture: SealingFixture) async throws {
         var tree = CompactRange()
         var bytes: [UInt8] = []
@@ -97,8 +97,8 @@ import TransparencyLog
             let finding = try #require(try await fixture.audit())
             #expect(finding.position == 0)
             try await story.people(20..<21)
-            // The flipped bit is in no proof between these sizes, but in the last page of what was signed,
-            // which whoever takes a log up looks at.
+            // The flipped bit is in no proof between these sizes, but in the last signed page, which a sealer
+            // checks when it acquires a log.
             guard case .contradicts(let end) = try await fixture.sealOnce().refusals[.default]
             else {
                 Issue.record("signed on")
@@ -131,17 +131,17 @@ import TransparencyLog
         }
     }
 
-    @Test func `a log whose end was cut off is not signed, whatever comes after it`() async throws {
+    @Test func `a truncated log is not signed, whatever is appended later`() async throws {
         try await sealed { fixture, story, _ in
             try await fixture.tamper("DELETE FROM events WHERE position >= 24")
             let finding = try #require(try await fixture.audit())
             #expect(finding.position == 24)
             #expect((finding.after, finding.before ?? 0) == (19, 28))
-            // The head, too: at once, without an audit.
+            // The head, too: immediately, without an audit.
             try await fixture.tamper("UPDATE ledger_head SET next_position = 24, mac = NULL")
             let round = try await fixture.sealOnce()
             #expect(round.refusals == [.default: .logTruncated(size: 24, signed: 28)])
-            // And the hashes, and other events in their place.
+            // Also the hashes, and other events at their positions.
             try await fixture.tamper("TRUNCATE merkle_nodes")
             try await story.people(30..<40)
             let later = try await fixture.sealOnce()
@@ -173,7 +173,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `a proof is not made of what was not signed`() async throws {
+    @Test func `no proof is made for unsigned sizes`() async throws {
         try await sealed { fixture, _, _ in
             try await fixture.tamper(
                 """
@@ -223,13 +223,13 @@ extension TamperingTests {
         }
     }
 
-    /// Whoever may add checkpoints can add one, but not sign it.
+    /// A login with the right to add checkpoints can add one, but not sign it.
     private static let stray = """
         INSERT INTO checkpoints SELECT tenant_id, origin, 40, root, note, signed_at
         FROM checkpoints WHERE size = 28
         """
 
-    @Test func `a checkpoint that nobody signed is served to nobody`() async throws {
+    @Test func `an unsigned checkpoint is not served`() async throws {
         try await sealed { fixture, _, _ in
             try await fixture.database.asSuperuser.execute(Self.stray)
             let reads = fixture.reads()
@@ -247,8 +247,8 @@ extension TamperingTests {
         }
     }
 
-    /// More than are looked at in a page.
-    @Test func `whatever rows nobody signed, those that were signed are found`() async throws {
+    /// More than a page.
+    @Test func `signed rows are found among any unsigned ones`() async throws {
         try await sealed { fixture, _, _ in
             try await fixture.database.asRuntime.execute(
                 """
@@ -283,7 +283,7 @@ extension TamperingTests {
         }
     }
 
-    @Test func `a search among rows that nobody signed ends`() async throws {
+    @Test func `a search among unsigned rows ends`() async throws {
         try await sealed { fixture, _, _ in
             try await fixture.database.asRuntime.execute(
                 """
@@ -322,7 +322,7 @@ extension TamperingTests {
         }
     }
 
-    @Test func `a checkpoint that nobody signed is named by the sealer and by the audit`()
+    @Test func `an unsigned checkpoint is named by the sealer and by the audit`()
         async throws
     {
         try await sealed { fixture, story, _ in

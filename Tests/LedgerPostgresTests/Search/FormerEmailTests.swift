@@ -310,7 +310,7 @@ private final class FaultLines: Sendable {
         }
     }
 
-    @Test func `what no key decrypts is left to a process with the key, and searches say so`()
+    @Test func `an undecryptable identity is left to other processes, and searches report it`()
         async throws
     {
         try await ErasureFixture.with { fixture in
@@ -329,7 +329,7 @@ private final class FaultLines: Sendable {
         }
     }
 
-    @Test func `what no key decrypts does not block the identities after it`() async throws {
+    @Test func `an identity that no key decrypts does not block later ones`() async throws {
         try await MergeFixture.with { fixture in
             let database = fixture.database
             var story = fixture.story()

@@ -26,7 +26,7 @@ extension ScratchDatabase {
         return found
     }
 
-    /// Looks up an id among fewer positions.
+    /// Searches for an id among fewer positions.
     func lookedUp(_ text: String, positionsMax: Int64) async throws -> SearchResult {
         let term = try #require(SearchTerm(text) { _ in nil })
         return try await asSuperuser.with { connection in

@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func `a migration that finds no pause between appends says so and changes nothing`()
+    @Test func `a migration without a pause between appends reports that and changes nothing`()
         async throws
     {
         try await ScratchDatabase.with { database in

@@ -38,7 +38,7 @@ struct SpentIDTokenTests {
         }
     }
 
-    /// Lets the remembered tokens expire.
+    /// Makes the recorded tokens expire.
     private func pass(seconds: Int, _ database: ScratchDatabase) async throws {
         let session = Postgres.Session(url: database.superuserURL, applicationName: "time")
         try await session.run { connection in

@@ -8,7 +8,7 @@ import TransparencyLog
 
 @testable import LedgerPostgres
 
-/// A protected ledger in which everything happened once, of which each tampering gets a copy of its own.
+/// A protected ledger with every kind of event, of which each tampering gets its own copy.
 ///
 ///      0 LedgerOpened
 ///      1 AccountOpened, 2 ProviderLinked apple, 3 SignedIn, 4 ProviderLinked google        Ada
@@ -19,7 +19,7 @@ import TransparencyLog
 ///     18 AccountsMerged, Dave's into Carol's; 19 LegalHoldSet on Bob; 20 to 22 Eve signs in
 ///     23 to 25 Frank signs in
 ///
-/// Checkpoints are of the sizes 5, 12, 20 and 23. Before Eve, every table was kept as it was, and after 8
+/// Checkpoints are of the sizes 5, 12, 20 and 23. Before Eve's sign-in every table was copied, and after 8
 /// those of identities and sessions; then Bob refreshed his session. The tenant `acme` has one account.
 struct PreparedLedger {
     let database: ScratchDatabase
@@ -29,12 +29,12 @@ struct PreparedLedger {
     let ada: Guest
     let bob: Guest
     let carol: Guest
-    /// Everybody of `default`, in the order of their sessions.
+    /// The people of `default`, in the order of their sessions.
     let guests: [Guest]
 
     static let acme = tenant("acme")
 
-    /// Prepares the ledger and lends it; it is dropped with its copies.
+    /// Prepares the ledger, runs a body with it, and drops it with its copies.
     static func with(_ body: @Sendable (PreparedLedger) async throws -> Void) async throws {
         try await ScratchDatabase.with { database in
             try await SealingFixture.with(database) { sealing in
@@ -93,12 +93,12 @@ struct PreparedLedger {
             carol: carol, guests: [ada, bob, again, carol, dave, eve, frank])
     }
 
-    /// Keeps a table as it is.
+    /// Copies a table.
     private static func keepEarly(_ table: String) -> String {
         "CREATE TABLE kept_early_\(table) AS TABLE \(table)"
     }
 
-    /// Exchanges somebody's refresh token, which no event tells of.
+    /// Exchanges a person's refresh token, which has no event.
     private static func refresh(
         _ guest: Guest, in story: inout Story, _ database: ScratchDatabase
     ) async throws {
@@ -113,7 +113,7 @@ struct PreparedLedger {
         _ = try await story.submit(.refreshSession(intent)).get()
     }
 
-    /// Two API keys, of which one is revoked, in three lines of the access log, and a webhook.
+    /// Adds two API keys, of which one is revoked, with three lines of the access log, and a webhook.
     private static func addPrincipals(_ sealing: SealingFixture) async throws {
         let owner = sealing.database.asOwner
         try await owner.with { connection in
@@ -143,7 +143,7 @@ struct PreparedLedger {
 
     private var template: String { database.name + "_prepared" }
 
-    /// Has the next tampering begin with the ledger as it was prepared.
+    /// Restores the prepared ledger for the next tampering.
     func copy() async throws {
         try await drop(database.name)
         try await administer("CREATE DATABASE \(database.name) TEMPLATE \(template)")
@@ -172,8 +172,8 @@ struct PreparedLedger {
 extension SealingFixture {
     private static let eventTriggers = ["ddl", "drop", "rewrite"]
 
-    /// Does something to the database that only its superuser can do, and puts the guards back, so that
-    /// nothing but what was done can be found.
+    /// Executes SQL that only a superuser can, and restores the guards, so that only its effects can be
+    /// found.
     func lift(_ sql: String) async throws {
         func each(_ change: String) -> String {
             """

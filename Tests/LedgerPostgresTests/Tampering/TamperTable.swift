@@ -2,16 +2,16 @@ import Foundation
 
 /// The tables of tamperings in `docs/append-only.md`.
 struct TamperTable {
-    static let heading = "## Who notices what"
+    static let heading = "## Detection"
 
     private static let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appending(path: "../../../docs/append-only.md").standardizedFileURL
 
-    /// The cells of each row, by the name of the tampering, which is the second.
+    /// The cells of each row, by the name of the tampering in the second cell.
     let rows: [String: [String]]
-    /// The names, in their order.
+    /// The names, in order.
     let names: [String]
-    /// The names in the table of what nobody notices, in their order.
+    /// The names in the table of undetected cases, in order.
     let unnoticed: [String]
 
     init() throws {
@@ -21,10 +21,10 @@ struct TamperTable {
         let table = Self.table("| Review | Tampering |", in: section).filter { $0.count > 1 }
         names = table.map { $0[1] }
         rows = Dictionary(table.map { ($0[1], $0) }) { first, _ in first }
-        unnoticed = Self.table("| Nobody notices |", in: section).compactMap(\.first)
+        unnoticed = Self.table("| Undetected |", in: section).compactMap(\.first)
     }
 
-    /// The cells of the rows of a table, by how its head begins.
+    /// Returns the cells of the rows of a table, found by the start of its head.
     private static func table(_ head: String, in lines: ArraySlice<Substring>) -> [[String]] {
         lines.drop { !$0.hasPrefix(head) }.dropFirst(2).prefix { $0.hasPrefix("|") }.map { line in
             line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }

@@ -1,8 +1,8 @@
 import Testing
 
-/// Performs each tampering of the table in `docs/append-only.md`, and holds the table against who noticed.
+/// Performs each tampering of the table in `docs/append-only.md`, and compares the results with the table.
 @Suite struct TamperTableTests {
-    /// The number of ledgers, which are prepared and tampered with side by side.
+    /// The number of ledgers, which are prepared and tampered with concurrently.
     private static let parts = 4
 
     @Test func `the table has a row for each tampering`() throws {
@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: 0..<parts)
-    func `the table of tamperings says who notices what, and where`(part: Int) async throws {
+    func `the table of tamperings has the results of all checks`(part: Int) async throws {
         let table = try TamperTable()
         let tamperings = stride(from: part, to: Tampering.all.count, by: Self.parts).map {
             Tampering.all[$0]

@@ -5,7 +5,7 @@ import LedgerTestSupport
 @testable import LedgerPostgres
 
 extension Tampering {
-    /// By an event that keeps all rules, as the login that serves.
+    /// Forges an event that follows all rules, with the serving login.
     private init(
         forged name: String, review: Int? = nil, movesHead: Bool = true,
         _ forge: @escaping @Sendable (inout Forger, PreparedLedger) throws -> Void

@@ -14,7 +14,7 @@ extension Tampering {
             event_id = '00000000-0000-7000-8000-000000000000'
         WHERE position = 11 AND tenant_id = 'default'
         """
-    /// What follows from that entry, but not its hash.
+    /// Changes the data derived from that entry, but not its hash.
     private static let rewritten = """
         \(entry);
         UPDATE accounts a SET last_leaf = sha256('\\x00'::bytea || e.entry)
@@ -56,7 +56,7 @@ extension Tampering {
             "the same, and hashes, checkpoints and their keys are gone", at: 11,
             sql: rewritten + ";" + unsealed),
         Tampering(
-            "an event's code is another one's", at: 10,
+            "an event has the MAC of another one", at: 10,
             sql: """
                 UPDATE events SET mac = (SELECT mac FROM events WHERE position = 9)
                 WHERE position = 10
@@ -155,11 +155,11 @@ extension Tampering {
 }
 
 extension PreparedLedger {
-    /// How many events the tenant `default` has.
+    /// The number of events of the tenant `default`.
     static let count: Int64 = 26
 
-    /// Statements that put the hashes of the log as it is in the place of those that are stored, and
-    /// sign its checkpoints again.
+    /// Statements that replace the stored hashes by those of the current log, and sign its checkpoints
+    /// again.
     fileprivate func rehashed() async throws -> (nodes: String, checkpoints: String) {
         guard let name = NoteKeyName(SealingFixture.origin) else { preconditionFailure("a name") }
         let signer = NoteSigner(name: name, privateKey: Ed25519PrivateKey.generate())

@@ -1,24 +1,24 @@
 extension Tampering {
-    /// Rows as a server once wrote them, each with the code that it had then.
+    /// Earlier rows of a server, each with its MAC.
     static let putBack = [
         Tampering(
-            "the head is put back as it was, with its code", at: 20,
+            "an earlier head is put back with its MAC", at: 20,
             sql: putBack("ledger_head", as: "kept_ledger_head", "tenant_id = 'default'")),
         Tampering(
-            "an identity's row is put back as it was before an unlink, with its code", at: 4,
+            "an identity's row from before an unlink is put back with its MAC", at: 4,
             sql: putBack("identities", as: "kept_early_identities", "provider_id = 'ada-g'")),
         Tampering(
-            "an ended session's row is put back, with its code", at: 11,
+            "an ended session's row is put back with its MAC", at: 11,
             sql: putBack("sessions", as: "kept_early_sessions", "opened_position = 3")),
         Tampering(
-            "a session's row is put back with its code, and so its former refresh token", at: 7,
+            "a session's row is put back with its MAC, and so its former refresh token", at: 7,
             sql: putBack("sessions", as: "kept_early_sessions", "opened_position = 7")),
         Tampering(
-            "a revoked API key's row is put back, with its code",
+            "a revoked API key's row is put back with its MAC",
             sql: putBack("api_keys", as: "kept_early_api_keys", "label = 'revoked'")),
     ]
 
-    /// Statements that put the row of a table, one tenant's, in the place of what it has become.
+    /// Statements that restore an earlier row of a tenant in a table.
     private static func putBack(_ table: String, as kept: String, _ row: String) -> String {
         """
         DELETE FROM \(table) WHERE \(row) AND tenant_id = 'default';

@@ -22,7 +22,7 @@ extension Tampering {
                 FROM identities WHERE provider_id = 'ada'
                 """),
         Tampering(
-            "an identity's row is put back as it was before an unlink", at: 4,
+            "an identity's row from before an unlink is put back", at: 4,
             sql: "UPDATE identities SET account_id = last_account_id WHERE provider_id = 'ada-g'"),
         Tampering(
             "a session belongs to another account", review: 19, at: 22,
@@ -34,10 +34,10 @@ extension Tampering {
             "a legal hold is taken off an account", at: 19,
             sql: "UPDATE accounts SET legal_holds = NULL WHERE legal_holds IS NOT NULL"),
         Tampering(
-            "an absorbed account stands by itself again", at: 18,
+            "an absorbed account is no longer absorbed", at: 18,
             sql: "UPDATE accounts SET merged_into = NULL WHERE merged_into IS NOT NULL"),
         Tampering(
-            "an account stands for another one", at: 19,
+            "an account is absorbed by another one", at: 19,
             sql: """
                 UPDATE accounts a SET merged_into = c.account_id FROM accounts c
                 WHERE a.opened_position = 5 AND c.opened_position = 12

@@ -4,11 +4,11 @@ import Postgres
 
 /// One way to tamper with a database: a row of the table in `docs/append-only.md`.
 struct Tampering: Sendable {
-    /// What the row calls it.
+    /// Its name in the table.
     let name: String
-    /// Its number among the cases of the security review; nil for one that the review does not have.
+    /// Its number in the security review; nil for a case that is not in the review.
     let review: Int?
-    /// The event that it is about; nil for what is about none.
+    /// The position of the event concerned; nil for none.
     let position: Int64?
     let act: @Sendable (PreparedLedger) async throws -> Void
 
@@ -22,7 +22,7 @@ struct Tampering: Sendable {
         self.act = act
     }
 
-    /// By SQL alone, as a superuser who lifts the guards and puts them back.
+    /// Executes SQL as a superuser who disables the guards and restores them.
     init(_ name: String, review: Int? = nil, at position: Int64? = nil, sql: String) {
         self.init(name, review: review, at: position) { try await $0.copied.lift(sql) }
     }
@@ -115,7 +115,7 @@ extension Tampering {
 }
 
 extension Tampering {
-    /// What these do is done by a superuser who leaves the guards as he made them.
+    /// Changes of the guards by a superuser, which remain.
     private init(guards name: String, review: Int, _ sql: String) {
         self.init(name, review: review) { ledger in
             try await ledger.database.asSuperuser.execute(
@@ -134,7 +134,7 @@ extension Tampering {
             AS 'BEGIN RETURN NEW; END'
             """),
         Tampering(
-            guards: "a trigger of somebody's own is on `events`", review: 38,
+            guards: "a trigger was added to `events`", review: 38,
             """
             CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
             CREATE TRIGGER a_stranger BEFORE INSERT ON events FOR EACH ROW

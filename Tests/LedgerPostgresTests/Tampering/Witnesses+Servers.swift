@@ -8,7 +8,7 @@ import TransparencyLog
 @testable import LedgerPostgres
 
 extension Witnesses {
-    /// What becomes of commands that come by every row there is, and of requests with an API key.
+    /// The results of commands that use every row, and of requests with an API key.
     static func commands(
         to ledger: PreparedLedger
     ) async throws -> (verdict: Verdict, faults: [String]) {
@@ -39,7 +39,7 @@ extension Witnesses {
         }
     }
 
-    /// What read models make of it, from where they stand with what was appended since, and from position 0.
+    /// The results of folding, from the checkpoints on with later events, and from position 0.
     static func projector(of ledger: PreparedLedger) async throws -> Verdict {
         try await ledger.database.fold()
         let projector = ledger.database.projector()
@@ -54,14 +54,14 @@ extension Witnesses {
                 }
             }
         } catch let error as PostgresError where error.state?.rawValue == "42501" {
-            // The guards let nobody drop anything that is not as it was.
+            // The guards refuse to drop anything that has changed.
             isFound = true
         }
         await rebuild.close()
         return isFound ? .rebuild : .no
     }
 
-    /// Whether somebody who reads all events is told that one is not as it should be, or none behind it.
+    /// Whether reading all events reports a damaged event, or ends before it.
     static func readers(of ledger: PreparedLedger) async throws -> Verdict {
         switch (try await stopsPages(of: ledger), try await stopsWebhooks(of: ledger)) {
         case (true, true): .yes
@@ -95,7 +95,7 @@ extension Witnesses {
             tenant: .default, id: WebhookID(bits: 1), lease: EntityID(bits: 1))
         let first = try await store.poll(
             at: endpoint, from: LogPosition(0), limit: 100, types: [])
-        // Where a page ends at a gap, the next one begins with it.
+        // If a page ends at a gap, the next one begins with it.
         let next = try await store.poll(
             at: endpoint, from: LogPosition(Int64(first.page.count)), limit: 100, types: [])
         await store.close()
@@ -124,7 +124,7 @@ extension Witnesses {
     }
 }
 
-/// Sends commands and requests to the servers of a ledger, and keeps how they fail.
+/// Sends commands and requests to the servers of a ledger, and records their failures.
 private struct ServerProbe {
     private let ledger: PreparedLedger
     private let fixture: SequencerFixture
@@ -148,7 +148,7 @@ private struct ServerProbe {
         }
     }
 
-    /// Comes with a refresh token that is not the session's.
+    /// Sends a refresh token that is not the session's.
     mutating func refresh(_ guest: Guest) async throws {
         let intent = RefreshSession(
             session: guest.caller.session, presented: digest(Array(repeating: 1, count: 32)),
@@ -156,14 +156,14 @@ private struct ServerProbe {
         try await submit(.refreshSession(intent))
     }
 
-    /// As support does, and appends nothing.
+    /// Sends a request of support that appends nothing.
     mutating func planMerge(of absorbed: Guest, into survivor: Guest) async throws {
         let intent = MergeFixture.intent(
             absorbed.account, into: survivor.account, keeping: [], agreed: nil)
         try await submit(.mergeAccounts(intent))
     }
 
-    /// Comes with each API key of the ledger.
+    /// Sends a request with each API key of the ledger.
     mutating func useKeys() async throws {
         let ids = try await ledger.database.rows("key_id::text]) FROM api_keys")
         let gate = AccessGate(
@@ -181,7 +181,7 @@ private struct ServerProbe {
         await running.value
     }
 
-    /// Whether nobody can sign in to another tenant.
+    /// Whether sign-ins to another tenant are refused.
     func isRefusedElsewhere() async throws -> Bool {
         var story = Story(fixture.sequencer, tenant: PreparedLedger.acme, seed: 4)
         do {

@@ -7,32 +7,32 @@ import TransparencyLog
 @testable import LedgerEngine
 @testable import LedgerPostgres
 
-/// What everybody says of a ledger who could notice something.
+/// The results of all checks of a ledger.
 struct Witnesses: CustomStringConvertible {
-    /// What a cell of the table says.
+    /// The content of a cell of the table.
     enum Verdict: String {
         case yes
-        /// Only against what the sealer keeps outside of the database.
+        /// Only with the sealer's records outside the database.
         case directory
         /// Only by the sealer's audit of the whole log.
         case audit
-        /// Only by `seal --once`, which looks for every log that its directory knows.
+        /// Only by `seal --once`, which checks every log in its directory.
         case once = "`seal --once`"
-        /// Only what comes by the row is refused.
+        /// Only requests that use the row are refused.
         case row
         /// Everything that appends to the tenant is refused.
         case tenant
         /// Other tenants are refused, too.
         case all
-        /// Refused as if the database were away.
+        /// Refused as if the database were unavailable.
         case unavailable = "503"
-        /// Only a rebuild of the read models does.
+        /// Only by a rebuild of the read models.
         case rebuild = "`rebuild`"
-        /// Only a page of events, or the event stream, does.
+        /// Only by a page of events, or the event stream.
         case pages
-        /// Only a webhook does.
+        /// Only by a webhook.
         case webhooks
-        /// Only who has the log's keys from elsewhere.
+        /// Only with the log's keys from another source.
         case key = "`--vkey`"
         case no
     }
@@ -48,7 +48,7 @@ struct Witnesses: CustomStringConvertible {
     private let findings: [VerificationFinding]
     private let complaints: [String]
 
-    /// Asks everybody, those last who write.
+    /// Runs all checks, those that write at the end.
     init(of ledger: PreparedLedger) async throws {
         isGuarded = try await Self.level(of: ledger) >= .triggers
         let trust = try Self.trust(in: ledger.copied)
@@ -75,12 +75,12 @@ struct Witnesses: CustomStringConvertible {
         projector = try await Self.projector(of: ledger)
     }
 
-    /// What `verify` prints of the guards.
+    /// The guards as printed by `verify`.
     static func level(of ledger: PreparedLedger) async throws -> AppendOnlyLevel {
         try await ledger.database.asRuntime.with { try AppendOnlySurvey($0).guards.level }
     }
 
-    /// What `verify` finds by itself, or else held against what `LEDGER_SEALER_STATE` tells it.
+    /// The findings of `verify`, without or with `LEDGER_SEALER_STATE`.
     private static func verify(
         _ ledger: PreparedLedger, _ keyring: WrappingKeyring?, _ trust: SealTrust
     ) async throws -> (verdict: Verdict, findings: [VerificationFinding]) {
@@ -94,7 +94,7 @@ struct Witnesses: CustomStringConvertible {
         return (.no, [])
     }
 
-    /// What the sealer's directory says of each log, as `LEDGER_SEALER_STATE` brings it.
+    /// The last signature of each log in the sealer's directory, as with `LEDGER_SEALER_STATE`.
     private static func trust(in sealing: SealingFixture) throws -> SealTrust {
         var trust = SealTrust()
         for tenant in try sealing.record.signedTenants() {
@@ -105,12 +105,12 @@ struct Witnesses: CustomStringConvertible {
         return trust
     }
 
-    /// Every cell of a row but the first two.
+    /// Returns every cell of a row except the first two.
     func cells(at position: Int64?) -> [String] {
         verdicts.map(\.rawValue) + [place(at: position)]
     }
 
-    /// Whether nobody notices anything.
+    /// Whether the case is undetected.
     var areSilent: Bool { verdicts.allSatisfy { $0 == .no } }
 
     private var verdicts: [Verdict] {
@@ -121,7 +121,7 @@ struct Witnesses: CustomStringConvertible {
         (findings.map(\.description) + complaints).joined(separator: "\n")
     }
 
-    /// Where it is found: at its position best, and there by what was signed.
+    /// Returns the place of the finding, preferably at its position and by the checkpoints.
     private func place(at position: Int64?) -> String {
         guard isGuarded else { return "the guards" }
         let exact = findings.filter { $0.position?.value == position && position != nil }
@@ -133,14 +133,14 @@ struct Witnesses: CustomStringConvertible {
         {
             return "`\(between.check.rawValue)`: between two checkpoints"
         }
-        guard let first = findings.first else { return areSilent ? "nobody" : "-" }
+        guard let first = findings.first else { return areSilent ? "undetected" : "-" }
         let place =
             first.position != nil
             ? "another position" : first.text.contains("row") ? "the row" : "the tenant"
         return "`\(first.check.rawValue)`: \(place)"
     }
 
-    /// The two positions that a finding says it lies between.
+    /// Returns the range of positions that a finding names.
     private static func range(of finding: VerificationFinding) -> ClosedRange<Int64>? {
         guard let match = finding.text.firstMatch(of: /between (\d+) and (\d+)/),
             let first = Int64(match.output.1), let last = Int64(match.output.2), first <= last

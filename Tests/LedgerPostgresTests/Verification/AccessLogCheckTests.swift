@@ -3,7 +3,7 @@ import LedgerAudit
 import LedgerTestSupport
 import Testing
 
-/// The findings of `verify` on the access log, over which nothing is signed.
+/// The findings of `verify` on the access log, which is not signed.
 @Suite struct AccessLogCheckTests {
     /// A change to ten rows, and the start of its finding; nil for one that is not found.
     static let damages: [(String, String?)] = [
@@ -13,7 +13,7 @@ import Testing
         ("DELETE FROM access_log WHERE position = 9", "its head is at 10, its rows end at 9"),
         ("DELETE FROM access_log", "its head is at 10, its rows end at 0"),
         ("DELETE FROM access_heads", "its head is at 0, its rows end at 10"),
-        // What docs/append-only.md lists as not found.
+        // Listed in docs/append-only.md as not found.
         (
             """
             DELETE FROM access_log WHERE position = 9;

@@ -73,7 +73,7 @@ import TransparencyLog
         let says: String
     }
 
-    /// Another id in an entry and its column, with all that follows from the entry adapted.
+    /// Another id in an entry and its column, with all derived data adapted.
     private static let rewritten = """
         UPDATE events SET
             entry = convert_to(replace(convert_from(entry, 'UTF8'), event_id::text,

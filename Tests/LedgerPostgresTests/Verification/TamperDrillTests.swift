@@ -7,15 +7,15 @@ import TransparencyLog
 @testable import LedgerAudit
 @testable import LedgerPostgres
 
-/// A superuser, whom no grant and no trigger stops, has the database for an afternoon.
+/// A sequence of attacks by a superuser, whom no grant and no trigger stops.
 @Suite struct TamperDrillTests {
-    /// Something that is done to the database, and what has to come of it.
+    /// A change of the database, and the expected findings.
     private struct Drill {
         let name: String
         let sql: String
-        /// What one finding says: where it is, and what it is.
+        /// The position and the text of the finding.
         let found: String
-        /// What the sealer says.
+        /// The reason for which the sealer refuses.
         let refused: String
     }
 
@@ -51,7 +51,7 @@ import TransparencyLog
 
     @Test func `whatever a superuser does is found, located and not signed over`() async throws {
         try await SealingFixture.with { fixture, ledger in
-            // Checkpoints of sizes 7, 13, 19 and 25, then three events that wait to be signed.
+            // Checkpoints of sizes 7, 13, 19 and 25, then three unsigned events.
             var story = Story(ledger.sequencer)
             for first in [1, 3, 5, 7] {
                 try await story.people(first..<first + 2)
@@ -84,9 +84,9 @@ import TransparencyLog
         }
     }
 
-    /// Edits a disclosure, which no sealer may read, so none can miss it; whoever has the keys finds it.
+    /// Edits a disclosure, which sealers may not read; `verify` with the keys finds it.
     ///
-    /// It is no part of what is signed, only its digest is.
+    /// Only its digest is signed.
     private func editDisclosure(_ fixture: SealingFixture) async throws {
         let flip = """
             UPDATE disclosures SET ciphertext =
@@ -105,7 +105,7 @@ import TransparencyLog
         try await expectComplete(fixture)
     }
 
-    /// Verifies with what is outside of the database: the keys, and what the sealer signed last.
+    /// Verifies with the data outside the database: the keys, and the sealer's last signature.
     private func verify(_ fixture: SealingFixture) async throws -> VerificationReport {
         var trust = SealTrust()
         trust.verifiers = try fixture.record.logState(of: .default, mayBegin: false).verifiers

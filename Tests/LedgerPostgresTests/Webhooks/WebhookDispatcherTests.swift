@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `a receiver gets the pause it asks for`() async throws {
+    @Test func `a receiver gets the requested pause`() async throws {
         try await WebhookFixture.with { fixture in
             _ = try await fixture.signIn("ada")
             let id = try await fixture.add()

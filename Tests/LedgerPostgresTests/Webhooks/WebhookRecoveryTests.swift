@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `events are chosen by what they are, not by what their row says`() async throws {
+    @Test func `events are selected by their entries, not by their rows`() async throws {
         try await WebhookFixture.with { fixture in
             for guest in 0..<3 { _ = try await fixture.signIn("guest \(guest)") }
             let log = try await fixture.sequencer.log().map(\.recorded)

@@ -42,7 +42,7 @@ import Testing
         #expect(ended.count > 5, "the history is long enough to mean something")
     }
 
-    @Test func `both folds refuse what cannot follow`() throws {
+    @Test func `both folds refuse impossible events`() throws {
         let recordings = try Self.history(seed: 9)
         for skipped in recordings.indices.dropLast(40) {
             var large = LedgerState(tenant: .default)

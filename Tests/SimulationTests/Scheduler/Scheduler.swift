@@ -86,7 +86,7 @@ final class Scheduler: Sendable {
         state.withLock { $0.lanes[lane.number].isDead = true }
     }
 
-    /// Lets the jobs of killed and paused lanes finish after the simulation.
+    /// Finishes the jobs of killed and paused lanes after the simulation.
     ///
     /// The memory of an unfinished task would never be freed.
     func runRemaining() {

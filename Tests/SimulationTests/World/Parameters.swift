@@ -1,7 +1,7 @@
 import Ledger
 import LedgerTestSupport
 
-/// What can go wrong in a simulation.
+/// The kinds of faults in a simulation.
 enum Fault: String, CaseIterable, Sendable {
     /// The connection breaks before a batch is committed.
     case connectionLost
