@@ -2,11 +2,7 @@ import Cryptography
 import Encodings
 import Testing
 
-<<<<<<< Updated upstream
-/// Base64url, base64 and hexadecimal text, and what is refused as not canonical.
-=======
-/// Base64url and hexadecimal text, and the refusal of other forms.
->>>>>>> Stashed changes
+/// Base64url, base64 and hexadecimal text, and the refusal of forms that are not canonical.
 @Suite struct TextEncodingTests {
     /// RFC 4648 section 10, without the padding that RFC 7515 leaves out.
     @Test(arguments: [
