@@ -67,7 +67,7 @@ package struct DevelopmentIdentityProvider: Sendable {
             switch router[number] {
             case .root: return self.page(of: provider, request)
             case .discovery: return discovery(of: provider)
-            case .keySet: return .json(200, "{\"keys\":[\(provider.key.publicJWK)]}")
+            case .keySet: return keySet(of: provider)
             case .token: return token(of: provider, request)
             }
         }
@@ -94,7 +94,7 @@ package struct DevelopmentIdentityProvider: Sendable {
 
     private func token(of provider: ImitatedProvider, _ request: HTTPRequest) -> HTTPResponse {
         switch mint(at: provider, request) {
-        case .success(let minted): .json(200, "{\"id_token\":\"\(minted.token)\"}")
+        case .success(let minted): .json(200) { $0.member("id_token", minted.token) }
         case .failure(let refused): .failure(400, "INVALID_REQUEST", refused.text)
         }
     }
@@ -120,32 +120,48 @@ package struct DevelopmentIdentityProvider: Sendable {
     /// Answers with the provider metadata (OpenID Connect Discovery 1.0, section 3).
     private func discovery(of provider: ImitatedProvider) -> HTTPResponse {
         let root = "\(api)\(Self.pathPrefix)\(provider.name)"
-        return .json(
-            200,
-            """
-            {"issuer":\(JSONText.quoted(provider.issuer)),\
-            "authorization_endpoint":"\(root)/","token_endpoint":"\(root)/token",\
-            "jwks_uri":"\(Self.keySetURL(of: provider.name, api: api))",\
-            "response_types_supported":["id_token"],"subject_types_supported":["public"],\
-            "id_token_signing_alg_values_supported":["RS256"]}
-            """)
+        return .json(200) { writer in
+            writer.member("issuer", provider.issuer)
+            writer.member("authorization_endpoint", root + "/")
+            writer.member("token_endpoint", root + "/token")
+            writer.member("jwks_uri", Self.keySetURL(of: provider.name, api: api))
+            writer.name("response_types_supported")
+            writer.texts(["id_token"])
+            writer.name("subject_types_supported")
+            writer.texts(["public"])
+            writer.name("id_token_signing_alg_values_supported")
+            writer.texts(["RS256"])
+        }
+    }
+
+    private func keySet(of provider: ImitatedProvider) -> HTTPResponse {
+        .json(200) { writer in
+            writer.name("keys")
+            writer.array { $0.json(Array(provider.key.publicJWK.utf8)) }
+        }
     }
 }
 
 extension HTTPResponse {
-    static func json(_ status: Int, _ text: String) -> HTTPResponse {
-        HTTPResponse(
+    static func json(_ status: Int, _ members: (inout JSONWriter) -> Void) -> HTTPResponse {
+        var writer = JSONWriter()
+        writer.object(members)
+        return HTTPResponse(
             status: status,
             headers: [
                 (name: "Content-Type", value: "application/json"),
                 (name: "Cache-Control", value: "no-store"),
-            ], body: Array(text.utf8))
+            ], body: writer.bytes)
     }
 
     static func failure(_ status: Int, _ code: String, _ message: String) -> HTTPResponse {
-        json(
-            status,
-            "{\"error\":{\"code\":\"\(code)\",\"message\":\(JSONText.quoted(message))}}")
+        json(status) { writer in
+            writer.name("error")
+            writer.object { writer in
+                writer.member("code", code)
+                writer.member("message", message)
+            }
+        }
     }
 
     static func html(_ status: Int, _ text: String) -> HTTPResponse {

@@ -52,12 +52,15 @@ enum ProviderPage {
         case .refused(let reason):
             return "<p role=\"alert\">\(escapedForHTML(reason))</p>"
         case .token(let token, let request):
-            let nonce = request.nonce.map { ",\"nonce\":\(JSONText.quoted($0))" } ?? ""
-            let body = "{\"id_token\":\"\(token)\"\(nonce)}"
+            var body = JSONWriter()
+            body.object { writer in
+                writer.member("id_token", token)
+                writer.member("nonce", request.nonce)
+            }
             let curl = """
                 curl -s \(api)/v1/auth/sign-in/\(provider.name) \\
                   -H 'Content-Type: application/json' \\
-                  -d \(quotedForShell(body))
+                  -d \(quotedForShell(String(decoding: body.bytes, as: UTF8.self)))
                 """
             return """
                 <h2>ID token of \(escapedForHTML(request.name))</h2>

@@ -13,13 +13,6 @@ package enum JSONText {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Returns a string with its quotation marks.
-    package static func quoted(_ text: String) -> String {
-        var bytes: [UInt8] = []
-        append(text, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
     private static func appendEscaped(_ text: String.UTF8View, to bytes: inout [UInt8]) {
         for byte in text {
             switch byte {

@@ -1,3 +1,5 @@
+internal import Encodings
+
 /// Writes small JSON texts (RFC 8259) without reflection, because responses are on the hot path.
 package struct JSONWriter {
     /// The text so far.
@@ -12,6 +14,29 @@ package struct JSONWriter {
     /// Writes an object; `members` writes a name before each value.
     package mutating func object(_ members: (inout JSONWriter) -> Void) {
         nested("{", "}", members)
+    }
+
+    /// Writes an object of strings, sorted by name.
+    package mutating func object(_ members: [String: String]) {
+        object { writer in
+            for (name, text) in members.sorted(by: { $0.key < $1.key }) {
+                writer.member(name, text)
+            }
+        }
+    }
+
+    /// Writes an object as a line of its own, as JSON Lines have it.
+    package mutating func line(_ members: (inout JSONWriter) -> Void) {
+        object(members)
+        bytes.append(UInt8(ascii: "\n"))
+        needsComma = false
+    }
+
+    /// Starts a new line before the next element of an array.
+    package mutating func lineBreak() {
+        beginValue()
+        bytes.append(UInt8(ascii: "\n"))
+        needsComma = false
     }
 
     /// Writes an array; `elements` writes its values in order.
@@ -35,6 +60,13 @@ package struct JSONWriter {
         needsComma = false
     }
 
+    /// Writes a string member; nothing when it is nil.
+    package mutating func member(_ name: String, _ text: String?) {
+        guard let text else { return }
+        self.name(name)
+        self.text(text)
+    }
+
     /// Writes a string.
     package mutating func text(_ text: String) {
         beginValue()
@@ -48,6 +80,14 @@ package struct JSONWriter {
         let start = bytes.count
         bytes.append(contentsOf: text.utf8)
         assert(!bytes.span.extracting(start...).mustBeEscaped, "a plain text needs no escape")
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Writes bytes as a string in base64.
+    package mutating func base64(_ content: [UInt8]) {
+        beginValue()
+        bytes.append(UInt8(ascii: "\""))
+        Base64.append(content, to: &bytes)
         bytes.append(UInt8(ascii: "\""))
     }
 

@@ -9,6 +9,13 @@ package struct API: Sendable {
     /// Every route without the tenant prefix, such as `GET /v1/account`.
     package static let routes = RouteTable.routes.map { "\($0.method) \($0.path)" }
 
+    /// The response to every request before the contract can be created.
+    package static var starting: HTTPResponse {
+        var response = ErrorAnswer(.starting).response
+        keepOutOfCaches(&response)
+        return response
+    }
+
     private let services: APIServices
     private let router = RouteTable.router
 
@@ -95,7 +102,11 @@ package struct API: Sendable {
     ) {
         services.allowedOrigins.expose(&response, to: headers)
         response.headers.append((RequestName.header, name.text))
-        // Responses hold tokens and personal data; only the published keys may be cached.
+        Self.keepOutOfCaches(&response)
+    }
+
+    /// Responses hold tokens and personal data; only the published keys may be cached.
+    private static func keepOutOfCaches(_ response: inout HTTPResponse) {
         guard !response.headers.contains(where: { $0.name == "Cache-Control" }) else { return }
         response.headers.append(("Cache-Control", "no-store"))
     }

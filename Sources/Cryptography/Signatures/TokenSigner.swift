@@ -17,8 +17,7 @@ package struct TokenSigner: Sendable {
         var writer = JSONWriter()
         writer.object { members in
             for (name, value) in header {
-                members.name(name)
-                members.text(value)
+                members.member(name, value)
             }
         }
         start = Array((Base64URL.encode(writer.bytes) + ".").utf8)

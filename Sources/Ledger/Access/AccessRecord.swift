@@ -93,15 +93,9 @@ package struct AccessRecord: Hashable, Sendable {
 
     /// The details as one JSON object, sorted by name.
     package var detailsText: String {
-        var bytes: [UInt8] = [UInt8(ascii: "{")]
-        for (index, detail) in details.sorted(by: { $0.key < $1.key }).enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            JSONText.append(detail.key, to: &bytes)
-            bytes.append(UInt8(ascii: ":"))
-            JSONText.append(detail.value, to: &bytes)
-        }
-        bytes.append(UInt8(ascii: "}"))
-        return String(decoding: bytes, as: UTF8.self)
+        var writer = JSONWriter(reserving: 64)
+        writer.object(details)
+        return String(decoding: writer.bytes, as: UTF8.self)
     }
 }
 

@@ -34,19 +34,16 @@ package struct Readiness: Hashable, Sendable {
 extension Readiness: JSONWritable {
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
-            writer.name("status")
-            writer.text(isReady ? "ready" : "not_ready")
+            writer.member("status", isReady ? "ready" : "not_ready")
             writer.name("checks")
             writer.array { writer in
                 for check in checks {
                     writer.object { writer in
-                        writer.name("name")
-                        writer.text(check.name)
+                        writer.member("name", check.name)
                         writer.name("ready")
                         writer.flag(check.isReady)
                         guard let detail = check.detail else { return }
-                        writer.name("detail")
-                        writer.text(detail)
+                        writer.member("detail", detail)
                     }
                 }
             }

@@ -56,8 +56,7 @@ extension HistoryPage {
             writer.named("rests_on", basis)
             writer.named("as_of", asOf)
             writer.named("log", log)
-            writer.name("statement")
-            writer.text(statement(from: sequences.first, through: sequences.last))
+            writer.member("statement", statement(from: sequences.first, through: sequences.last))
         }
     }
 
@@ -121,8 +120,7 @@ extension AccountChanges {
 extension JSONWriter {
     /// Writes the state of an account at one moment.
     fileprivate mutating func members(of account: ReplayedAccount) {
-        name("status")
-        text(account.status.rawValue)
+        member("status", account.status.rawValue)
         named("opened", account.opened)
         named("erased", account.erased)
         named("last_event", account.last)
@@ -147,10 +145,8 @@ extension JSONWriter {
     mutating func link(_ link: Account.Link) {
         object { writer in
             writer.named("identity_id", link.identity)
-            writer.name("provider")
-            writer.text(link.provider.description)
-            writer.name("linked_at")
-            writer.text(link.linkedAt.description)
+            writer.member("provider", link.provider.description)
+            writer.member("linked_at", link.linkedAt.description)
             writer.named("position", link.position)
         }
     }
@@ -162,8 +158,7 @@ extension JSONWriter {
                 writer.object { writer in
                     writer.named("session_id", session.id)
                     writer.named("identity_id", session.identity)
-                    writer.name("opened_at")
-                    writer.text(session.openedAt.description)
+                    writer.member("opened_at", session.openedAt.description)
                     writer.named("position", session.openedPosition)
                 }
             }
@@ -201,8 +196,7 @@ extension JSONWriter {
         guard let mark else { return null() }
         object { writer in
             writer.named("position", mark.position)
-            writer.name("recorded_at")
-            writer.text(mark.recordedAt.description)
+            writer.member("recorded_at", mark.recordedAt.description)
         }
     }
 

@@ -14,8 +14,7 @@ extension SessionAnswer: JSONWritable {
             writer.plainText(tokenType)
             writer.name("expires_in")
             writer.number(expiresIn)
-            writer.name("user_id")
-            writer.text(userID)
+            writer.member("user_id", userID)
             writer.name("is_new_user")
             writer.flag(isNewUser)
             writer.name("linked_providers")
@@ -29,8 +28,7 @@ extension LinkedProvidersAnswer: JSONWritable {
         writer.object { writer in
             writer.name("linked_providers")
             writer.texts(linkedProviders)
-            writer.name("message")
-            writer.text(message)
+            writer.member("message", message)
         }
     }
 }
@@ -38,8 +36,7 @@ extension LinkedProvidersAnswer: JSONWritable {
 extension AccountAnswer: JSONWritable {
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
-            writer.name("user_id")
-            writer.text(userID)
+            writer.member("user_id", userID)
             writer.name("linked_providers")
             writer.texts(linkedProviders)
             writer.name("identities")
@@ -55,18 +52,14 @@ extension AccountAnswer: JSONWritable {
 extension AccountAnswer.Identity: JSONWritable {
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
-            writer.name("identity_id")
-            writer.text(identityID)
-            writer.name("provider")
-            writer.text(provider)
+            writer.member("identity_id", identityID)
+            writer.member("provider", provider)
             if let email {
-                writer.name("email")
-                writer.text(email)
+                writer.member("email", email)
                 writer.name("email_verified")
                 writer.flag(emailVerified)
             }
-            writer.name("linked_at")
-            writer.text(linkedAt)
+            writer.member("linked_at", linkedAt)
         }
     }
 }
@@ -76,18 +69,11 @@ extension ErrorBody: JSONWritable {
         writer.object { writer in
             writer.name("error")
             writer.object { writer in
-                writer.name("code")
-                writer.text(error.code.rawValue)
-                writer.name("message")
-                writer.text(error.message)
+                writer.member("code", error.code.rawValue)
+                writer.member("message", error.message)
                 guard let details = error.details else { return }
                 writer.name("details")
-                writer.object { writer in
-                    for (name, text) in details.sorted(by: { $0.key < $1.key }) {
-                        writer.name(name)
-                        writer.text(text)
-                    }
-                }
+                writer.object(details)
             }
         }
     }
@@ -96,8 +82,7 @@ extension ErrorBody: JSONWritable {
 extension StatusAnswer: JSONWritable {
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
-            writer.name("status")
-            writer.text(status)
+            writer.member("status", status)
         }
     }
 }

@@ -34,6 +34,8 @@ enum APIError: Error {
     case methodNotAllowed(allowed: [String])
     /// The service is not ready to take requests.
     case notReady
+    /// The services are not made yet.
+    case starting
 }
 
 /// The flaw of a request, in words that name the location and repeat nothing that was sent.

@@ -6,6 +6,7 @@ internal import LedgerWire
 struct ErrorAnswer {
     /// The seconds that a client should wait before it retries, by cause.
     private enum RetryAfter {
+        static let starting: Int64 = 1
         static let overloaded: Int64 = 1
         static let unavailable: Int64 = 2
         static let providerUnavailable: Int64 = 5
@@ -89,6 +90,9 @@ extension ErrorAnswer {
             case .notReady:
                 Self(503, .unavailable, "The service is not ready")
                     .retry(after: RetryAfter.unavailable)
+            case .starting:
+                Self(503, .unavailable, "The service is starting")
+                    .retry(after: RetryAfter.starting)
             }
     }
 

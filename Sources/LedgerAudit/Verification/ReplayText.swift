@@ -1,6 +1,16 @@
 package import Ledger
+internal import LedgerExport
 
 extension ReplayedEvent {
+    /// The event as an export writes it to a file of JSON lines; `disclosures` is present only when the replay
+    /// disclosed.
+    package var jsonLine: String {
+        let disclosures = disclosed?.values.map { Disclosure($0.name, $0.value) }
+        let line = JSONLines.line(
+            entry: entry, leaf: leaf.description, disclosures: disclosures)
+        return String(decoding: line, as: UTF8.self)
+    }
+
     /// The event in one or two readable lines.
     ///
     /// Shows personal data only when the replay disclosed it; its control characters are escaped, so that a

@@ -84,32 +84,25 @@ package struct BundleHead: Hashable, Sendable {
 
     /// The file's bytes.
     var bytes: [UInt8] {
-        var line = JSONLine()
-        line.begin("format")
-        line.text(Self.format)
-        line.member("tenant")
-        line.text(tenant.description)
-        line.member("scope")
-        switch scope {
-        case .all: line.text("all")
-        case .account(let account):
-            line.text("account")
-            line.member("account")
-            line.text(account.description)
+        var writer = JSONWriter()
+        writer.line { writer in
+            writer.member("format", Self.format)
+            writer.member("tenant", tenant.description)
+            switch scope {
+            case .all: writer.member("scope", "all")
+            case .account(let account):
+                writer.member("scope", "account")
+                writer.member("account", account.description)
+            }
+            writer.member("origin", checkpoint.origin.description)
+            writer.member("size", String(checkpoint.size))
+            writer.member("root", checkpoint.root.description)
+            writer.name("disclosed")
+            writer.flag(isDisclosed)
+            writer.name("versions")
+            writer.object(versions.mapValues { String($0) })
         }
-        line.member("origin")
-        line.text(checkpoint.origin.description)
-        line.member("size")
-        line.text(String(checkpoint.size))
-        line.member("root")
-        line.text(checkpoint.root.description)
-        line.member("disclosed")
-        line.literal(isDisclosed ? "true" : "false")
-        line.member("versions")
-        let list = versions.sorted { $0.key < $1.key }.map { "\"\($0)\":\"\($1)\"" }
-        line.literal("{\(list.joined(separator: ","))}")
-        line.end()
-        return line.bytes
+        return writer.bytes
     }
 
     /// The completeness that the bundle proves, and the limits of the proof.

@@ -1,6 +1,7 @@
 package import Archive
 internal import Cryptography
 internal import Encodings
+internal import JSON
 internal import Ledger
 package import TransparencyLog
 
@@ -62,15 +63,11 @@ package final class BundleWriter {
     /// Adds the next part.
     package func add(_ part: ExportedPart) throws(ArchiveError) {
         if !part.checkpoints.isEmpty {
-            var lines = JSONLine()
-            for note in part.checkpoints {
-                lines.begin("note")
-                lines.text(note)
-                lines.end()
-            }
+            var lines = JSONWriter()
+            for note in part.checkpoints { lines.line { $0.member("note", note) } }
             try add(BundleFiles.checkpoints(parts), lines.bytes)
         }
-        var lines = JSONLine()
+        var lines = JSONWriter()
         for event in part.events {
             tally.take(event.recorded, shown: event.disclosures.count)
             Self.write(event, to: &lines)
@@ -83,30 +80,25 @@ package final class BundleWriter {
 
     /// Writes the manifest and ends the bundle.
     package func finish() throws(ArchiveError) {
-        var line = JSONLine()
-        line.begin("format")
-        line.text(BundleManifest.format)
-        line.member("complete")
-        line.text(head.completeness)
-        line.member("events")
-        line.text(String(events))
-        line.member("checkpoints")
-        line.text(String(checkpoints))
-        line.member("files")
-        line.literal("[")
-        for (index, (name, file)) in files.enumerated() {
-            line.literal(index == 0 ? "\n" : ",\n")
-            line.begin("name")
-            line.text(name)
-            line.member("bytes")
-            line.text(String(file.byteCount))
-            line.member("sha256")
-            line.text(file.sha256)
-            line.literal("}")
+        var manifest = JSONWriter()
+        manifest.line { writer in
+            writer.member("format", BundleManifest.format)
+            writer.member("complete", head.completeness)
+            writer.member("events", String(events))
+            writer.member("checkpoints", String(checkpoints))
+            writer.name("files")
+            writer.array { writer in
+                for (name, file) in files {
+                    writer.lineBreak()
+                    writer.object { writer in
+                        writer.member("name", name)
+                        writer.member("bytes", String(file.byteCount))
+                        writer.member("sha256", file.sha256)
+                    }
+                }
+            }
         }
-        line.literal("]")
-        line.end()
-        try archive.add(BundleFiles.manifest, line.bytes)
+        try archive.add(BundleFiles.manifest, manifest.bytes)
         try archive.finish()
     }
 
@@ -116,36 +108,36 @@ package final class BundleWriter {
         try archive.add(name, bytes)
     }
 
-    private static func write(_ event: ExportedEvent, to line: inout JSONLine) {
-        line.begin("position")
-        line.plain(Array(event.recorded.position.description.utf8))
-        line.member("entry")
-        line.base64(event.entry)
-        if !event.disclosures.isEmpty {
-            line.member("disclosures")
-            for (index, disclosure) in event.disclosures.enumerated() {
-                line.literal(index == 0 ? "[" : ",")
-                line.plain(disclosure.encoded)
+    private static func write(_ event: ExportedEvent, to lines: inout JSONWriter) {
+        lines.line { writer in
+            writer.member("position", event.recorded.position.description)
+            writer.name("entry")
+            writer.base64(event.entry)
+            if !event.disclosures.isEmpty {
+                writer.name("disclosures")
+                writer.texts(
+                    event.disclosures.map { String(decoding: $0.encoded, as: UTF8.self) })
             }
-            line.literal("]")
+            if let path = event.path { writer.hashes("path", path) }
         }
-        if let path = event.path {
-            line.member("path")
-            line.hashes(path)
-        }
-        line.end()
     }
 
     private static func lines(_ older: [OlderCheckpoint]) -> [UInt8] {
-        var lines = JSONLine()
+        var lines = JSONWriter()
         for checkpoint in older {
-            lines.begin("note")
-            lines.text(checkpoint.note)
-            lines.member("path")
-            lines.hashes(checkpoint.path)
-            lines.end()
+            lines.line { writer in
+                writer.member("note", checkpoint.note)
+                writer.hashes("path", checkpoint.path)
+            }
         }
         return lines.bytes
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func hashes(_ name: String, _ path: [TreeHash]) {
+        self.name(name)
+        array { writer in for hash in path { writer.base64(hash.bytes) } }
     }
 }
 

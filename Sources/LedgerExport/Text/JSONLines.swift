@@ -1,4 +1,6 @@
-internal import Ledger
+internal import Encodings
+internal import JSON
+package import Ledger
 internal import TransparencyLog
 
 /// Events as lines of JSON: `{"leaf":...,"disclosures":...,"entry":...}`.
@@ -8,23 +10,29 @@ internal import TransparencyLog
 package enum JSONLines {
     /// Returns the line of an event; with `disclosures` when the export discloses.
     package static func line(_ event: ExportedEvent, isDisclosed: Bool) -> [UInt8] {
-        var line = JSONLine()
-        line.begin("leaf")
-        line.text(Digest(TreeHash.leaf(event.entry).bytes)?.description ?? "")
-        if isDisclosed {
-            line.member("disclosures")
-            line.literal("{")
-            for (index, disclosure) in event.disclosures.enumerated() {
-                line.literal(index == 0 ? "" : ",")
-                line.text(disclosure.disclosure.name.rawValue)
-                line.literal(":")
-                line.text(disclosure.disclosure.value)
+        line(
+            entry: event.entry, leaf: Base64URL.encode(TreeHash.leaf(event.entry).bytes),
+            disclosures: isDisclosed ? event.disclosures.map(\.disclosure) : nil)
+    }
+
+    /// Returns the line of an event, without `disclosures` if they are nil.
+    package static func line(
+        entry: [UInt8], leaf: String, disclosures: [Disclosure]?
+    ) -> [UInt8] {
+        var writer = JSONWriter(reserving: entry.count + 512)
+        writer.line { writer in
+            writer.member("leaf", leaf)
+            if let disclosures {
+                writer.name("disclosures")
+                writer.object { writer in
+                    for disclosure in disclosures {
+                        writer.member(disclosure.name.rawValue, disclosure.value)
+                    }
+                }
             }
-            line.literal("}")
+            writer.name("entry")
+            writer.json(entry)
         }
-        line.member("entry")
-        line.literal(event.entry)
-        line.end()
-        return line.bytes
+        return writer.bytes
     }
 }

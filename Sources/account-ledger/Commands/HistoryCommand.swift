@@ -55,7 +55,7 @@ enum HistoryCommand {
                 }
                 last = event
                 count += 1
-                try output.add((format == .json ? event.jsonLine : event.text) + "\n")
+                try output.add(format == .json ? event.jsonLine : event.text + "\n")
             }
             guard let total = page.eventCount else { continue }
             guard total == count else {

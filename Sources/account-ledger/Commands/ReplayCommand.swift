@@ -45,7 +45,7 @@ enum ReplayCommand {
         let replay = Replay(url: url, keyring: disclosing?.keyring)
         let output = BufferedOutput()
         let emit: @Sendable (ReplayedEvent) throws -> Void = { event in
-            try output.add((format == .json ? event.jsonLine : event.text) + "\n")
+            try output.add(format == .json ? event.jsonLine : event.text + "\n")
         }
         let summary: ReplaySummary
         switch part {

@@ -23,22 +23,12 @@ final class DeferredHandler: Sendable {
 
     /// Answers a request; before the handlers are set, with 503 and `Retry-After`.
     func answer(_ request: HTTPRequest) async -> HTTPResponse {
-        guard let answer = handlers.withLock({ $0?.answer }) else { return Self.starting }
+        guard let answer = handlers.withLock({ $0?.answer }) else { return API.starting }
         return await answer(request)
     }
 
     /// Answers a request that the server itself rejects.
     func reject(_ rejection: HTTPRejection, _ headers: HTTPHeaders) -> HTTPResponse {
-        handlers.withLock { $0?.reject }?(rejection, headers) ?? Self.starting
-    }
-
-    private static var starting: HTTPResponse {
-        let body = #"{"error":{"code":"UNAVAILABLE","message":"The service is starting"}}"#
-        return HTTPResponse(
-            status: 503,
-            headers: [
-                (name: "Content-Type", value: "application/json"),
-                (name: "Cache-Control", value: "no-store"), (name: "Retry-After", value: "1"),
-            ], body: Array(body.utf8))
+        handlers.withLock { $0?.reject }?(rejection, headers) ?? API.starting
     }
 }

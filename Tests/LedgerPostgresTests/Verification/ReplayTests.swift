@@ -80,7 +80,7 @@ import Testing
             #expect(
                 conflict.jsonLine
                     == "{\"leaf\":\"\(conflict.leaf)\",\"entry\":"
-                    + String(decoding: conflict.entry, as: UTF8.self) + "}")
+                    + String(decoding: conflict.entry, as: UTF8.self) + "}\n")
         }
     }
 

@@ -82,13 +82,6 @@ struct AccessLogAnswer: JSONWritable {
 }
 
 extension JSONWriter {
-    /// Writes a string member; nothing when it is nil.
-    mutating func member(_ name: String, _ text: String?) {
-        guard let text else { return }
-        self.name(name)
-        self.text(text)
-    }
-
     /// Writes the cursor after a page, and whether more elements follow.
     mutating func cursor<Element>(of page: CursorPage<Element>) {
         member("next", page.cursor.map(String.init))
