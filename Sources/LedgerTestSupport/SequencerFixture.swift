@@ -121,27 +121,22 @@ package struct SequencerFixture: Sendable {
     /// Reads a tenant's whole log with SQL and decodes it.
     ///
     /// - Throws: an error of reading or decoding.
-    package func log(of tenant: TenantID = .default) async throws -> [LoggedEvent] {
+    package func log(of tenant: TenantID = .default) async throws -> [StoredEvent] {
         let session = Postgres.Session(url: database.superuserURL, applicationName: "fixture")
         return try await session.run { connection in
             let rows = try connection.query(
                 Statement(
                     "fixture_log",
-                    "SELECT entry FROM events WHERE tenant_id = $1::text ORDER BY position"),
+                    "SELECT position, entry FROM events WHERE tenant_id = $1::text ORDER BY position"
+                ),
                 [.text(tenant.description)])
             return try (0..<rows.rowCount).map { row in
-                let entry = try rows.bytes(row, 0)
-                return LoggedEvent(
-                    recorded: try EntryEncoding.decode(entry), leaf: leafHash(entry))
+                try StoredEvent(
+                    entry: try rows.bytes(row, 1), at: LogPosition(try rows.int8(row, 0)),
+                    in: tenant)
             }
         }
     }
-}
-
-/// An event as stored in the log.
-package struct LoggedEvent: Sendable {
-    package let recorded: RecordedEvent
-    package let leaf: Digest
 }
 
 /// Collects the reports from the sequencer's own thread.

@@ -58,10 +58,7 @@ struct ReplayReading {
     }
 
     /// A row of the log with its decoded entry.
-    struct Read {
-        let row: EventRow
-        let event: StoredEvent
-    }
+    typealias Read = (row: EventRow, event: StoredEvent)
 
     /// Decodes one row of the log.
     func read(
@@ -69,7 +66,7 @@ struct ReplayReading {
     ) -> Result<Read, LogDamage> {
         do {
             let row = try EventRow(page, row)
-            return .success(Read(row: row, event: try row.decoded(in: tenant)))
+            return .success((row: row, event: try row.decoded(in: tenant)))
         } catch {
             return .failure(
                 error as? LogDamage

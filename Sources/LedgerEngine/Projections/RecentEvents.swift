@@ -35,6 +35,15 @@ package final class RecentEvents: Sendable {
         self.countMax = countMax
     }
 
+    /// Adds the events of one commit to a tenant's log.
+    package func add(_ appended: TenantRecordings) {
+        let events = appended.recordings.map { recording in
+            DisclosedEvent(
+                recorded: recording.recorded, disclosed: DisclosedValues(recording.disclosed))
+        }
+        add(events, of: appended.tenant)
+    }
+
     /// Adds the events of one commit to a tenant's log, in order, and removes disclosures of the accounts
     /// that it erased.
     ///

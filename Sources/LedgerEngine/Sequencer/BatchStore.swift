@@ -50,6 +50,11 @@ package struct BatchOutcome: Sendable {
 package struct TenantRecordings: Sendable {
     package let tenant: TenantID
     package let recordings: [Recording]
+
+    /// Whether an account was erased.
+    package var hasErasure: Bool {
+        recordings.contains { $0.recorded.event.name == .accountErased }
+    }
 }
 
 /// The reason for which a batch was not committed.

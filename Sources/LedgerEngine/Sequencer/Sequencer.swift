@@ -23,7 +23,7 @@ package final class Sequencer: CommandQueue {
     private let queue: BatchQueue<Pending>
     private let store: any BatchStore
     private let decider: BatchDecider
-    private let onCommit: @Sendable ([AppendedEvents]) -> Void
+    private let onCommit: @Sendable ([TenantRecordings]) -> Void
     private let onFault: @Sendable (String) -> Void
     private let counters = SequencerCounters()
     /// The number of batches whose answers are being delivered.
@@ -44,7 +44,7 @@ package final class Sequencer: CommandQueue {
         queueLimit: Int, batchLimit: Int, waitMax: Duration = AnswerTime.waitMax,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         store: any BatchStore, decider: BatchDecider,
-        onCommit: @escaping @Sendable ([AppendedEvents]) -> Void,
+        onCommit: @escaping @Sendable ([TenantRecordings]) -> Void,
         onFault: @escaping @Sendable (String) -> Void
     ) {
         self.batchLimit = batchLimit
@@ -126,7 +126,7 @@ package final class Sequencer: CommandQueue {
     }
 
     private func deliver(_ outcome: BatchOutcome, to batch: [Queued<Pending>]) {
-        if !outcome.recordings.isEmpty { onCommit(outcome.recordings.map(AppendedEvents.init)) }
+        if !outcome.recordings.isEmpty { onCommit(outcome.recordings) }
         for (pending, answer) in zip(batch, outcome.answers) {
             if case .failure(let fault) = answer {
                 fail(

@@ -33,7 +33,7 @@ extension Sequencer {
     package convenience init(
         configuration: SequencerConfiguration,
         policy: @escaping @Sendable (TenantID) -> TenantPolicy?, keyring: WrappingKeyring,
-        onCommit: @escaping @Sendable ([AppendedEvents]) -> Void,
+        onCommit: @escaping @Sendable ([TenantRecordings]) -> Void,
         onFault: @escaping @Sendable (String) -> Void
     ) {
         let decider = BatchDecider(

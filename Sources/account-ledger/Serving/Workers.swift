@@ -65,7 +65,7 @@ struct Workers: Sendable {
             configuration: sequencing, policy: policy, keyring: keys.wrapping,
             onCommit: { appended in
                 for events in appended {
-                    recent.add(events.events, of: events.tenant)
+                    recent.add(events)
                     if events.hasErasure { erasure.wake() }
                 }
                 projector.wake()

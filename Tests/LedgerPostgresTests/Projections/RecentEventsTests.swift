@@ -95,9 +95,7 @@ import Testing
                 configuration: SequencerConfiguration(url: database.runtimeURL),
                 policy: { _ in SequencerFixture.unlimitedPolicy },
                 keyring: SequencerFixture.keyring,
-                onCommit: { new in
-                    for events in new { appended.add(events.events, of: events.tenant) }
-                },
+                onCommit: { for events in $0 { appended.add(events) } },
                 onFault: { Issue.record("\($0)") })
             let running = Task { await sequencer.run() }
             var commands = RandomCommands(seed: 20_261_121)

@@ -39,7 +39,7 @@ import Testing
 
     /// Returns a MAC made with a key for any position.
     private static func code(
-        _ key: MACKey, of event: LoggedEvent, in log: [LoggedEvent], tenant: TenantID = .default,
+        _ key: MACKey, of event: StoredEvent, in log: [StoredEvent], tenant: TenantID = .default,
         number: Int64 = 1, at position: LogPosition? = nil
     ) throws -> [UInt8] {
         let first = try #require(log.first)

@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import LedgerPostgres
 import LedgerTestSupport
 import Testing

@@ -13,8 +13,8 @@ import Testing
         let sequencer = Mutex<Sequencer?>(nil)
 
         /// Keeps a large batch's delivery until the batch after it is committed too.
-        func take(_ appended: [AppendedEvents]) {
-            let new = appended.flatMap(\.events).map(\.position.value)
+        func take(_ appended: [TenantRecordings]) {
+            let new = appended.flatMap(\.recordings).map(\.recorded.position.value)
             if new.count > 2, let sequencer = sequencer.withLock(\.self) {
                 let deadline = ContinuousClock.now + .seconds(120)
                 while sequencer.statistics.batches < 2 {

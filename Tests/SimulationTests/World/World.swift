@@ -230,7 +230,7 @@ extension SimulatedProcess {
             onCommit: { [recent] appended in
                 // In the order of their names: how many are kept must not depend on a hash.
                 for events in appended.sorted(by: { $0.tenant < $1.tenant }) {
-                    recent.add(events.events, of: events.tenant)
+                    recent.add(events)
                 }
             },
             onFault: { [weak world] line in world?.report(line) })
