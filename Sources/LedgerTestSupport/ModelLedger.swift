@@ -96,12 +96,12 @@ extension ModelLedger {
         }
     }
 
-    /// Signs in, and opens an account for an unknown identity.
+    /// Signs in, and opens an account for an unknown subject.
     ///
     /// - Throws: `Unexpected` when it is refused.
-    package mutating func signIn(_ identity: ProviderIdentity) throws -> Caller {
+    package mutating func signIn(_ subject: Subject) throws -> Caller {
         let intent = SignIn(
-            identity: identity, email: nil, authenticatedAt: now, createAccount: true,
+            subject: subject, email: nil, authenticatedAt: now, createAccount: true,
             refreshToken: digest(generator.bytes(32)), newAccount: generator.id(),
             newIdentity: generator.id(), newSession: generator.id())
         let result = try carryOut(.signIn(intent))

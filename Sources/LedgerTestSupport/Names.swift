@@ -12,11 +12,11 @@ package func provider(_ text: String) -> ProviderName {
 /// Creates a subject from well-formed texts.
 ///
 /// - Precondition: provider and subject are well formed.
-package func subject(_ providerName: String, _ providerID: String) -> ProviderIdentity {
+package func subject(_ providerName: String, _ providerID: String) -> Subject {
     guard
-        let identity = ProviderIdentity(provider: provider(providerName), providerID: providerID)
+        let subject = Subject(provider: provider(providerName), providerID: providerID)
     else { preconditionFailure("\(providerID) is not a subject") }
-    return identity
+    return subject
 }
 
 /// Creates a tenant id from a well-formed text.

@@ -91,7 +91,7 @@ package struct RandomCommands: Sendable {
         lastToken = token
         return .signIn(
             SignIn(
-                identity: randomSubject(),
+                subject: randomSubject(),
                 email: Self.emails.randomElement(using: &generator) ?? nil,
                 authenticatedAt: Timestamp(seconds: 1_000_000_000_000),
                 createAccount: Int.random(in: 0..<5, using: &generator) > 0, refreshToken: token,
@@ -204,7 +204,7 @@ package struct RandomCommands: Sendable {
         return recent[Int.random(in: recent.startIndex..<recent.endIndex, using: &generator)]
     }
 
-    private mutating func randomSubject() -> ProviderIdentity {
+    private mutating func randomSubject() -> Subject {
         let name = Self.providers[Int.random(in: 0..<Self.providers.count, using: &generator)]
         let number = Int.random(in: 0..<subjectsPerProvider, using: &generator)
         return subject(name.description, "subject-\(number)")

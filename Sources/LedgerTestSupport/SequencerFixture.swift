@@ -96,13 +96,13 @@ package struct SequencerFixture: Sendable {
             intent: .openLedger(OpenLedger(fact)))
     }
 
-    /// Signs in, and opens an account for an unknown identity.
+    /// Signs in, and opens an account for an unknown subject.
     ///
     /// - Throws: `LedgerFault`, or `ModelLedger.Unexpected` when it is refused.
-    package func signIn(_ identity: ProviderIdentity) async throws -> Caller {
+    package func signIn(_ subject: Subject) async throws -> Caller {
         var generator = SeededGenerator(seed: UInt64.random(in: 0...(.max)))
         let intent = SignIn(
-            identity: identity, email: Email("a@example.org", isVerified: true),
+            subject: subject, email: Email("a@example.org", isVerified: true),
             authenticatedAt: Timestamp(seconds: 1_000_000_000_000), createAccount: true,
             refreshToken: digest(generator.bytes(32)), newAccount: generator.id(),
             newIdentity: generator.id(), newSession: generator.id())

@@ -179,7 +179,7 @@ struct LoadScript {
                 identity.account.map { "\($0)" }, "\(identity.lastAccount)",
                 "\(identity.linkedAt)", "\(identity.linkedPosition)",
                 rowCodes.flatMap { codes in
-                    ProviderIdentity(
+                    Subject(
                         provider: identity.provider, providerID: subjects[identity.id] ?? ""
                     ).map { CopyText.hex(codes.code(of: identity, named: $0)) }
                 })

@@ -75,7 +75,7 @@ struct RandomHistory {
         Int.random(in: 0..<people.count, using: &generator)
     }
 
-    private static func subject(_ provider: Int, _ number: Int) -> ProviderIdentity {
+    private static func subject(_ provider: Int, _ number: Int) -> Subject {
         LedgerTestSupport.subject(
             providers[provider].description, "10876\(100_000_000_000 + number)")
     }
@@ -95,7 +95,7 @@ struct RandomHistory {
         let result = try carryOut(
             .signIn(
                 SignIn(
-                    identity: Self.subject(provider, person.number),
+                    subject: Self.subject(provider, person.number),
                     email: Email("person.\(person.number)@example.com", isVerified: true),
                     authenticatedAt: now,
                     createAccount: true, refreshToken: digest(generator.bytes(32)),

@@ -113,7 +113,7 @@ package struct Decision: Sendable {
     /// A change beside the log.
     package enum Effect: Sendable {
         /// A subject got its identity.
-        case identityNamed(ProviderIdentity, IdentityID)
+        case identityNamed(Subject, IdentityID)
         /// An attempt counts against an account's budget.
         case attempted(AccountID, DecisionState.Attempt, Timestamp)
         /// A session's refresh tokens changed.

@@ -58,7 +58,7 @@ package struct DecisionState: Sendable {
 
     package var ledger: LedgerState
     /// The identities by subject, including unlinked ones.
-    package var directory: [ProviderIdentity: IdentityID] = [:]
+    package var directory: [Subject: IdentityID] = [:]
     package var refreshTokens: [SessionID: RefreshTokenState] = [:]
     /// The time of each attempt that counts.
     package var attempts: [AccountID: [Attempt: Timestamp]] = [:]

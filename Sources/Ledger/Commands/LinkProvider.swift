@@ -1,9 +1,9 @@
-/// Adds a proved identity to the caller's account.
+/// Links a proved subject to the caller's account.
 package struct LinkProvider: Sendable {
     /// The result of checking the ID token, before the command was queued.
     package enum Credential: Sendable {
         /// The token proves this subject.
-        case proved(ProviderIdentity, email: Email?)
+        case proved(Subject, email: Email?)
         /// The token is not valid.
         case invalid
         /// The provider's keys could not be fetched.
@@ -59,16 +59,16 @@ package struct LinkProvider: Sendable {
                 account: account.id, provider: provider, reason: .invalidIDToken)
             return refuse(
                 .invalidProviderToken, .linkRejected(fact), as: fact.reason.rawValue, budget)
-        case .proved(let identity, let email):
-            return link(identity, email: email, to: account, in: state, policy, budget)
+        case .proved(let subject, let email):
+            return link(subject, email: email, to: account, in: state, policy, budget)
         }
     }
 
     private func link(
-        _ identity: ProviderIdentity, email: Email?, to account: Account, in state: DecisionState,
+        _ subject: Subject, email: Email?, to account: Account, in state: DecisionState,
         _ policy: TenantPolicy, _ budget: AttemptBudget
     ) -> Decision {
-        let known = state.directory[identity]
+        let known = state.directory[subject]
         let holder = known.flatMap { state.ledger.identities[$0]?.account }
         if let reason = conflict(holder: holder, account: account, policy: policy) {
             let fact = ConflictRejected(
@@ -80,15 +80,15 @@ package struct LinkProvider: Sendable {
                 as: outcome.joined(separator: ":"), budget)
         }
         if let limited = budget.exhausted { return .refused(limited) }
-        let identityID = known ?? newIdentity
+        let identity = known ?? newIdentity
         let fact = ProviderLinked(
-            account: account.id, identity: identityID, provider: provider, cause: .link)
+            account: account.id, identity: identity, provider: provider, cause: .link)
         let disclosures =
-            [Disclosure(.providerID, identity.providerID)] + (email?.disclosures ?? [])
+            [Disclosure(.providerID, subject.providerID)] + (email?.disclosures ?? [])
         var providers = account.linkedProviders
         if !providers.contains(provider) { providers.append(provider) }
         var effects = [remember("accepted:\(budget.now)", budget)]
-        if known == nil { effects.append(.identityNamed(identity, identityID)) }
+        if known == nil { effects.append(.identityNamed(subject, identity)) }
         return Decision(
             .success(.linked(providers)),
             drafts: [.init(.providerLinked(fact), actor: actor, disclosures: disclosures)],

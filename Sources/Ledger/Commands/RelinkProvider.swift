@@ -66,7 +66,7 @@ package struct RelinkProvider: Sendable {
             return .refused(.relinkRefused(.identityChanged))
         }
         guard let providerID = former.providerID,
-            let subject = ProviderIdentity(provider: known.provider, providerID: providerID),
+            let subject = Subject(provider: known.provider, providerID: providerID),
             state.directory[subject] == identity
         else { return .refused(.relinkRefused(.disclosuresGone)) }
         var providers = account.linkedProviders

@@ -1,6 +1,6 @@
-/// Opens a session with a proved identity, and an account when the identity has none.
+/// Opens a session for a proved subject, and an account when its identity has none.
 package struct SignIn: Sendable {
-    package let identity: ProviderIdentity
+    package let subject: Subject
     package let email: Email?
     /// The time of authentication from the ID token.
     package let authenticatedAt: Timestamp
@@ -19,12 +19,12 @@ package struct SignIn: Sendable {
 
     /// Requests a session.
     package init(
-        identity: ProviderIdentity, email: Email?, authenticatedAt: Timestamp,
+        subject: Subject, email: Email?, authenticatedAt: Timestamp,
         methods: AuthenticationMethods = .federated, singleUse: SingleUseIDToken? = nil,
         createAccount: Bool, refreshToken: Digest, newAccount: AccountID, newIdentity: IdentityID,
         newSession: SessionID
     ) {
-        self.identity = identity
+        self.subject = subject
         self.email = email
         self.authenticatedAt = authenticatedAt
         self.methods = methods
@@ -39,7 +39,7 @@ package struct SignIn: Sendable {
     func decide(
         given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
     ) -> Decision {
-        guard policy.providers.contains(identity.provider) else {
+        guard policy.providers.contains(subject.provider) else {
             return .refused(.unsupportedProvider)
         }
         var spent: [Decision.Effect] = []
@@ -52,7 +52,7 @@ package struct SignIn: Sendable {
                 spent = [.idTokenSpent(singleUse, now)]
             }
         }
-        let known = state.directory[identity]
+        let known = state.directory[subject]
         let holder = known.flatMap { state.ledger.identities[$0]?.account }
         if let known, let used = state.signIns[known], used.count >= policy.signInBudget.limit {
             return .refused(
@@ -66,33 +66,33 @@ package struct SignIn: Sendable {
                 before: [], effects: spent, isNewUser: false, at: now, under: policy)
         }
         guard createAccount else { return .refused(.accountNotFound) }
-        let identityID = known ?? newIdentity
+        let identity = known ?? newIdentity
         let actor = Actor.account(newAccount, session: newSession)
         return open(
-            account: newAccount, identity: identityID, providers: [identity.provider],
+            account: newAccount, identity: identity, providers: [subject.provider],
             before: [
                 .init(.accountOpened(AccountOpened(account: newAccount)), actor: actor),
                 .init(
                     .providerLinked(
                         ProviderLinked(
-                            account: newAccount, identity: identityID, provider: identity.provider,
+                            account: newAccount, identity: identity, provider: subject.provider,
                             cause: .signUp)),
-                    actor: actor, disclosures: [Disclosure(.providerID, identity.providerID)]),
+                    actor: actor, disclosures: [Disclosure(.providerID, subject.providerID)]),
             ],
-            effects: spent + (known == nil ? [.identityNamed(identity, identityID)] : []),
+            effects: spent + (known == nil ? [.identityNamed(subject, identity)] : []),
             isNewUser: true,
             at: now, under: policy)
     }
 
     private func open(
-        account: AccountID, identity identityID: IdentityID, providers: [ProviderName],
+        account: AccountID, identity: IdentityID, providers: [ProviderName],
         before: [Decision.Draft], effects: [Decision.Effect], isNewUser: Bool, at now: Timestamp,
         under policy: TenantPolicy
     ) -> Decision {
         let proved = min(authenticatedAt, now)
         let signedIn = SignedIn(
-            account: account, authenticatedAt: proved, identity: identityID, methods: methods,
-            provider: identity.provider, session: newSession)
+            account: account, authenticatedAt: proved, identity: identity, methods: methods,
+            provider: subject.provider, session: newSession)
         let tokens = RefreshTokenState(
             current: refreshToken, preceding: nil, generation: 0,
             expiresAt: now.adding(

@@ -39,14 +39,14 @@ package final class ProviderConfiguration: Sendable {
         } catch {
             return .invalid
         }
-        guard let identity = ProviderIdentity(provider: name, providerID: checked.subject) else {
+        guard let subject = Subject(provider: name, providerID: checked.subject) else {
             return .invalid
         }
         let proved = min(max(checked.authTime ?? checked.issuedAt, 0), now.seconds)
         // An address that the provider does not call verified is unverified.
         let email = checked.email.map { Email($0, isVerified: checked.emailVerified ?? false) }
         return .proved(
-            identity, email: email, authenticatedAt: Timestamp(seconds: proved),
+            subject, email: email, authenticatedAt: Timestamp(seconds: proved),
             issuedAt: Timestamp(seconds: min(max(checked.issuedAt, 0), now.seconds + 600)),
             acceptedUntil: Timestamp(seconds: checked.expiresAt + check.leewaySeconds))
     }
@@ -57,7 +57,7 @@ enum ProviderProof: Sendable {
     /// The token is valid: its subject and e-mail address, when the person authenticated, when it
     /// was issued, and when it expires.
     case proved(
-        ProviderIdentity, email: Email?, authenticatedAt: Timestamp, issuedAt: Timestamp,
+        Subject, email: Email?, authenticatedAt: Timestamp, issuedAt: Timestamp,
         acceptedUntil: Timestamp)
     /// The token is not valid.
     case invalid

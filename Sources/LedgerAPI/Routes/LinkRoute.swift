@@ -58,7 +58,7 @@ struct LinkRoute: Route {
     ) async -> LinkProvider.Credential {
         guard let provider else { return .unsupported }
         switch await provider.prove(idToken, nonce: nonce, at: now) {
-        case .proved(let identity, let email, _, _, _): return .proved(identity, email: email)
+        case .proved(let subject, let email, _, _, _): return .proved(subject, email: email)
         case .invalid: return .invalid
         case .unavailable: return .unavailable
         }

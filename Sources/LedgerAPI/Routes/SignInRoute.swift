@@ -20,14 +20,14 @@ struct SignInRoute: Route {
         switch await provider.prove(idToken, nonce: nonce, at: call.now) {
         case .invalid: throw .refused(.invalidProviderToken)
         case .unavailable: throw .refused(.providerUnavailable)
-        case .proved(let identity, let email, let authenticatedAt, _, let end):
+        case .proved(let subject, let email, let authenticatedAt, _, let end):
             let session: SessionID = call.services.newID()
             let token = call.services.refreshTokens.issue(for: session, in: call.tenant)
             guard let digest = RefreshTokens.digest(token) else {
                 throw .faulted(.internalFailure)
             }
             let command = SignIn(
-                identity: identity, email: email, authenticatedAt: authenticatedAt,
+                subject: subject, email: email, authenticatedAt: authenticatedAt,
                 singleUse: call.configuration.policy.singleUseIDTokens
                     ? call.services.singleUseIDTokens.token(
                         idToken, acceptedUntil: end, in: call.tenant) : nil,

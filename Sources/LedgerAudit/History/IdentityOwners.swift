@@ -43,7 +43,7 @@ package struct IdentityOwners: Sendable {
     /// - Throws: `HistoryFault.notReached`, `LogDamage` when the log is incomplete or contradicts itself,
     ///   `PostgresError`, or the error of `emit`.
     package func owners(
-        of subject: ProviderIdentity, asOf moment: Moment?, in tenant: TenantID,
+        of subject: Subject, asOf moment: Moment?, in tenant: TenantID,
         emit: @escaping @Sendable (Holding) throws -> Void
     ) async throws -> Found? {
         try await session.run { connection in

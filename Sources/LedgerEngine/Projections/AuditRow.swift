@@ -55,7 +55,7 @@ extension AuditRow {
         _ recorded: RecordedEvent, for reference: AccountReference, clientIP: String?,
         before: [String], after: [String]
     ) {
-        let subject = EventAttributes(recorded.event)
+        let attributes = EventAttributes(recorded.event)
         account = reference.id
         sequence = reference.sequence
         position = recorded.position
@@ -63,11 +63,11 @@ extension AuditRow {
         recordedAt = recorded.recordedAt
         type = recorded.event.name.rawValue
         outcome = recorded.event.fact.outcome.rawValue
-        reason = subject.reason
+        reason = attributes.reason
         actor = recorded.actor.columnText
-        provider = subject.provider?.description
-        identity = subject.identity
-        session = subject.session
+        provider = attributes.provider?.description
+        identity = attributes.identity
+        session = attributes.session
         request = recorded.request
         self.clientIP = reference.id == recorded.accounts.first?.id ? clientIP : nil
         providersBefore = before

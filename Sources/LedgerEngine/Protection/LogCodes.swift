@@ -21,7 +21,7 @@ package struct LogCodes {
     }
 
     /// Returns the MAC of a row of `identities`.
-    package func code(of identity: Identity, named subject: ProviderIdentity) -> [UInt8] {
+    package func code(of identity: Identity, named subject: Subject) -> [UInt8] {
         key.code(of: .identity(identity, named: subject, of: tenant)).bytes
     }
 

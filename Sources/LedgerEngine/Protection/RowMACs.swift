@@ -3,7 +3,7 @@ package import Ledger
 extension MACMessage {
     /// A row of `identities`, without `former_email`, which no decision uses.
     package static func identity(
-        _ identity: Identity, named subject: ProviderIdentity, of tenant: TenantID
+        _ identity: Identity, named subject: Subject, of tenant: TenantID
     ) -> MACMessage {
         var message = MACMessage(.identity, tenant: tenant.description)
         message.text(subject.provider.description)
@@ -78,7 +78,7 @@ package enum ProtectedTable: String, CaseIterable, Sendable {
 package struct LoadedRow {
     /// The content that the MAC authenticates.
     package enum Content {
-        case identity(Identity, named: ProviderIdentity)
+        case identity(Identity, named: Subject)
         case session(Session, RefreshTokenState)
     }
 

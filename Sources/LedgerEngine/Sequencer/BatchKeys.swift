@@ -6,9 +6,9 @@ package struct BatchKeys {
     /// Keys of subjects: parallel columns.
     package struct Subjects {
         package fileprivate(set) var tenants: [TenantID] = []
-        package fileprivate(set) var subjects: [ProviderIdentity] = []
+        package fileprivate(set) var subjects: [Subject] = []
 
-        mutating func add(_ tenant: TenantID, _ subject: ProviderIdentity) {
+        mutating func add(_ tenant: TenantID, _ subject: Subject) {
             tenants.append(tenant)
             subjects.append(subject)
         }
@@ -17,12 +17,12 @@ package struct BatchKeys {
     /// Keys of subjects that commands claim: parallel columns.
     package struct Claims {
         package fileprivate(set) var tenants: [TenantID] = []
-        package fileprivate(set) var subjects: [ProviderIdentity] = []
+        package fileprivate(set) var subjects: [Subject] = []
         /// Whether the sign-ins with a subject are counted.
         package fileprivate(set) var countsSignIns: [Bool] = []
 
         mutating func add(
-            _ tenant: TenantID, _ subject: ProviderIdentity, countsSignIns counts: Bool = false
+            _ tenant: TenantID, _ subject: Subject, countsSignIns counts: Bool = false
         ) {
             tenants.append(tenant)
             subjects.append(subject)
@@ -115,7 +115,7 @@ package struct BatchKeys {
         case .rotateKey:
             break
         case .signIn(let intent):
-            subjects.add(tenant, intent.identity, countsSignIns: true)
+            subjects.add(tenant, intent.subject, countsSignIns: true)
             if let token = intent.singleUse {
                 idTokens.tenants.append(tenant)
                 idTokens.digests.append(token.digest)

@@ -12,7 +12,7 @@ package final class TenantBatch {
     /// The accounts' `next_seq` when loaded; nil for accounts opened in this batch.
     package var loadedSequences: [AccountID: Int64] = [:]
     /// The provider's own names of the identities loaded or named in this batch.
-    package var subjects: [IdentityID: ProviderIdentity] = [:]
+    package var subjects: [IdentityID: Subject] = [:]
     package var keys: BatchAccountKeys
     package var macs: LogMACs
 

@@ -26,7 +26,7 @@ enum OwnerCommand {
             throw arguments.usageError("PROVIDER must be a provider name")
         }
         guard
-            let subject = ProviderIdentity(
+            let subject = Subject(
                 provider: provider, providerID: arguments.operands[1])
         else { throw arguments.usageError("PROVIDER_ID is not a valid provider id") }
         let asOf = try HistoryCommands.moment("as-of", arguments)

@@ -207,7 +207,7 @@ import Testing
     private func signIn(_ provider: String, _ name: String, token number: UInt8) -> SignIn {
         var generator = SeededGenerator(seed: .random(in: 0...(.max)))
         return SignIn(
-            identity: subject(provider, name), email: nil,
+            subject: subject(provider, name), email: nil,
             authenticatedAt: Timestamp(seconds: 100_000_000_000), createAccount: true,
             refreshToken: token(number), newAccount: generator.id(), newIdentity: generator.id(),
             newSession: generator.id())

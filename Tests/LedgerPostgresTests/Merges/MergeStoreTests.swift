@@ -159,7 +159,7 @@ import Testing
                         scope: IdempotencyScope(account: fixture.ada.account, digest: .zero),
                         fingerprint: .zero)
                     func submit(
-                        _ subject: ProviderIdentity?, token: Int = 0, agreed: Digest? = nil,
+                        _ subject: Subject?, token: Int = 0, agreed: Digest? = nil,
                         key: IdempotencyKey? = nil, on sequencer: SequencerFixture
                     ) async throws -> Result<Reply, Refusal> {
                         let proof = MergeAccounts.Proof(

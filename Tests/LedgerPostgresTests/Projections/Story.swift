@@ -37,7 +37,7 @@ struct Story {
         let reply = try await submit(
             .signIn(
                 SignIn(
-                    identity: subject(provider, name),
+                    subject: subject(provider, name),
                     email: email.map { Email($0, isVerified: isVerified) },
                     // Later than any clock: the model then uses the time of the command.
                     authenticatedAt: Timestamp(seconds: 100_000_000_000), createAccount: true,

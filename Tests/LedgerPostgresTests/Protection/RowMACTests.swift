@@ -296,7 +296,7 @@ import Testing
             origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
             intent: .signIn(
                 SignIn(
-                    identity: subject("apple", name), email: nil,
+                    subject: subject("apple", name), email: nil,
                     authenticatedAt: Timestamp(seconds: 1_000_000_000_000), createAccount: true,
                     refreshToken: digest(generator.bytes(32)), newAccount: generator.id(),
                     newIdentity: generator.id(), newSession: generator.id())))

@@ -27,7 +27,7 @@ import Testing
         case .signIn(let asked):
             intent = .signIn(
                 SignIn(
-                    identity: asked.identity, email: email, authenticatedAt: asked.authenticatedAt,
+                    subject: asked.subject, email: email, authenticatedAt: asked.authenticatedAt,
                     createAccount: asked.createAccount, refreshToken: asked.refreshToken,
                     newAccount: asked.newAccount, newIdentity: asked.newIdentity,
                     newSession: asked.newSession))

@@ -152,7 +152,7 @@ private func signUps(_ count: Int, seed: UInt64, on sequencer: Sequencer) async 
             group.addTask {
                 var generator = SeededGenerator(seed: seed << 32 | UInt64(index))
                 let intent = SignIn(
-                    identity: subject("apple", "sign-up-\(seed)-\(index)"), email: nil,
+                    subject: subject("apple", "sign-up-\(seed)-\(index)"), email: nil,
                     authenticatedAt: Timestamp(seconds: 0), createAccount: true,
                     refreshToken: digest(generator.bytes(32)), newAccount: generator.id(),
                     newIdentity: generator.id(), newSession: generator.id())

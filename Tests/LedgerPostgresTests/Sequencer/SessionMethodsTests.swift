@@ -16,7 +16,7 @@ import Testing
                     command(
                         .signIn(
                             SignIn(
-                                identity: subject("google", "ada"), email: nil,
+                                subject: subject("google", "ada"), email: nil,
                                 authenticatedAt: Timestamp(seconds: 1_000_000_000),
                                 methods: methods, createAccount: true, refreshToken: refreshToken,
                                 newAccount: generator.id(), newIdentity: generator.id(),

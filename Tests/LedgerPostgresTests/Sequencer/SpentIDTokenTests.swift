@@ -20,7 +20,7 @@ struct SpentIDTokenTests {
     ) async throws -> Bool {
         var generator = SeededGenerator(seed: UInt64.random(in: 0...(.max)))
         let intent = SignIn(
-            identity: subject("google", "ada"), email: nil,
+            subject: subject("google", "ada"), email: nil,
             authenticatedAt: Timestamp(seconds: 1_000_000_000),
             singleUse: SingleUseIDToken(
                 digest: digest(Array(repeating: token, count: 32)), expiresAt: expiry),

@@ -198,7 +198,7 @@ struct WebhookFixture: Sendable {
     /// Signs a subject in, a number of times.
     func signIn(_ subject: String, times: Int = 1) async throws -> AccountID {
         guard let provider = ProviderName("apple"),
-            let identity = ProviderIdentity(provider: provider, providerID: subject)
+            let identity = Subject(provider: provider, providerID: subject)
         else { throw TestTimeout(waitingFor: "an identity") }
         var account = AccountID(bits: 0)
         for _ in 0..<times { account = try await sequencer.signIn(identity).account }

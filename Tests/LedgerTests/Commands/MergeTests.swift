@@ -26,7 +26,7 @@ import Testing
         }
 
         func intent(
-            proving identity: ProviderIdentity? = subject("google", "other"),
+            proving other: Subject? = subject("google", "other"),
             keeping: Set<ProviderName> = [], agreed: Digest? = nil, token: UInt8 = 0,
             key: IdempotencyKey? = nil
         ) -> MergeAccounts {
@@ -34,8 +34,8 @@ import Testing
                 authority: .accountHolder(
                     ada,
                     MergeAccounts.Proof(
-                        provider: identity?.provider ?? provider("google"),
-                        credential: identity.map { .proved($0, email: nil) } ?? .invalid,
+                        provider: other?.provider ?? provider("google"),
+                        credential: other.map { .proved($0, email: nil) } ?? .invalid,
                         tokenDigest: digest(Array(repeating: token, count: 32)))),
                 keepsAbsorbed: keeping, agreed: agreed, digest: sha256, idempotency: key)
         }

@@ -75,7 +75,7 @@ import Testing
     ])
     func `a subject has 1 to 255 bytes and no control characters`(text: String, isSubject: Bool) {
         let name = ProviderName("google")
-        let subject = name.flatMap { ProviderIdentity(provider: $0, providerID: text) }
+        let subject = name.flatMap { Subject(provider: $0, providerID: text) }
         #expect((subject != nil) == isSubject)
     }
 

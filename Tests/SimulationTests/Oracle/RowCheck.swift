@@ -46,7 +46,7 @@ struct RowCheck {
     }
 
     private var identitiesDiffer: Bool {
-        var expected: [ProviderIdentity: Identity] = [:]
+        var expected: [Subject: Identity] = [:]
         for (subject, id) in replay.state.directory {
             expected[subject] = replay.state.ledger.identities[id]
         }

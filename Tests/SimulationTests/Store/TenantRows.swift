@@ -21,7 +21,7 @@ struct TenantRows: Sendable {
     var macs: LogMACs?
     /// The accounts without their links, which are rows of ``identities``.
     var accounts: [AccountID: Account] = [:]
-    var identities: [ProviderIdentity: Identity] = [:]
+    var identities: [Subject: Identity] = [:]
     var sessions: [SessionID: SessionRow] = [:]
     var attempts: [AccountID: [DecisionState.Attempt: Timestamp]] = [:]
     var answers: [IdempotencyScope: AnswerRow] = [:]
@@ -45,7 +45,7 @@ struct TenantRows: Sendable {
     }
 
     /// An account's identities in linking order.
-    func links(of account: AccountID) -> [(subject: ProviderIdentity, identity: Identity)] {
+    func links(of account: AccountID) -> [(subject: Subject, identity: Identity)] {
         identities.filter { $0.value.account == account }
             .map { (subject: $0.key, identity: $0.value) }
             .sorted { $0.identity.linkedPosition < $1.identity.linkedPosition }

@@ -10,7 +10,7 @@ struct TenantWrites: Sendable {
     }
 
     struct WrittenIdentity: Sendable {
-        let subject: ProviderIdentity
+        let subject: Subject
         let identity: Identity
         let isNew: Bool
     }

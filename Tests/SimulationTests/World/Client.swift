@@ -218,7 +218,7 @@ struct Client {
         world.tenants.randomElement(dice)
     }
 
-    private func randomSubject() -> ProviderIdentity {
+    private func randomSubject() -> Subject {
         let number = dice.number(1...world.parameters.subjectsPerProvider)
         return subject(RandomCommands.providers.randomElement(dice).description, "s\(number)")
     }

@@ -7,8 +7,8 @@ import LedgerTestSupport
 enum Request: Sendable {
     case open
     case rotateKey
-    case signIn(ProviderIdentity, email: Email?, createAccount: Bool)
-    case link(Caller, ProviderIdentity, token: Digest, key: IdempotencyKey?, isInvalid: Bool)
+    case signIn(Subject, email: Email?, createAccount: Bool)
+    case link(Caller, Subject, token: Digest, key: IdempotencyKey?, isInvalid: Bool)
     case unlink(Caller, ProviderName, key: IdempotencyKey?)
     case signOut(Caller, SignedOut.Scope)
     case refresh(SessionID, presented: Digest)
@@ -102,7 +102,7 @@ extension World {
         case .signIn(let subject, let email, let createAccount):
             .signIn(
                 SignIn(
-                    identity: subject, email: email, authenticatedAt: database.now,
+                    subject: subject, email: email, authenticatedAt: database.now,
                     createAccount: createAccount, refreshToken: dice.digest(),
                     newAccount: dice.id(), newIdentity: dice.id(), newSession: dice.id()))
         case .link(let caller, let subject, let token, let key, let isInvalid):
@@ -164,7 +164,7 @@ extension Command {
         case .openLedger: return start + "open"
         case .rotateKey: return start + "rotate key"
         case .signIn(let intent):
-            return start + "sign-in \(intent.identity.provider)/\(intent.identity.providerID)"
+            return start + "sign-in \(intent.subject.provider)/\(intent.subject.providerID)"
         case .linkProvider(let intent):
             guard case .proved(let subject, _) = intent.credential else {
                 return start + "link of nothing to \(short(intent.caller.account))"

@@ -96,14 +96,14 @@ struct MergeRequest: Sendable {
     func prove(nonce: String?, notBefore earliest: Timestamp?) async -> LinkProvider.Credential {
         guard let configured = call.configuration.providers[provider] else { return .unsupported }
         switch await configured.prove(idToken, nonce: nonce, at: call.now) {
-        case .proved(let identity, let email, _, let issuedAt, _):
+        case .proved(let subject, let email, _, let issuedAt, _):
             // Times in tokens are whole seconds.
             if let earliest, configured.check.nonce == .none,
                 issuedAt.seconds <= earliest.seconds
             {
                 return .invalid
             }
-            return .proved(identity, email: email)
+            return .proved(subject, email: email)
         case .invalid: return .invalid
         case .unavailable: return .unavailable
         }

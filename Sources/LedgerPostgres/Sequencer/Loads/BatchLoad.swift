@@ -127,8 +127,8 @@ extension QueryResult {
     func keyIndex(_ row: Int) throws -> Int { Int(try int8(row, 0)) - 1 }
 
     /// Reads a provider's own name of an identity; damaged if it exceeds the limits.
-    func subject(_ row: Int, _ column: Int, at provider: ProviderName) throws -> ProviderIdentity {
-        guard let subject = ProviderIdentity(provider: provider, providerID: try text(row, column))
+    func subject(_ row: Int, _ column: Int, at provider: ProviderName) throws -> Subject {
+        guard let subject = Subject(provider: provider, providerID: try text(row, column))
         else { throw BatchFault.damaged("identities.provider_id") }
         return subject
     }

@@ -52,7 +52,7 @@ package enum IdentityLoad {
     /// Reads ``columns(_:)``.
     package static func identity(
         _ result: QueryResult, _ row: Int, from first: Int
-    ) throws -> (Identity, ProviderIdentity) {
+    ) throws -> (Identity, Subject) {
         let provider = try result.provider(row, first + 1)
         let identity = Identity(
             id: IdentityID(bits: try result.uuid(row, first)), provider: provider,

@@ -47,12 +47,12 @@ enum IdentityWrites {
 
     private struct Columns {
         var tenants: [String] = []
-        var subjects: [ProviderIdentity] = []
+        var subjects: [Subject] = []
         var identities: [Identity] = []
         var codes: [[UInt8]] = []
 
         mutating func add(
-            _ batch: TenantBatch, _ subject: ProviderIdentity, _ identity: Identity
+            _ batch: TenantBatch, _ subject: Subject, _ identity: Identity
         ) throws(BatchFault) {
             tenants.append(batch.tenant.description)
             subjects.append(subject)

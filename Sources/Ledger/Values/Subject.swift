@@ -1,5 +1,5 @@
 /// One subject at one provider: the result of a valid ID token.
-package struct ProviderIdentity: Hashable, Sendable {
+package struct Subject: Hashable, Sendable {
     /// The maximum length of a subject, in UTF-8 bytes (OpenID Connect Core, section 2: 255).
     package static let providerIDBytesMax = 255
 
