@@ -50,7 +50,8 @@ let package = Package(
         .target(name: "OpenID", dependencies: ["Cryptography", "Encodings", "HTTPClient", "JSON"]),
         .target(
             name: "StandardWebhooks", dependencies: ["Cryptography", "Encodings", "HTTPClient"]),
-        .target(name: "Postgres", dependencies: ["CLibPQ"]),
+        .target(name: "BlockingCalls"),
+        .target(name: "Postgres", dependencies: ["BlockingCalls", "CLibPQ"]),
         .target(name: "HTTP", dependencies: ["CMicroHTTPD", "CReceive"]),
         .target(name: "CommandLine"),
         // For development: plays Google and Apple.
@@ -110,8 +111,8 @@ let package = Package(
         .target(
             name: "LedgerPostgres",
             dependencies: [
-                "Cryptography", "Encodings", "Ledger", "LedgerEngine", "Migrations", "Postgres",
-                "StandardWebhooks", "TransparencyLog",
+                "BlockingCalls", "Cryptography", "Encodings", "Ledger", "LedgerEngine",
+                "Migrations", "Postgres", "StandardWebhooks", "TransparencyLog",
             ]),
         .target(
             name: "LedgerAudit",
@@ -153,12 +154,11 @@ let package = Package(
             ]),
 
         // Hostile input: docs/hostile-input.md.
-        .target(name: "RawSockets"),
         .executableTarget(
             name: "ledger-fuzz",
             dependencies: [
                 "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI", "LedgerExport",
-                "LedgerTestSupport", "OpenID", "Postgres", "RawSockets", "TransparencyLog",
+                "LedgerTestSupport", "OpenID", "Postgres", "Sockets", "TransparencyLog",
             ]),
 
         // One test target per module, the whole from outside, and the rules of the house.
@@ -193,9 +193,11 @@ let package = Package(
                 "TransparencyLog",
             ],
             resources: [.copy("FormerRelease")]),
-        .testTarget(name: "PostgresTests", dependencies: ["Postgres"]),
-        .testTarget(name: "HTTPTests", dependencies: ["ChildProcesses", "HTTP"]),
-        .testTarget(name: "BenchLoadTests", dependencies: ["HTTP", "ledger-bench-load"]),
+        .testTarget(name: "PostgresTests", dependencies: ["LoopbackServers", "Postgres"]),
+        .testTarget(
+            name: "HTTPTests", dependencies: ["BlockingCalls", "ChildProcesses", "HTTP", "Sockets"]),
+        .testTarget(
+            name: "BenchLoadTests", dependencies: ["BlockingCalls", "HTTP", "ledger-bench-load"]),
         .testTarget(
             name: "LedgerTests",
             dependencies: ["Cryptography", "Encodings", "Ledger", "LedgerTestSupport"],
@@ -217,8 +219,8 @@ let package = Package(
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "Cryptography", "Ledger", "LedgerEngine", "LedgerTestSupport", "StandardWebhooks",
-                "TransparencyLog",
+                "BlockingCalls", "Cryptography", "Ledger", "LedgerEngine", "LedgerTestSupport",
+                "StandardWebhooks", "TransparencyLog",
             ]),
         .testTarget(
             name: "LedgerAPITests",
@@ -229,9 +231,9 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "ChildProcesses", "Cryptography", "Ledger", "LedgerAudit", "LedgerEngine",
-                "LedgerPostgres", "LedgerTestSupport", "LedgerWire", "Postgres", "RawSockets",
-                "TransparencyLog",
+                "BlockingCalls", "ChildProcesses", "Cryptography", "Ledger", "LedgerAudit",
+                "LedgerEngine", "LedgerPostgres", "LedgerTestSupport", "LedgerWire", "Postgres",
+                "Sockets", "TransparencyLog",
             ], exclude: ["Verifiers"]),
         .testTarget(name: "FuzzTests", dependencies: ["LedgerTestSupport", "ledger-fuzz"]),
     ],

@@ -1,3 +1,5 @@
+internal import BlockingCalls
+
 /// An actor that owns one connection on a thread of its own and replaces it when it is lost.
 ///
 /// Connects on first use. A connection that the server ended while idle is replaced before the next

@@ -3,14 +3,19 @@ internal import Glibc
 /// A TCP connection to a server on 127.0.0.1, used by one thread at a time; closed with its owner.
 package final class ClientSocket {
     let descriptor: Int32
+    private var isOpen = true
 
-    /// Connects, without delaying small writes, and makes the socket non-blocking.
+    /// Connects, without delaying small writes.
     ///
+    /// - Parameters:
+    ///   - port: the port of the server.
+    ///   - waitSecondsMax: limits each wait of a call; nil for no limit.
     /// - Throws: `SocketError`.
-    package init(port: UInt16) throws(SocketError) {
+    package init(port: UInt16, waitSecondsMax: Int? = nil) throws(SocketError) {
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         descriptor = socket(AF_INET, type, 0)
         guard descriptor >= 0 else { throw SocketError("socket") }
+        if let waitSecondsMax { try limitWaits(milliseconds: waitSecondsMax * 1000) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
@@ -22,20 +27,35 @@ package final class ClientSocket {
             }
         }
         guard result == 0 else { throw SocketError("connect") }
-        var yes: Int32 = 1
-        let length = socklen_t(MemoryLayout<Int32>.size)
-        guard unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, length) == 0
-        else { throw SocketError("setsockopt") }
+        try set(IPPROTO_TCP, TCP_NODELAY, Int32(1))
     }
 
-    deinit {
-        if descriptor >= 0 { close(descriptor) }
+    deinit { close() }
+
+    /// Closes the connection; with an abort the server gets a reset.
+    package func close(abort: Bool = false) {
+        guard isOpen, descriptor >= 0 else { return }
+        isOpen = false
+        if abort { try? set(Int(SOL_SOCKET), SO_LINGER, linger(l_onoff: 1, l_linger: 0)) }
+        Glibc.close(descriptor)
     }
 
-    /// Sends a range of bytes completely.
+    /// Limits each wait of a call from now on.
     ///
     /// - Throws: `SocketError`.
-    package func send(_ bytes: borrowing [UInt8], _ range: Range<Int>) throws(SocketError) {
+    package func limitWaits(milliseconds: Int) throws(SocketError) {
+        let limit = timeval(tv_sec: milliseconds / 1000, tv_usec: milliseconds % 1000 * 1000)
+        try set(Int(SOL_SOCKET), SO_RCVTIMEO, limit)
+        try set(Int(SOL_SOCKET), SO_SNDTIMEO, limit)
+    }
+
+    /// Sends a range of bytes, or all of them, completely.
+    ///
+    /// - Throws: `SocketError`.
+    package func send(
+        _ bytes: borrowing [UInt8], _ range: Range<Int>? = nil
+    ) throws(SocketError) {
+        let range = range ?? 0..<bytes.count
         var next = range.lowerBound
         while next < range.upperBound {
             let count = unsafe bytes.withUnsafeBytes { all in
@@ -51,16 +71,49 @@ package final class ClientSocket {
         }
     }
 
+    /// Tells the server that nothing more is sent.
+    package func endSending() {
+        shutdown(descriptor, Int32(SHUT_WR))
+    }
+
     /// Receives bytes into the beginning of a buffer; nil if no bytes are available.
     ///
     /// - Returns: the number of bytes; 0 when the server has closed the connection.
     /// - Throws: `SocketError`.
     package func receive(into buffer: inout [UInt8]) throws(SocketError) -> Int? {
+        try receive(into: &buffer, flags: Int32(MSG_DONTWAIT))
+    }
+
+    /// Waits for bytes and receives them; nil when none came within the limit.
+    ///
+    /// - Returns: the bytes; none when the server has closed or reset the connection.
+    /// - Throws: `SocketError`.
+    package func nextBytes() throws(SocketError) -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        do throws(SocketError) {
+            return try receive(into: &buffer, flags: 0).map { Array(buffer.prefix($0)) }
+        } catch {
+            guard error.code == ECONNRESET else { throw error }
+            return []
+        }
+    }
+
+    private func receive(into buffer: inout [UInt8], flags: Int32) throws(SocketError) -> Int? {
         let count = unsafe buffer.withUnsafeMutableBytes { all in
-            unsafe recv(descriptor, all.baseAddress, all.count, Int32(MSG_DONTWAIT))
+            unsafe recv(descriptor, all.baseAddress, all.count, flags)
         }
         if count >= 0 { return count }
         guard errno == EAGAIN || errno == EINTR else { throw SocketError("recv") }
         return nil
+    }
+
+    private func set<Value>(
+        _ level: Int, _ option: Int32, _ value: Value
+    ) throws(SocketError) {
+        let result = unsafe withUnsafeBytes(of: value) { bytes in
+            unsafe setsockopt(
+                descriptor, Int32(level), option, bytes.baseAddress, socklen_t(bytes.count))
+        }
+        guard result == 0 else { throw SocketError("setsockopt") }
     }
 }

@@ -1,3 +1,4 @@
+import BlockingCalls
 import Foundation
 import HTTP
 import Synchronization
@@ -98,10 +99,8 @@ import Testing
             reject: { _, _ in .answer(500, "{}") }, handler: { answer($0) })
         let words = ["\(server.port)", file.path] + options
         // The run blocks in the kernel, which must not happen on the threads of the server's tasks.
-        let result = await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                continuation.resume(returning: Result { try Finished(words) })
-            }
+        let result = await BlockingExecutor(label: "load run").run {
+            Result { try Finished(words) }
         }
         await server.stop(grace: .zero)
         return try result.get()

@@ -1,6 +1,7 @@
+import BlockingCalls
 import Foundation
 import LedgerTestSupport
-import RawSockets
+import Sockets
 import Testing
 
 /// Requests with invalid framing are answered like all others: one JSON error, counted and logged.
@@ -58,18 +59,11 @@ import Testing
 
     /// Everything that the server sends until it closes the connection.
     private static func exchange(_ port: UInt16, _ request: String) async throws -> String {
-        try await withCheckedThrowingContinuation { continuation in
-            // The calls block, so they must not run in a task.
-            DispatchQueue.global().async {
-                continuation.resume(
-                    with: Result {
-                        let connection = try RawConnection(port: port, waitSecondsMax: 60)
-                        connection.send(Array(request.utf8))
-                        let bytes = try connection.readToEnd(
-                            quietMilliseconds: 60_000, bytesMax: 1_000_000)
-                        return String(decoding: bytes, as: UTF8.self)
-                    })
-            }
+        try await BlockingExecutor(label: "exchange").run {
+            let bytes = try ClientSocket(port: port, waitSecondsMax: 60).exchange(
+                Array(request.utf8), quietMilliseconds: 60_000, waitSecondsMax: 60,
+                bytesMax: 1_000_000)
+            return String(decoding: bytes, as: UTF8.self)
         }
     }
 

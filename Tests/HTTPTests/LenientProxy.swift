@@ -116,7 +116,7 @@ struct LenientProxy {
                 unsafe bind(listener, pointer, length) | getsockname(listener, pointer, &length)
             }
         }
-        guard code == 0 else { throw RawClient.Failure.system(call: "bind", code: errno) }
+        guard code == 0 else { throw RawClient.Failure.closed(waitingFor: "a port") }
         return UInt16(bigEndian: address.sin_port)
     }
 }

@@ -1,25 +1,22 @@
-import Dispatch
-import Glibc
+import BlockingCalls
+import Sockets
 
 /// A client that sends arbitrary bytes, and reads answers one at a time.
 ///
-/// Its calls block a thread of their own queue, never one that runs tasks, and fail after two minutes,
-/// because a machine that runs all tests concurrently is slow.
+/// It fails after two minutes, because a machine that runs all tests concurrently is slow.
 final class RawClient: Sendable {
     enum Failure: Error {
-        case system(call: String, code: Int32)
         case timedOut(waitingFor: String)
         case closed(waitingFor: String)
     }
 
     private static let waitSecondsMax = 120
-    private let queue = DispatchQueue(label: "raw-client")
+    private let executor = BlockingExecutor(label: "raw-client")
     private let socket: RawSocket
 
     /// Connects over loopback.
     init(port: UInt16) async throws {
-        let queue = queue
-        socket = try await Self.run(on: queue) {
+        socket = try await executor.run {
             try RawSocket(port: port, waitSecondsMax: Self.waitSecondsMax)
         }
     }
@@ -30,40 +27,27 @@ final class RawClient: Sendable {
     }
 
     func sendBytes(_ bytes: [UInt8]) async throws {
-        let socket = socket
-        try await Self.run(on: queue) { try socket.write(bytes) }
+        try await executor.run { [socket] in try socket.send(bytes) }
     }
 
     /// Reads one answer; that to a HEAD request has no body, whatever its length.
     func receive(_ what: String = "an answer", toHead: Bool = false) async throws -> RawResponse {
-        let socket = socket
-        return try await Self.run(on: queue) { try socket.readResponse(what, toHead: toHead) }
+        try await executor.run { [socket] in try socket.readResponse(what, toHead: toHead) }
     }
 
     /// Reads up to a text, and returns the bytes before it.
     func receive(until mark: String) async throws -> String {
-        let socket = socket
-        return try await Self.run(on: queue) { try socket.read(until: mark, "'\(mark)'") }
+        try await executor.run { [socket] in try socket.read(until: mark, "'\(mark)'") }
     }
 
     /// Waits until the server closes the connection, and returns the bytes sent before.
     func receiveUntilClosed(_ what: String = "the end of the connection") async throws -> [UInt8] {
-        let socket = socket
-        return try await Self.run(on: queue) { try socket.readToEnd(what) }
+        try await executor.run { [socket] in try socket.readToEnd(what) }
     }
 
     /// Closes the connection; with an abort the server gets a reset.
     func close(abort: Bool = false) async throws {
-        let socket = socket
-        try await Self.run(on: queue) { socket.close(abort: abort) }
-    }
-
-    private static func run<Value: Sendable>(
-        on queue: DispatchQueue, _ work: @escaping @Sendable () throws -> Value
-    ) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { continuation.resume(with: Result { try work() }) }
-        }
+        await executor.run { [socket] in socket.close(abort: abort) }
     }
 }
 

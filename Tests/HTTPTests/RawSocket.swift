@@ -1,55 +1,21 @@
-import Glibc
+import Sockets
 
-/// A blocking socket and the bytes read from it in advance.
+/// A socket and the bytes read from it in advance.
 // Protected by the serial queue of its `RawClient`, on which all of its calls run.
 final class RawSocket: @unchecked Sendable {
-    private let descriptor: Int32
-    private var isOpen = true
+    private let socket: ClientSocket
     private var buffer: [UInt8] = []
 
     init(port: UInt16, waitSecondsMax: Int) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        guard descriptor >= 0 else { throw RawClient.Failure.system(call: "socket", code: errno) }
-        var wait = timeval(tv_sec: waitSecondsMax, tv_usec: 0)
-        let size = socklen_t(MemoryLayout<timeval>.size)
-        unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &wait, size)
-        unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &wait, size)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr = in_addr(s_addr: UInt32(0x7F00_0001).bigEndian)
-        let result = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                unsafe connect(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard result == 0 else {
-            throw RawClient.Failure.system(call: "connect", code: errno)
-        }
+        socket = try ClientSocket(port: port, waitSecondsMax: waitSecondsMax)
     }
-
-    deinit { close(abort: false) }
 
     func close(abort: Bool) {
-        guard isOpen else { return }
-        isOpen = false
-        if abort {
-            var now = linger(l_onoff: 1, l_linger: 0)
-            let size = socklen_t(MemoryLayout<linger>.size)
-            unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, size)
-        }
-        Glibc.close(descriptor)
+        socket.close(abort: abort)
     }
 
-    func write(_ bytes: [UInt8]) throws {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes { bytes in
-                unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-            }
-            guard count > 0 else { throw RawClient.Failure.system(call: "send", code: errno) }
-            rest = rest.dropFirst(count)
-        }
+    func send(_ bytes: [UInt8]) throws {
+        try socket.send(bytes)
     }
 
     func readResponse(_ what: String, toHead: Bool) throws -> RawResponse {
@@ -100,15 +66,10 @@ final class RawSocket: @unchecked Sendable {
     }
 
     private func fill(_ what: String) throws {
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        let count = unsafe chunk.withUnsafeMutableBytes { bytes in
-            unsafe recv(descriptor, bytes.baseAddress, bytes.count, 0)
+        guard let next = try socket.nextBytes() else {
+            throw RawClient.Failure.timedOut(waitingFor: what)
         }
-        switch (count, errno) {
-        case (1..., _): buffer.append(contentsOf: chunk.prefix(count))
-        case (0, _), (_, ECONNRESET): throw RawClient.Failure.closed(waitingFor: what)
-        case (_, EAGAIN): throw RawClient.Failure.timedOut(waitingFor: what)
-        case (_, let code): throw RawClient.Failure.system(call: "recv", code: code)
-        }
+        guard !next.isEmpty else { throw RawClient.Failure.closed(waitingFor: what) }
+        buffer += next
     }
 }

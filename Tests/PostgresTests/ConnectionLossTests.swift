@@ -1,3 +1,4 @@
+import LoopbackServers
 import Testing
 
 @testable import Postgres
@@ -137,7 +138,7 @@ import Testing
     }
 
     @Test func `a server that accepts the connection and stays silent is abandoned`() throws {
-        let listener = try SilentListener()
+        let listener = try LoopbackServer(answer: [], closes: false)
         let start = ContinuousClock.now
         #expect(
             throws: PostgresError.connectionFailed("no connection within the connect timeout")
@@ -150,7 +151,7 @@ import Testing
     }
 
     @Test func `a silent host does not prevent the attempt at the next one`() throws {
-        let listener = try SilentListener()
+        let listener = try LoopbackServer(answer: [], closes: false)
         let port = try TestServer.port()
         let both = "host=127.0.0.1,127.0.0.1&port=\(listener.port),\(port)"
         let connection = try Connection(
@@ -177,7 +178,7 @@ import Testing
     }
 
     @Test func `the second choice is used when the preferred server is silent`() throws {
-        let listener = try SilentListener()
+        let listener = try LoopbackServer(answer: [], closes: false)
         let port = try TestServer.port()
         let hosts = "host=127.0.0.1,127.0.0.1&port=\(port),\(listener.port)"
         let connection = try Connection(

@@ -1,3 +1,4 @@
+import BlockingCalls
 import Testing
 
 @Suite struct PlantedBugTests {
@@ -12,13 +13,13 @@ import Testing
                 continue
             }
             // The failure is due to the bug, not to the seed.
-            let sound = await SimulationThread.shared.run { Simulation.run(report.parameters) }
+            let sound = await BlockingExecutor.simulations.run { Simulation.run(report.parameters) }
             #expect(sound.contradictions == [], "\(bug)")
         }
     }
 
     @Test func `a failure is reported with its seed and shrunk`() async {
-        let story = await SimulationThread.shared.run {
+        let story = await BlockingExecutor.simulations.run {
             Shrinking.story(
                 of: Simulation.run(Parameters(seed: 1), bug: .ackBeforeCommit),
                 bug: .ackBeforeCommit)
@@ -30,7 +31,7 @@ import Testing
 
     private func find(_ bug: PlantedBug) async -> SimulationReport? {
         for seed in 1...Self.seedsMax {
-            let report = await SimulationThread.shared.run {
+            let report = await BlockingExecutor.simulations.run {
                 Simulation.run(Parameters(seed: seed), bug: bug)
             }
             guard report.contradictions.isEmpty else { return report }

@@ -1,3 +1,4 @@
+import BlockingCalls
 import Ledger
 import Synchronization
 
@@ -28,7 +29,7 @@ struct SeedRun: Sendable {
 
     /// Runs the simulations of seeds on these threads; stops after a number of failures.
     static func run(
-        _ seeds: some Sequence<UInt64>, on threads: [SimulationThread] = [.shared],
+        _ seeds: some Sequence<UInt64>, on threads: [BlockingExecutor] = [.simulations],
         failuresMax: Int = 3
     ) async -> SeedRun {
         let waiting = WaitingSeeds(seeds)
@@ -76,4 +77,9 @@ struct SeedRun: Sendable {
     static func line<Name>(_ counts: [Name: Int], name: (Name) -> String) -> String {
         counts.map { "\(name($0.key)) \($0.value)" }.sorted().joined(separator: ", ")
     }
+}
+
+extension BlockingExecutor {
+    /// The thread shared by the simulations of tests, which leaves most of the machine to other tests.
+    static let simulations = BlockingExecutor(label: "simulations")
 }

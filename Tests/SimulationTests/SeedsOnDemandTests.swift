@@ -1,3 +1,4 @@
+import BlockingCalls
 import Foundation
 import Ledger
 import Testing
@@ -14,7 +15,9 @@ import Testing
         let start = ContinuousClock.now
         let run = await SeedRun.run(
             (0..<count).lazy.map { first &+ $0 },
-            on: (0..<ProcessInfo.processInfo.activeProcessorCount).map { _ in SimulationThread() })
+            on: (0..<ProcessInfo.processInfo.activeProcessorCount).map { _ in
+                BlockingExecutor(label: "simulations")
+            })
         let duration = ContinuousClock.now - start
         let seconds =
             Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18

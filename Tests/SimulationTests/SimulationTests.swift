@@ -1,3 +1,4 @@
+import BlockingCalls
 import Ledger
 import Testing
 
@@ -40,14 +41,14 @@ import Testing
     }
 
     private func trace(of seed: UInt64) async -> [String] {
-        await SimulationThread.shared.run {
+        await BlockingExecutor.simulations.run {
             Simulation.run(Parameters(seed: seed), keepsTrace: true).lines
         }
     }
 
     private func record(_ failures: [SimulationReport]) async {
         for report in failures {
-            let story = await SimulationThread.shared.run { Shrinking.story(of: report) }
+            let story = await BlockingExecutor.simulations.run { Shrinking.story(of: report) }
             Issue.record(Comment(rawValue: story))
         }
     }

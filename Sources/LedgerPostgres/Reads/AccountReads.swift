@@ -1,3 +1,4 @@
+internal import BlockingCalls
 package import Ledger
 import LedgerEngine
 import Postgres

@@ -1,3 +1,4 @@
+internal import BlockingCalls
 import Ledger
 package import LedgerEngine
 import Postgres

@@ -1,7 +1,7 @@
 package import Foundation
 internal import FoundationNetworking
 
-/// An HTTP client over real sockets, like an app's backend.
+/// An HTTP client over real sockets, like an app's backend: its HTTP is independent of the server's.
 package final class WireClient: Sendable {
     /// A response.
     package struct Answer: Sendable {

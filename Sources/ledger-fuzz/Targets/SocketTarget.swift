@@ -3,7 +3,7 @@ import Foundation
 import HTTP
 import JSON
 import LedgerAPI
-import RawSockets
+import Sockets
 
 /// Raw bytes on a server's socket: never a 5xx, every answer is the server's own, every connection
 /// ends, and the server still answers other clients.
@@ -112,10 +112,9 @@ enum SocketTarget {
         _ port: UInt16, _ bytes: [UInt8], quiet: Int = quietMilliseconds
     ) throws -> [UInt8] {
         do {
-            let connection = try RawConnection(port: port, waitSecondsMax: waitSecondsMax)
-            connection.send(bytes + last)
-            return try connection.readToEnd(
-                quietMilliseconds: quiet, bytesMax: answerBytesMax)
+            return try ClientSocket(port: port, waitSecondsMax: waitSecondsMax).exchange(
+                bytes + last, quietMilliseconds: quiet, waitSecondsMax: waitSecondsMax,
+                bytesMax: answerBytesMax)
         } catch {
             throw Finding("the server does not serve: \(error)")
         }
