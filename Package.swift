@@ -142,8 +142,9 @@ let package = Package(
         .target(
             name: "LedgerTestSupport",
             dependencies: [
-                "ChildProcesses", "Cryptography", "Encodings", "HTTP", "Ledger", "LedgerEngine",
-                "LedgerPostgres", "LedgerWire", "Postgres", "TransparencyLog",
+                "ChildProcesses", "Cryptography", "DevelopmentIdentityProvider", "Encodings",
+                "HTTP", "JSON", "Ledger", "LedgerEngine", "LedgerPostgres", "LedgerWire", "OpenID",
+                "Postgres", "TransparencyLog",
             ]),
         // Makes long logs for measurements; never part of what is shipped.
         .executableTarget(
@@ -157,8 +158,9 @@ let package = Package(
         .executableTarget(
             name: "ledger-fuzz",
             dependencies: [
-                "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI", "LedgerExport",
-                "LedgerTestSupport", "OpenID", "Postgres", "Sockets", "TransparencyLog",
+                "Cryptography", "DevelopmentIdentityProvider", "Encodings", "HTTP", "JSON",
+                "Ledger", "LedgerAPI", "LedgerExport", "LedgerTestSupport", "OpenID", "Postgres",
+                "Sockets", "TransparencyLog",
             ]),
 
         // One test target per module, the whole from outside, and the rules of the house.

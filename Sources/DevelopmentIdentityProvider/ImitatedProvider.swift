@@ -1,6 +1,6 @@
 package import Cryptography
 internal import Encodings
-internal import Foundation
+internal import JSON
 package import OpenID
 
 /// An imitated provider with a real key and real ID tokens.
@@ -24,47 +24,80 @@ package struct ImitatedProvider: Sendable {
         self.key = key
     }
 
+    /// The key set with its key, as JSON.
+    package var keySet: String {
+        var writer = JSONWriter()
+        writer.object(writeKeySet)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    /// Writes the members of a key set (RFC 7517, section 5).
+    func writeKeySet(to writer: inout JSONWriter) {
+        writer.name("keys")
+        writer.array { $0.json(Array(key.publicJWK.utf8)) }
+    }
+
     /// Returns the subject for a name: stable, and different for each provider.
     func subject(of name: String) -> String {
         Hex.encode(Array(SHA256.hash(Array("\(self.name)/\(name)".utf8)).prefix(12)))
     }
 
-    /// Mints an ID token at a time in seconds since 1970 (OpenID Connect Core 1.0, section 2).
-    func mint(_ request: TokenRequest, now: Int64) throws -> String {
-        let claims = Claims(
-            iss: issuer, sub: subject(of: request.name), aud: request.audience,
-            exp: now + Self.lifetimeSeconds, iat: now, authTime: request.authTime,
-            nonce: request.nonce.map(carried), email: request.email,
-            emailVerified: request.email.map { _ in true }, name: request.name)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return key.sign(
-            header: ["kid": key.keyID, "typ": "JWT"], claims: Array(try encoder.encode(claims)))
+    /// Mints an ID token at a time in seconds since 1970.
+    func mint(_ request: TokenRequest, now: Int64) -> String {
+        var claims = claims(
+            of: subject(of: request.name), for: request.audience, nonce: request.nonce.map(carried),
+            email: request.email, at: now)
+        claims["auth_time"] = request.authTime.map { "\($0)" }
+        claims["name"] = Self.quoted(request.name)
+        return sign(claims)
+    }
+
+    /// Returns the claims of an ID token, by name and as JSON (OpenID Connect Core 1.0, section 2).
+    ///
+    /// - Parameters:
+    ///   - subject: the person at this provider.
+    ///   - audience: the client that the token is for.
+    ///   - nonce: the nonce as the token carries it.
+    ///   - email: a verified e-mail.
+    ///   - now: the time of issue, in seconds since 1970.
+    /// - Returns: the claims, without those whose value is nil.
+    package func claims(
+        of subject: String, for audience: String, nonce: String?, email: String?, at now: Int64
+    ) -> [String: String] {
+        var claims = [
+            "iss": Self.quoted(issuer), "sub": Self.quoted(subject),
+            "aud": Self.quoted(audience), "iat": "\(now)",
+            "exp": "\(now + Self.lifetimeSeconds)",
+        ]
+        claims["nonce"] = nonce.map(Self.quoted)
+        claims["email"] = email.map(Self.quoted)
+        claims["email_verified"] = email.map { _ in "true" }
+        return claims
+    }
+
+    /// Signs claims as an ID token of this provider; `header` replaces header fields.
+    package func sign(_ claims: [String: String], header: [String: String] = [:]) -> String {
+        key.sign(
+            header: ["kid": key.keyID, "typ": "JWT"].merging(header) { $1 },
+            claims: Self.json(claims))
+    }
+
+    /// Returns claims as a JSON object.
+    package static func json(_ claims: [String: String]) -> [UInt8] {
+        let members = claims.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.value)" }
+        return Array("{\(members.joined(separator: ","))}".utf8)
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var writer = JSONWriter()
+        writer.text(text)
+        return String(decoding: writer.bytes, as: UTF8.self)
     }
 
     private func carried(_ nonce: String) -> String {
         switch self.nonce {
         case .sha256: Hex.encode(SHA256.hash(Array(nonce.utf8)))
         case .raw, .none: nonce
-        }
-    }
-
-    private struct Claims: Encodable {
-        let iss: String
-        let sub: String
-        let aud: String
-        let exp: Int64
-        let iat: Int64
-        let authTime: Int64?
-        let nonce: String?
-        let email: String?
-        let emailVerified: Bool?
-        let name: String
-
-        enum CodingKeys: String, CodingKey {
-            case iss, sub, aud, exp, iat, nonce, email, name
-            case authTime = "auth_time"
-            case emailVerified = "email_verified"
         }
     }
 }

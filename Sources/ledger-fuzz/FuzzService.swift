@@ -1,4 +1,5 @@
 import Cryptography
+import DevelopmentIdentityProvider
 import HTTP
 import Ledger
 import LedgerAPI
@@ -12,8 +13,7 @@ import TransparencyLog
 final class FuzzService: Sendable {
     static let now = Timestamp(seconds: 1_750_000_000)
 
-    let issuer = "https://google.example"
-    let providerKey: RSASigningKey
+    let provider: ImitatedProvider
     let tokenKey: TokenSigningKey
     let accessTokens: AccessTokens
     let refreshTokens: RefreshTokens
@@ -37,7 +37,9 @@ final class FuzzService: Sendable {
         apiKey = StoredAPIKey(
             id: key.id, role: .admin, secretDigest: keyDigest, label: "example",
             createdAt: Self.now, expiresAt: nil, revokedAt: nil)
-        self.providerKey = providerKey
+        let provider = ImitatedProvider(
+            name: "google", nonce: .raw, issuer: "https://google.example", key: providerKey)
+        self.provider = provider
         self.tokenKey = tokenKey
         accessTokens = AccessTokens(
             issuer: "https://ledger.example", audience: "app", current: tokenKey)
@@ -46,7 +48,8 @@ final class FuzzService: Sendable {
         singleUseIDTokens = SingleUseIDTokens(key: refreshKey)
         providerKeys = KeySet([providerKey.verificationKey, tokenKey.verificationKey])
         policy = IDTokenPolicy(
-            issuers: [issuer], audiences: ["app"], algorithms: [.rs256, .es256], nonce: .raw)
+            issuers: [provider.issuer], audiences: ["app"], algorithms: [.rs256, .es256],
+            nonce: .raw)
         let document = Array("{\"keys\":[\(providerKey.publicJWK),\(tokenKey.publicJWK)]}".utf8)
         configuration = TenantConfiguration(
             providers: [
@@ -57,27 +60,24 @@ final class FuzzService: Sendable {
                         fetch: { _ in FetchedKeySet(body: document, maxAgeSeconds: nil) }))
             ], policy: TenantPolicy(providers: []))
         idTokens = ["subject-1", "subject-2"].map { subject in
-            providerKey.sign(
-                header: ["kid": providerKey.keyID],
-                claims: Array(Self.claims(issuer: "https://google.example", subject: subject).utf8))
+            provider.sign(
+                provider.claims(
+                    of: subject, for: "app", nonce: nil, email: nil, at: Self.now.seconds))
         }
     }
 
     /// The public keys for ID tokens, as published by the provider.
     var keySetDocument: String {
-        "{\"keys\":[\(providerKey.publicJWK),\(tokenKey.publicJWK)]}"
+        "{\"keys\":[\(provider.key.publicJWK),\(tokenKey.publicJWK)]}"
     }
 
     /// Returns the claims of a valid ID token as JSON.
-    func claims(subject: String, rest: String = "") -> String {
-        Self.claims(issuer: issuer, subject: subject, rest: rest)
-    }
-
-    private static func claims(issuer: String, subject: String, rest: String = "") -> String {
-        """
-        {"iss":"\(issuer)","aud":"app","sub":"\(subject)","iat":\(now.seconds),\
-        "exp":\(now.seconds + 3600)\(rest)}
-        """
+    func claims(
+        subject: String, nonce: String? = nil, email: String? = nil, more: [String: String] = [:]
+    ) -> String {
+        let claims = provider.claims(
+            of: subject, for: "app", nonce: nonce, email: email, at: Self.now.seconds)
+        return String(decoding: ImitatedProvider.json(claims.merging(more) { $1 }), as: UTF8.self)
     }
 
     /// Creates a contract on an empty ledger.

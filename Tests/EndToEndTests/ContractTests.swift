@@ -109,7 +109,8 @@ import Testing
             let old = Int(Date().timeIntervalSince1970) - 1000
             let signedIn = try await server.client.call(
                 "POST", "/v1/auth/sign-in/apple",
-                ["id_token": deployment.apple.token(subject: "a", changes: ["auth_time": old])])
+                ["id_token": deployment.apple.token(subject: "a", changes: ["auth_time": "\(old)"])]
+            )
             let access = signedIn.text("access_token")
             let linked = try await server.client.call(
                 "POST", "/v1/auth/link/google",

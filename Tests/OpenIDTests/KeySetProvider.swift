@@ -4,6 +4,8 @@ import Synchronization
 import Testing
 
 /// A provider whose answers and their times are under a test's control.
+///
+/// Not the `TestIdentityProvider`, since the cache under test needs held fetches, ages and a clock.
 final class KeySetProvider: Sendable {
     struct Down: Error {}
 

@@ -13,6 +13,7 @@ import Testing
         "BlockingCalls": [],
         "Postgres": ["BlockingCalls"],
         "HTTP": [],
+        "DevelopmentIdentityProvider": ["Cryptography", "Encodings", "HTTP", "JSON", "OpenID"],
         "Sockets": [],
         "TransparencyLog": ["Cryptography", "Encodings"],
         "DurableFiles": [],
@@ -42,16 +43,18 @@ import Testing
         ],
         "ledger-bench-load": ["Sockets"],
         "LedgerTestSupport": [
-            "ChildProcesses", "Cryptography", "Encodings", "HTTP", "Ledger", "LedgerEngine",
-            "LedgerPostgres", "LedgerWire", "Postgres", "TransparencyLog",
+            "ChildProcesses", "Cryptography", "DevelopmentIdentityProvider", "Encodings", "HTTP",
+            "JSON", "Ledger", "LedgerEngine", "LedgerPostgres", "LedgerWire", "OpenID", "Postgres",
+            "TransparencyLog",
         ],
         "ledger-load": [
             "Cryptography", "Encodings", "Ledger", "LedgerEngine", "LedgerPostgres",
             "LedgerTestSupport",
         ],
         "ledger-fuzz": [
-            "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI", "LedgerExport",
-            "LedgerTestSupport", "OpenID", "Postgres", "Sockets", "TransparencyLog",
+            "Cryptography", "DevelopmentIdentityProvider", "Encodings", "HTTP", "JSON", "Ledger",
+            "LedgerAPI", "LedgerExport", "LedgerTestSupport", "OpenID", "Postgres", "Sockets",
+            "TransparencyLog",
         ],
     ]
     private static let ours: Set<String> = Set(imports.keys).union(["Migrations"])

@@ -71,8 +71,10 @@ package final class Deployment: Sendable {
 
     private init(superuserURL: String, runtimeURL: String, settings: [String: String]) throws {
         self.superuserURL = superuserURL
-        google = try TestIdentityProvider(name: "google")
-        apple = try TestIdentityProvider(name: "apple")
+        google = TestIdentityProvider("google")
+        apple = TestIdentityProvider("apple")
+        try google.listen()
+        try apple.listen()
         directory = NSTemporaryDirectory() + "account-ledger-" + UUID().uuidString
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: true,

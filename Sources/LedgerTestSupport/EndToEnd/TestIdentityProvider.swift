@@ -1,100 +1,128 @@
-internal import Cryptography
+package import Cryptography
+internal import DevelopmentIdentityProvider
 internal import Encodings
 internal import Foundation
 internal import HTTP
+internal import JSON
+internal import OpenID
 internal import Synchronization
 
-/// An identity provider for tests: real RSA keys, a JWKS over HTTP, and arbitrary claims.
+/// An identity provider for tests: an `ImitatedProvider` with arbitrary claims, whose key can change and whose
+/// key set can be unavailable.
 package final class TestIdentityProvider: Sendable {
-    private struct Keys {
-        var current: RSASigningKey
-        var published: [RSASigningKey]
+    /// The key set is unavailable.
+    package struct Down: Error {}
+
+    private struct State {
+        var key: RSASigningKey
         var fetches = 0
         var isDown = false
+        var server: HTTPServer?
     }
 
-    /// The `aud` that the deployments of the tests expect.
+    /// The `aud` that the services of the tests expect.
     package static let audience = "test-client"
-    /// Generating a key is slow, so all providers of a test run share one pair.
-    private static let keyPair = (RSASigningKey.generate(), RSASigningKey.generate())
+    /// Generating a key is slow, so all providers of a test run share these.
+    private static let keys = ["apple": RSASigningKey.generate(), "google": .generate()]
+    /// A key that a provider publishes only after a rotation.
+    package static let otherKey = RSASigningKey.generate()
 
     package let name: String
     /// The `iss` of its tokens.
     package let issuer: String
-    private let server: HTTPServer
-    private let keys: Published
+    private let state: Mutex<State>
 
-    /// Starts the provider on a free port.
-    ///
-    /// - Throws: an error of the listener.
-    package init(name: String) throws {
+    /// Creates the provider, without a server.
+    package init(_ name: String) {
         self.name = name
         issuer = "https://\(name).example"
-        let keys = Published(Self.keyPair.0)
-        self.keys = keys
-        server = try HTTPServer(
-            host: "127.0.0.1", port: 0, limits: HTTPServerLimits(),
-            reject: { _, _ in HTTPResponse(status: 400) },
-            handler: { _ in keys.answer() })
+        state = Mutex(State(key: Self.keys[name] ?? Self.otherKey))
     }
 
-    /// The URL of the JWKS.
-    package var keySetURL: String { "http://127.0.0.1:\(server.port)/jwks" }
+    /// Publishes the key set on a free port.
+    ///
+    /// - Throws: an error of the listener.
+    package func listen() throws {
+        let server = try HTTPServer(
+            host: "127.0.0.1", port: 0, limits: HTTPServerLimits(),
+            reject: { _, _ in HTTPResponse(status: 400) },
+            handler: { [weak self] _ in
+                guard let body = try? self?.keySet() else { return HTTPResponse(status: 503) }
+                return HTTPResponse(
+                    status: 200, headers: [(name: "Content-Type", value: "application/json")],
+                    body: body)
+            })
+        state.withLock { $0.server = server }
+    }
 
-    /// The number of fetches of the JWKS.
-    package var fetchCount: Int { keys.state.withLock(\.fetches) }
+    /// The URL of the key set of a provider that listens.
+    package var keySetURL: String {
+        "http://127.0.0.1:\(state.withLock { $0.server?.port ?? 0 })/jwks"
+    }
+
+    /// The number of fetches of the key set.
+    package var fetchCount: Int { state.withLock(\.fetches) }
+
+    /// Fetches the key set.
+    ///
+    /// - Throws: `Down`.
+    package func keySet() throws(Down) -> [UInt8] {
+        let key = state.withLock { state in
+            state.fetches += 1
+            return state.isDown ? nil : state.key
+        }
+        guard let key else { throw Down() }
+        return Array(imitated(with: key).keySet.utf8)
+    }
 
     /// Makes the provider unavailable or available again.
     package func setDown(_ isDown: Bool) {
-        keys.state.withLock { $0.isDown = isDown }
+        state.withLock { $0.isDown = isDown }
     }
 
     /// Signs with another key from now on, and publishes only that one.
     package func rotate() {
-        keys.state.withLock { state in
-            state.current =
-                state.current.keyID == Self.keyPair.0.keyID ? Self.keyPair.1 : Self.keyPair.0
-            state.published = [state.current]
+        state.withLock { state in
+            let own = Self.keys[name] ?? Self.otherKey
+            state.key = state.key.keyID == own.keyID ? Self.otherKey : own
         }
     }
 
-    /// Creates an ID token with a verified e-mail; `changes` replace claims, null removes one, and `header`
-    /// replaces header fields.
+    /// Creates an ID token, with a verified e-mail if any.
+    ///
+    /// - Parameters:
+    ///   - subject: the person.
+    ///   - nonce: the nonce as the token carries it.
+    ///   - email: the e-mail.
+    ///   - changes: replaces claims, in JSON; nil removes one.
+    ///   - header: replaces header fields; with `alg` the signature is forged.
+    ///   - other: the key that signs instead of the provider's.
+    ///   - seconds: the time of issue since 1970.
+    /// - Returns: the token.
     package func token(
         subject: String, nonce: String? = nil, email: String? = nil,
-        changes: [String: any Sendable] = [:], header: [String: String] = [:]
+        changes: [String: String?] = [:], header: [String: String] = [:],
+        signedBy other: RSASigningKey? = nil,
+        at seconds: Int64 = Int64(Date().timeIntervalSince1970)
     ) -> String {
-        let now = Int(Date().timeIntervalSince1970)
-        var claims: [String: Any] = [
-            "iss": issuer, "aud": Self.audience, "sub": subject, "iat": now, "exp": now + 3600,
-        ]
-        claims["nonce"] = nonce
-        claims["email"] = email
-        claims["email_verified"] = email.map { _ in true }
-        for (name, value) in changes {
-            if value is NSNull {
-                claims[name] = nil
-            } else {
-                claims[name] = value
-            }
-        }
-        let key = keys.state.withLock(\.current)
-        let body = (try? JSONSerialization.data(withJSONObject: claims)) ?? Data()
-        var fields = ["alg": "RS256", "kid": key.keyID, "typ": "JWT"]
-        guard let forged = header["alg"] else {
-            fields.merge(header) { $1 }
-            return key.sign(header: fields, claims: Array(body))
-        }
-        fields.merge(header) { $1 }
-        return Self.forge(fields, Array(body), algorithm: forged, with: key)
+        let provider = imitated(with: other ?? state.withLock(\.key))
+        var claims = provider.claims(
+            of: subject, for: Self.audience, nonce: nonce, email: email, at: seconds)
+        for (name, value) in changes { claims[name] = value }
+        guard let algorithm = header["alg"] else { return provider.sign(claims, header: header) }
+        return Self.forge(header, claims, algorithm: algorithm, with: provider.key)
     }
 
     /// Creates a token with another algorithm than its key's; HS256 with the public key as the secret.
     private static func forge(
-        _ header: [String: String], _ claims: [UInt8], algorithm: String, with key: RSASigningKey
+        _ header: [String: String], _ claims: [String: String], algorithm: String,
+        with key: RSASigningKey
     ) -> String {
-        let encoded = (try? JSONSerialization.data(withJSONObject: header)) ?? Data()
-        let input = Base64URL.encode(Array(encoded)) + "." + Base64URL.encode(claims)
+        let fields = ["kid": key.keyID, "typ": "JWT"].merging(header) { $1 }
+        var head = JSONWriter()
+        head.object(fields)
+        let input = [head.bytes, ImitatedProvider.json(claims)]
+            .map { Base64URL.encode($0) }.joined(separator: ".")
         let signature =
             algorithm == "HS256"
             ? HMACSHA256.code(key: Array(key.publicJWK.utf8), Array(input.utf8))
@@ -102,29 +130,12 @@ package final class TestIdentityProvider: Sendable {
         return input + "." + Base64URL.encode(signature)
     }
 
-    /// Stops the listener.
-    package func stop() async {
-        await server.stop(grace: .seconds(1))
+    private func imitated(with key: RSASigningKey) -> ImitatedProvider {
+        ImitatedProvider(name: name, nonce: .raw, issuer: issuer, key: key)
     }
 
-    private final class Published: Sendable {
-        let state: Mutex<Keys>
-
-        init(_ key: RSASigningKey) {
-            state = Mutex(Keys(current: key, published: [key]))
-        }
-
-        func answer() -> HTTPResponse {
-            let (isDown, keys) = state.withLock { state in
-                state.fetches += 1
-                return (state.isDown, state.published)
-            }
-            guard !isDown else { return HTTPResponse(status: 503) }
-            let body = "{\"keys\":[\(keys.map(\.publicJWK).joined(separator: ","))]}"
-            return HTTPResponse(
-                status: 200,
-                headers: [(name: "Content-Type", value: "application/json")],
-                body: Array(body.utf8))
-        }
+    /// Stops the server.
+    package func stop() async {
+        await state.withLock { $0.server.take() }?.stop(grace: .seconds(1))
     }
 }

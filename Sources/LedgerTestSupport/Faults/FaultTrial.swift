@@ -13,8 +13,8 @@ package final class FaultTrial: Sendable {
         package var warmUp = 40
         /// The time limit for the recovery in a round.
         package var recoveryLimit = Duration.seconds(60)
-        /// Changes of the claims of the clients' ID tokens.
-        package var claims: [String: any Sendable] = [:]
+        /// Changes of the claims of the clients' ID tokens, in JSON.
+        package var claims: [String: String] = [:]
         /// Answers other than 503 that the fault excuses: status and code.
         package var excused: Set<String> = []
         /// Additional settings of the servers.

@@ -33,7 +33,7 @@ package final class Traffic: Sendable {
     let apple: TestIdentityProvider
     private let clientCount: Int
     /// Changes of every ID token's claims.
-    private let claims: [String: any Sendable]
+    private let claims: [String: String]
     /// Answers other than 200 and 503 that the fault excuses.
     private let excused: Set<String>
     private let state = Mutex(State())

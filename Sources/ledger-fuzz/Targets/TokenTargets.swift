@@ -1,4 +1,5 @@
 import Cryptography
+import DevelopmentIdentityProvider
 import Foundation
 import JSON
 import Ledger
@@ -58,9 +59,8 @@ enum TokenTargets {
         let corpus = [
             service.claims(subject: "subject-1"),
             service.claims(
-                subject: "é",
-                rest:
-                    #","email":"a@b.c","email_verified":"true","nonce":"n","auth_time":1749999000"#),
+                subject: "é", nonce: "n", email: "a@b.c",
+                more: ["email_verified": "\"true\"", "auth_time": "1749999000"]),
             #"{"iss":"https://google.example","aud":["app","b"],"azp":"app","sub":"s","iat":1.5,"exp":1e12}"#,
         ]
         return FuzzTarget("id-token-claims", corpus: corpus, words: claimWords) { input in
@@ -75,7 +75,7 @@ enum TokenTargets {
             }
             let read = object as? [String: Any]
             try require(
-                (read?["iss"] as? String)?.utf8.elementsEqual(service.issuer.utf8) == true,
+                (read?["iss"] as? String)?.utf8.elementsEqual(service.provider.issuer.utf8) == true,
                 "another issuer's token is accepted")
             try require(
                 (read?["sub"] as? String)?.utf8.elementsEqual(claims.subject.utf8) == true,
@@ -157,7 +157,7 @@ enum TokenTargets {
 
     private static func keyFiles(_ service: FuzzService) -> FuzzTarget {
         let corpus = [
-            service.tokenKey.exported(), service.providerKey.exported(),
+            service.tokenKey.exported(), service.provider.key.exported(),
             Array(repeating: 7, count: SymmetricKey.byteCount),
         ]
         return FuzzTarget(

@@ -13,7 +13,7 @@ extension FaultTests {
             var setup = FaultTrial.Setup()
             let now = Int(Date().timeIntervalSince1970)
             setup.rounds = 1
-            setup.claims = ["iat": now - 2 * hour, "exp": now + 2 * hour]
+            setup.claims = ["iat": "\(now - 2 * hour)", "exp": "\(now + 2 * hour)"]
             setup.settings = ["LEDGER_REAUTHENTICATION_SECONDS": "86400"]
             return setup
         }

@@ -118,7 +118,7 @@ struct LinkTests {
     @Test func `an unavailable provider is a 503 and no attempt`() async throws {
         let service = try TestService()
         let person = try await service.signIn("apple", "ada")
-        service.google.goAway()
+        service.google.setDown(true)
         let before = service.log()
         let answer = try await service.link("google", subject: "g", by: person)
         #expect(answer.summary == "503 UNAVAILABLE")

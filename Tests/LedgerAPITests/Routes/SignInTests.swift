@@ -67,7 +67,7 @@ struct SignInTests {
     @Test(arguments: [
         ["iss": "\"https://evil.example\""], ["aud": "\"other\""], ["exp": "1000000000"],
         ["exp": nil], ["sub": nil], ["sub": "\"\""], ["sub": "\"a\\u0000b\""], ["iat": nil],
-        ["nonce": "\"unasked\""], ["aud": "[\"app\",\"other\"]"],
+        ["nonce": "\"unasked\""], ["aud": "[\"test-client\",\"other\"]"],
     ])
     func `an invalid ID token opens nothing and appends nothing`(
         claims: [String: String?]
@@ -84,7 +84,8 @@ struct SignInTests {
     @Test func `a token of a foreign key or of another provider is refused`() async throws {
         let service = try TestService()
         let forged = service.apple.token(
-            "ada", at: service.clock.now, signedBy: TestProvider.foreignKey)
+            subject: "ada", signedBy: TestIdentityProvider.otherKey,
+            at: service.clock.now.seconds)
         let tokens = [forged, service.idToken("google", "ada"), "x", "a.b.c"]
         for token in tokens {
             let answer = try await service.postSignIn("apple", token)
@@ -95,7 +96,7 @@ struct SignInTests {
 
     @Test func `an unavailable provider is a 503 with Retry-After`() async throws {
         let service = try TestService()
-        service.apple.goAway()
+        service.apple.setDown(true)
         let answer = try await service.postSignIn("apple", service.idToken("apple", "ada"))
         #expect(answer.summary == "503 UNAVAILABLE")
         #expect(answer["Retry-After"] == "5")

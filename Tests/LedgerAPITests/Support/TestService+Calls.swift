@@ -24,7 +24,7 @@ struct Person {
 }
 
 extension TestService {
-    func provider(_ name: String) -> TestProvider { name == "apple" ? apple : google }
+    func provider(_ name: String) -> TestIdentityProvider { name == "apple" ? apple : google }
 
     /// Returns a fresh, valid ID token; two of one subject differ.
     func idToken(
@@ -32,7 +32,8 @@ extension TestService {
     ) -> String {
         let unique = ["jti": "\"\(SecureRandom.uint128())\"" as String?]
         return self.provider(provider).token(
-            subject, at: clock.now, claims: unique.merging(claims) { _, given in given })
+            subject: subject, email: "\(subject)@example.com",
+            changes: unique.merging(claims) { _, given in given }, at: clock.now.seconds)
     }
 
     func postSignIn(

@@ -21,7 +21,7 @@ struct TestService {
         var singleUseIDTokens: [TenantID] = []
         /// The key of the digests of spent ID tokens.
         var spendingKey = SymmetricKey.generate()
-        var providers: [TestProvider]?
+        var providers: [TestIdentityProvider]?
         var proxies = ""
         var origins = ""
         var isReady = true
@@ -30,8 +30,8 @@ struct TestService {
     }
 
     let clock: TestClock
-    let apple = TestProvider("apple")
-    let google = TestProvider("google")
+    let apple = TestIdentityProvider("apple")
+    let google = TestIdentityProvider("google")
     let observer = RecordingObserver()
     let ledger: InMemoryLedger
     let audit: TestAudit
@@ -58,7 +58,7 @@ struct TestService {
 
     /// Returns another process, or a restarted one: the same ledger, keys and clock, with other
     /// providers.
-    func restarted(providers: [TestProvider]? = nil) throws -> TestService {
+    func restarted(providers: [TestIdentityProvider]? = nil) throws -> TestService {
         var options = options
         options.providers = providers ?? options.providers
         return try TestService(
