@@ -36,7 +36,7 @@ package struct DisclosureTally: Sendable {
 
     /// Counts an event with this many disclosures.
     mutating func take(_ recorded: RecordedEvent, shown count: Int) {
-        if case .accountErased(let fact) = recorded.event { erased.insert(fact.account) }
+        if let account = recorded.event.erasedAccount { erased.insert(account) }
         shown += Int64(count)
         let absent = Int64(recorded.disclosureDigests.count - count)
         guard isDisclosed, absent > 0 else { return }

@@ -146,21 +146,18 @@ extension InMemoryLedger.Tenant {
         let ledger = model.state.ledger
         for draft in decision.drafts {
             let identity: IdentityID
-            switch draft.event {
+            switch draft.event.identityEffect {
             case .signedIn(let fact):
                 identity = fact.identity
                 signInTimes[identity, default: []].append(now)
-            case .providerLinked(let fact):
+            case .linked(let fact):
                 identity = fact.identity
-            case .accountErased:
+            case .erased:
                 emails = emails.filter { identity, _ in
                     ledger.identities[identity].map { !ledger.isForgotten($0) } ?? false
                 }
                 continue
-            case .ledgerOpened, .keyRotated, .accountOpened, .providerUnlinked, .conflictRejected,
-                .linkRejected, .unlinkRejected, .signedOut, .sessionRevoked, .legalHoldSet,
-                .legalHoldLifted, .ledgerRestored, .accountsMerged, .accountsUnmerged:
-                continue
+            case .unlinked, .merged, .unmerged, .none: continue
             }
             if let email = DisclosedValues(draft.disclosures).email { emails[identity] = email }
         }

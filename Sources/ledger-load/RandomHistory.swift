@@ -205,14 +205,10 @@ struct RandomHistory {
             Disclosure(encoded: String(decoding: $0, as: UTF8.self))
         }
         let email = DisclosedValues(disclosed).email
-        switch recorded.event {
-        case .providerLinked(let fact): emails[fact.identity] = email
+        switch recorded.event.identityEffect {
+        case .linked(let fact): emails[fact.identity] = email
         case .signedIn(let fact): if let email { emails[fact.identity] = email }
-        case .ledgerOpened, .keyRotated, .accountOpened, .providerUnlinked, .conflictRejected,
-            .linkRejected,
-            .unlinkRejected, .signedOut, .sessionRevoked, .accountErased, .legalHoldSet,
-            .legalHoldLifted, .ledgerRestored, .accountsMerged, .accountsUnmerged:
-            break
+        case .unlinked, .merged, .unmerged, .erased, .none: break
         }
         let address = disclosed.first { $0.name == .clientIP }?.value
         let audit = recorded.accounts.enumerated().map { index, reference in

@@ -38,29 +38,25 @@ package struct ConflictFold: Sendable {
         package var isEmpty: Bool { accounts.isEmpty && identities.isEmpty && merges.isEmpty }
 
         private mutating func add(_ event: Event) {
-            switch event {
-            case .conflictRejected(let fact):
-                accounts.insert(fact.account)
-            case .providerLinked(let fact):
-                accounts.insert(fact.account)
-                identities.insert(fact.identity)
-            case .providerUnlinked(let fact):
+            if case .conflictRejected(let fact) = event { accounts.insert(fact.account) }
+            switch event.identityEffect {
+            case .linked(let fact):
                 accounts.insert(fact.account)
                 identities.insert(fact.identity)
-            case .accountErased(let fact):
+            case .unlinked(let fact):
                 accounts.insert(fact.account)
-            case .accountsMerged(let fact):
+                identities.insert(fact.identity)
+            case .erased(let fact):
+                accounts.insert(fact.account)
+            case .merged(let fact):
                 accounts.formUnion([fact.survivor, fact.absorbed])
                 identities.formUnion(
                     (fact.moved + fact.dropped + fact.replaced).map(\.identity))
-            case .accountsUnmerged(let fact):
+            case .unmerged(let fact):
                 accounts.formUnion([fact.survivor, fact.absorbed])
                 identities.formUnion((fact.returned + fact.restored).map(\.identity))
                 merges.insert(fact.merge)
-            case .ledgerOpened, .keyRotated, .accountOpened, .linkRejected, .unlinkRejected,
-                .signedIn, .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted,
-                .ledgerRestored:
-                break
+            case .signedIn, .none: break
             }
         }
     }
@@ -107,16 +103,14 @@ package struct ConflictFold: Sendable {
     /// - Throws: `FoldFault.impossible` when the conflicts do not match the log before it; they are
     ///   then unchanged.
     package mutating func apply(_ recorded: RecordedEvent) throws(FoldFault) {
-        switch recorded.event {
-        case .conflictRejected(let fact): try refuse(fact, recorded)
-        case .providerLinked(let fact): link(fact, recorded)
-        case .providerUnlinked(let fact): unlink(fact, recorded)
-        case .accountErased(let fact): erase(fact.account, recorded)
-        case .accountsMerged(let fact): merge(fact, recorded)
-        case .accountsUnmerged(let fact): unmerge(fact, recorded)
-        case .ledgerOpened, .keyRotated, .accountOpened, .linkRejected, .unlinkRejected, .signedIn,
-            .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted, .ledgerRestored:
-            break
+        if case .conflictRejected(let fact) = recorded.event { try refuse(fact, recorded) }
+        switch recorded.event.identityEffect {
+        case .linked(let fact): link(fact, recorded)
+        case .unlinked(let fact): unlink(fact, recorded)
+        case .erased(let fact): erase(fact.account, recorded)
+        case .merged(let fact): merge(fact, recorded)
+        case .unmerged(let fact): unmerge(fact, recorded)
+        case .signedIn, .none: break
         }
     }
 

@@ -34,32 +34,24 @@ package struct HoldingFold: Sendable {
     /// - Throws: `FoldFault` when the event contradicts earlier ones; the state is then unchanged.
     package mutating func apply(_ recorded: RecordedEvent) throws(FoldFault) -> Holding? {
         let mark = LogMark(position: recorded.position, recordedAt: recorded.recordedAt)
-        switch recorded.event {
-        case .providerLinked(let fact):
+        try expectHolder(namedBy: recorded.event)
+        switch recorded.event.identityEffect {
+        case .linked(let fact):
             guard fact.identity == identity else { return nil }
             try expect(nil)
             current = Holding(account: fact.account, from: mark, until: nil)
-        case .providerUnlinked(let fact):
+        case .unlinked(let fact):
             guard fact.identity == identity else { return nil }
             try expect(fact.account)
             defer { current = nil }
             return current.map { Holding(account: $0.account, from: $0.from, until: mark) }
-        case .conflictRejected(let fact):
-            guard fact.identity == identity else { return nil }
-            switch fact.reason {
-            case .heldByOther: try expect(fact.holder)
-            case .alreadyYours: try expect(fact.account)
-            case .providerTaken: break
-            }
-        case .unlinkRejected(let fact):
-            if fact.identity == identity { try expect(fact.account) }
         case .signedIn(let fact):
             if fact.identity == identity { try expect(fact.account) }
-        case .accountErased(let fact):
+        case .erased(let fact):
             guard let held = current, held.account == fact.account else { return nil }
             current = nil
             return Holding(account: held.account, from: held.from, until: mark)
-        case .accountsMerged(let fact):
+        case .merged(let fact):
             if fact.moved.contains(where: { $0.identity == identity }) {
                 return try move(from: fact.absorbed, to: fact.survivor, at: mark)
             }
@@ -69,7 +61,7 @@ package struct HoldingFold: Sendable {
             if fact.replaced.contains(where: { $0.identity == identity }) {
                 return try move(from: fact.survivor, to: nil, at: mark)
             }
-        case .accountsUnmerged(let fact):
+        case .unmerged(let fact):
             if fact.returned.contains(where: { $0.identity == identity }) {
                 return try move(
                     from: current == nil ? nil : fact.survivor, to: fact.absorbed, at: mark)
@@ -77,11 +69,23 @@ package struct HoldingFold: Sendable {
             if fact.restored.contains(where: { $0.identity == identity }) {
                 return try move(from: nil, to: fact.survivor, at: mark)
             }
-        case .ledgerOpened, .keyRotated, .accountOpened, .linkRejected, .signedOut, .sessionRevoked,
-            .legalHoldSet, .legalHoldLifted, .ledgerRestored:
-            break
+        case .none: break
         }
         return nil
+    }
+
+    /// Checks a refusal against the current holding.
+    private func expectHolder(namedBy event: Event) throws(FoldFault) {
+        if case .conflictRejected(let fact) = event, fact.identity == identity {
+            switch fact.reason {
+            case .heldByOther: try expect(fact.holder)
+            case .alreadyYours: try expect(fact.account)
+            case .providerTaken: break
+            }
+        }
+        if case .unlinkRejected(let fact) = event, fact.identity == identity {
+            try expect(fact.account)
+        }
     }
 
     private mutating func move(

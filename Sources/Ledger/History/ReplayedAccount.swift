@@ -103,7 +103,7 @@ package struct ReplayedAccount: Hashable, Sendable {
         }
         let mark = LogMark(position: recorded.position, recordedAt: recorded.recordedAt)
         if case .accountOpened = recorded.event { opened = mark }
-        if case .accountErased = recorded.event { erased = mark }
+        if recorded.event.erasedAccount != nil { erased = mark }
         last = mark
     }
 }

@@ -126,9 +126,7 @@ extension TenantVerification {
         }
         report.count(.fold)
         if case .accountOpened = recorded.event { report.count(.links) }
-        if case .accountErased(let fact) = recorded.event {
-            erasedAt[fact.account] = recorded.recordedAt
-        }
+        if let account = recorded.event.erasedAccount { erasedAt[account] = recorded.recordedAt }
         command.take(recorded)
         personal.take(recorded, disclosed, linked: try linked(recorded, on: connection))
         for index in audits.indices {
@@ -199,22 +197,18 @@ struct PersonalColumns {
         _ recorded: RecordedEvent, _ disclosed: DisclosedValues,
         linked: [LogPosition: DisclosedValues]
     ) {
-        switch recorded.event {
-        case .accountsUnmerged(let fact):
+        switch recorded.event.identityEffect {
+        case .unmerged(let fact):
             for link in fact.returned + fact.restored {
                 providerIDs[link.identity] = linked[link.position]?.providerID
                 emails[link.identity] = linked[link.position]?.email
             }
-        case .providerLinked(let fact):
+        case .linked(let fact):
             providerIDs[fact.identity] = disclosed.providerID
             emails[fact.identity] = disclosed.email
         case .signedIn(let fact):
             if let email = disclosed.email { emails[fact.identity] = email }
-        case .ledgerOpened, .keyRotated, .accountOpened, .providerUnlinked, .conflictRejected,
-            .linkRejected,
-            .unlinkRejected, .signedOut, .sessionRevoked, .accountErased, .legalHoldSet,
-            .legalHoldLifted, .ledgerRestored, .accountsMerged:
-            break
+        case .unlinked, .merged, .erased, .none: break
         }
     }
 }

@@ -98,7 +98,7 @@ package struct AccountAuditFold {
             }
             historyState.nextSequence += 1
             let before = historyState.providers
-            if case .accountErased = recorded.event { clearAddresses(of: reference.id) }
+            if recorded.event.erasedAccount != nil { clearAddresses(of: reference.id) }
             try move(&historyState, of: reference.id, by: recorded)
             added.append(
                 AuditRow(
@@ -119,24 +119,20 @@ package struct AccountAuditFold {
     private func move(
         _ historyState: inout HistoryState, of account: AccountID, by recorded: RecordedEvent
     ) throws(LogDamage) {
-        switch recorded.event {
-        case .providerLinked(let fact):
+        switch recorded.event.identityEffect {
+        case .linked(let fact):
             historyState.add(Link(identity: fact.identity, provider: fact.provider.description))
-        case .providerUnlinked(let fact):
+        case .unlinked(let fact):
             guard historyState.remove(fact.identity) else {
                 throw LogDamage(position: recorded.position, fault: "the identity is not linked")
             }
-        case .accountErased:
+        case .erased:
             historyState.removeAll()
-        case .accountsMerged(let fact):
+        case .merged(let fact):
             historyState.set(account == fact.survivor ? fact.links : [])
-        case .accountsUnmerged(let fact):
+        case .unmerged(let fact):
             historyState.set(account == fact.survivor ? fact.links : fact.returned)
-        case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
-            .unlinkRejected,
-            .signedIn, .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted,
-            .ledgerRestored:
-            break
+        case .signedIn, .none: break
         }
     }
 }

@@ -65,10 +65,7 @@ package final class RecentEvents: Sendable {
             state.count += tail.events.count
             state.tails[tenant] = tail
         }
-        var erased: Set<AccountID> = []
-        for event in events {
-            if case .accountErased(let fact) = event.recorded.event { erased.insert(fact.account) }
-        }
+        let erased = Set(events.compactMap { $0.recorded.event.erasedAccount })
         if !erased.isEmpty { forget(erased, of: tenant) }
     }
 

@@ -69,17 +69,14 @@ package struct UserProvidersFold {
     /// - Throws: `LogDamage` when the event contradicts earlier events of the page; rows of earlier pages are
     ///   checked when the steps are written.
     package mutating func apply(_ event: DisclosedEvent) throws(LogDamage) {
-        switch event.recorded.event {
-        case .providerLinked(let fact): try link(fact, event)
-        case .providerUnlinked(let fact): try unlink(fact, event)
+        switch event.recorded.event.identityEffect {
+        case .linked(let fact): try link(fact, event)
+        case .unlinked(let fact): try unlink(fact, event)
         case .signedIn(let fact): try signIn(fact, event)
-        case .accountErased(let fact): erase(fact.account)
-        case .accountsMerged(let fact): add(.merge(fact), at: event.position)
-        case .accountsUnmerged(let fact): try unmerge(fact, event)
-        case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
-            .unlinkRejected,
-            .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted, .ledgerRestored:
-            break
+        case .erased(let fact): erase(fact.account)
+        case .merged(let fact): add(.merge(fact), at: event.position)
+        case .unmerged(let fact): try unmerge(fact, event)
+        case .none: break
         }
     }
 

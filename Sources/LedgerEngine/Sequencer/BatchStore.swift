@@ -53,7 +53,7 @@ package struct TenantRecordings: Sendable {
 
     /// Whether an account was erased.
     package var hasErasure: Bool {
-        recordings.contains { $0.recorded.event.name == .accountErased }
+        recordings.contains { $0.recorded.event.erasedAccount != nil }
     }
 }
 

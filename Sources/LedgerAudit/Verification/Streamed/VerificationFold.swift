@@ -118,12 +118,13 @@ struct VerificationFold {
 
     /// Adds the columns that an event gives and no later event changes.
     private mutating func note(_ event: LogRange.Event) {
-        switch event.recorded.event {
-        case .accountOpened(let fact):
+        if case .accountOpened(let fact) = event.recorded.event {
             openedByCommand.append(fact.account)
             openedCount += 1
             summer.open(fact.account, at: event.recorded.position, &expected)
-        case .providerLinked(let fact):
+        }
+        switch event.recorded.event.identityEffect {
+        case .linked(let fact):
             guard isPersonal, let number = state.number(of: fact.identity) else { break }
             let values = (providerID: event.providerID ?? 0, email: event.email ?? 0)
             if number == personal.count {
@@ -137,9 +138,9 @@ struct VerificationFold {
                 let number = state.number(of: fact.identity)
             else { break }
             personal[number].email = email
-        case .accountErased(let fact):
+        case .erased(let fact):
             summer.erase(fact.account, event.recorded, &expected)
-        case .accountsUnmerged(let fact):
+        case .unmerged(let fact):
             guard isPersonal else { break }
             for link in fact.returned + fact.restored {
                 guard let number = state.number(of: link.identity) else { continue }
@@ -148,11 +149,7 @@ struct VerificationFold {
                     providerID: linked?.providerID ?? 0, email: linked?.email ?? 0
                 )
             }
-        case .ledgerOpened, .keyRotated, .providerUnlinked, .conflictRejected, .linkRejected,
-            .unlinkRejected,
-            .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted, .ledgerRestored,
-            .accountsMerged:
-            break
+        case .unlinked, .merged, .none: break
         }
     }
 
@@ -163,14 +160,10 @@ struct VerificationFold {
     private mutating func addAudit(_ event: LogRange.Event, before: [[String]]) {
         for (index, reference) in event.recorded.accounts.enumerated() {
             let after =
-                switch event.recorded.event {
-                case .providerLinked, .providerUnlinked, .accountErased, .accountsMerged,
-                    .accountsUnmerged:
+                switch event.recorded.event.identityEffect {
+                case .linked, .unlinked, .merged, .unmerged, .erased:
                     state.linkedProviders(of: reference.id).map(\.description)
-                case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
-                    .unlinkRejected, .signedIn, .signedOut, .sessionRevoked, .legalHoldSet,
-                    .legalHoldLifted, .ledgerRestored:
-                    before[index]
+                case .signedIn, .none: before[index]
                 }
             let row = AuditRow(
                 event.recorded, for: reference, clientIP: event.clientIP, before: before[index],
