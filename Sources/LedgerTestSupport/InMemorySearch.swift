@@ -16,7 +16,7 @@ package struct InMemorySearch: SearchReader {
         var flags: EmailFlags = [:]
         for recording in ledger.recordings(of: tenant) {
             guard let account = recording.recorded.accounts.first?.id, accounts.contains(account),
-                let identity = EventAttributes(recording.recorded.event).identity,
+                let identity = recording.recorded.event.fact.attributes.identity,
                 let email = DisclosedValues(recording.disclosed).email
             else { continue }
             flags[identity] = .some(email.isVerified)

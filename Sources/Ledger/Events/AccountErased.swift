@@ -34,6 +34,7 @@ package struct AccountErased: EventFact {
         self.survivor = survivor
     }
 
+    package static let newestVersion = 2
     package var version: Int { survivor == nil ? 1 : 2 }
     package var outcome: Event.Outcome { .accepted }
     package var accounts: [AccountID] { [account] }
@@ -41,6 +42,10 @@ package struct AccountErased: EventFact {
     package var details: EntryDetails {
         EntryDetails([("basis", basis.rawValue), ("survivor", survivor?.description)])
     }
+
+    package var verb: String { "was erased" }
+    package var attributes: EventAttributes { EventAttributes(reason: basis.rawValue) }
+    package var requiredDisclosures: [Disclosure.Name] { [] }
 
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)

@@ -11,6 +11,10 @@ package struct AccountOpened: EventFact {
     package var accounts: [AccountID] { [account] }
     package var details: EntryDetails { EntryDetails([]) }
 
+    package var verb: String { "was opened" }
+    package var attributes: EventAttributes { EventAttributes() }
+    package var requiredDisclosures: [Disclosure.Name] { [.clientIP] }
+
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)
         try details.reader.end()

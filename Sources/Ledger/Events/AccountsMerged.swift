@@ -54,6 +54,16 @@ package struct AccountsMerged: EventFact {
         ])
     }
 
+    package var verb: String { "absorbed" }
+    package var attributes: EventAttributes { EventAttributes(reason: cause.rawValue) }
+
+    package var requiredDisclosures: [Disclosure.Name] {
+        switch cause {
+        case .accountHolder: [.clientIP]
+        case .support: [.caseReference, .reason]
+        }
+    }
+
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         (survivor, absorbed) = try twoAccounts(accounts)
         var reader = details.reader

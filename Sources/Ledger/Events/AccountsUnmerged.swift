@@ -36,6 +36,10 @@ package struct AccountsUnmerged: EventFact {
         ])
     }
 
+    package var verb: String { "gave back" }
+    package var attributes: EventAttributes { EventAttributes() }
+    package var requiredDisclosures: [Disclosure.Name] { [.caseReference, .reason] }
+
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         (survivor, absorbed) = try twoAccounts(accounts)
         var reader = details.reader

@@ -43,6 +43,14 @@ package struct ConflictRejected: EventFact {
         ])
     }
 
+    package var verb: String { "could not link" }
+
+    package var attributes: EventAttributes {
+        EventAttributes(reason: reason.rawValue, provider: provider, identity: identity)
+    }
+
+    package var requiredDisclosures: [Disclosure.Name] { [.clientIP] }
+
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         var reader = details.reader
         identity = try reader.optionalID("identity")

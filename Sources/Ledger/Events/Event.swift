@@ -1,7 +1,8 @@
 /// The closed catalogue of facts that the log records.
 ///
-/// A new fact is one file in this folder and one case here; the compiler then lists every fold that
-/// must handle it, because no `switch` over events has a `default`.
+/// A new fact is one file in this folder and one case here; the compiler then lists the places that
+/// must handle it. Only those that every event can concern switch over all events; folds of
+/// identities switch over ``identityEffect``.
 package enum Event: Hashable, Sendable {
     case ledgerOpened(LedgerOpened)
     case accountOpened(AccountOpened)
@@ -141,15 +142,29 @@ package enum Event: Hashable, Sendable {
 }
 
 extension Event.Name {
-    /// The newest version of the type's details; every version from 1 on stays readable and
-    /// writable.
-    package var newestVersion: Int {
+    /// The newest version of the type's details.
+    package var newestVersion: Int { factType.newestVersion }
+
+    /// The type of the facts.
+    private var factType: any EventFact.Type {
         switch self {
-        case .ledgerOpened, .keyRotated, .signedIn, .accountErased: 2
-        case .accountOpened, .providerLinked, .providerUnlinked, .conflictRejected, .linkRejected,
-            .unlinkRejected, .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted,
-            .ledgerRestored, .accountsMerged, .accountsUnmerged:
-            1
+        case .ledgerOpened: LedgerOpened.self
+        case .accountOpened: AccountOpened.self
+        case .providerLinked: ProviderLinked.self
+        case .providerUnlinked: ProviderUnlinked.self
+        case .conflictRejected: ConflictRejected.self
+        case .linkRejected: LinkRejected.self
+        case .unlinkRejected: UnlinkRejected.self
+        case .signedIn: SignedIn.self
+        case .signedOut: SignedOut.self
+        case .sessionRevoked: SessionRevoked.self
+        case .keyRotated: KeyRotated.self
+        case .accountErased: AccountErased.self
+        case .legalHoldSet: LegalHoldSet.self
+        case .legalHoldLifted: LegalHoldLifted.self
+        case .ledgerRestored: LedgerRestored.self
+        case .accountsMerged: AccountsMerged.self
+        case .accountsUnmerged: AccountsUnmerged.self
         }
     }
 }
@@ -159,6 +174,8 @@ extension Event.Name {
 /// A fact that was read from an older version has every property of the newest one, and is written
 /// back in its own version: defaults for what the older version lacks never appear in ``details``.
 package protocol EventFact: Hashable, Sendable {
+    /// The newest version of ``details``; every version from 1 on stays readable and writable.
+    static var newestVersion: Int { get }
     /// The version of ``details``: the oldest one that holds every property of the fact.
     var version: Int { get }
     /// Whether the fact is an action or a refusal.
@@ -167,6 +184,18 @@ package protocol EventFact: Hashable, Sendable {
     var accounts: [AccountID] { get }
     /// The fact's own fields in the entry, sorted by name.
     var details: EntryDetails { get }
+    /// The action of the first account that the event touches, or what happened to it, in plain
+    /// words; the action of the ledger, if it touches none.
+    var verb: String { get }
+    /// The objects beside the accounts.
+    var attributes: EventAttributes { get }
+    /// The disclosures that every event of its type and cause has about its first account, since
+    /// the first release.
+    ///
+    /// The e-mail and its verification are optional, because a provider may withhold them, and so
+    /// is the user agent, because a client may omit it. Account holders use HTTP, so the ledger
+    /// knows their IP address.
+    var requiredDisclosures: [Disclosure.Name] { get }
     /// Reads the fact.
     ///
     /// - Throws: `EntryFault.malformed` when a field is missing, surplus or malformed.
@@ -174,5 +203,6 @@ package protocol EventFact: Hashable, Sendable {
 }
 
 extension EventFact {
+    package static var newestVersion: Int { 1 }
     package var version: Int { 1 }
 }

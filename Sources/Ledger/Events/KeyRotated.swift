@@ -57,6 +57,7 @@ package struct KeyRotated: EventFact {
         self.prefix = prefix
     }
 
+    package static let newestVersion = 2
     package var version: Int { prefix == nil ? 1 : 2 }
     package var outcome: Event.Outcome { .accepted }
     package var accounts: [AccountID] { [] }
@@ -67,6 +68,10 @@ package struct KeyRotated: EventFact {
             ("root", prefix?.root.description), ("size", prefix.map { String($0.size) }),
         ])
     }
+
+    package var verb: String { "rotated a key" }
+    package var attributes: EventAttributes { EventAttributes() }
+    package var requiredDisclosures: [Disclosure.Name] { [] }
 
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         guard accounts.isEmpty else { throw .malformed("accounts") }

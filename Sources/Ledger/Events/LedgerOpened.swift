@@ -22,6 +22,7 @@ package struct LedgerOpened: EventFact {
         self.tokenKey = tokenKey
     }
 
+    package static let newestVersion = 2
     package var version: Int { macKey == nil ? 1 : 2 }
     package var outcome: Event.Outcome { .accepted }
     package var accounts: [AccountID] { [] }
@@ -32,6 +33,10 @@ package struct LedgerOpened: EventFact {
             ("token_key", tokenKey),
         ])
     }
+
+    package var verb: String { "began" }
+    package var attributes: EventAttributes { EventAttributes() }
+    package var requiredDisclosures: [Disclosure.Name] { [] }
 
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         guard accounts.isEmpty else { throw .malformed("accounts") }

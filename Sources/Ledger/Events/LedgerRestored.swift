@@ -27,6 +27,10 @@ package struct LedgerRestored: EventFact {
         ])
     }
 
+    package var verb: String { "was restored" }
+    package var attributes: EventAttributes { EventAttributes() }
+    package var requiredDisclosures: [Disclosure.Name] { [] }
+
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         guard accounts.isEmpty else { throw .malformed("accounts") }
         var reader = details.reader

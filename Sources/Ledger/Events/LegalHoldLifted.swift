@@ -16,6 +16,10 @@ package struct LegalHoldLifted: EventFact {
         EntryDetails([("hold", hold.description)])
     }
 
+    package var verb: String { "was released from a legal hold" }
+    package var attributes: EventAttributes { EventAttributes() }
+    package var requiredDisclosures: [Disclosure.Name] { [] }
+
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)
         var reader = details.reader

@@ -18,6 +18,10 @@ package struct LegalHoldSet: EventFact {
         EntryDetails([("hold", hold.description)])
     }
 
+    package var verb: String { "was put under a legal hold" }
+    package var attributes: EventAttributes { EventAttributes() }
+    package var requiredDisclosures: [Disclosure.Name] { [] }
+
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)
         var reader = details.reader

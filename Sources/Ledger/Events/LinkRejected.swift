@@ -23,6 +23,14 @@ package struct LinkRejected: EventFact {
         EntryDetails([("provider", provider.description), ("reason", reason.rawValue)])
     }
 
+    package var verb: String { "could not link" }
+
+    package var attributes: EventAttributes {
+        EventAttributes(reason: reason.rawValue, provider: provider)
+    }
+
+    package var requiredDisclosures: [Disclosure.Name] { [.clientIP] }
+
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)
         var reader = details.reader

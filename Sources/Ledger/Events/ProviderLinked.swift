@@ -33,6 +33,26 @@ package struct ProviderLinked: EventFact {
         ])
     }
 
+    package var verb: String {
+        switch cause {
+        case .link: "linked"
+        case .signUp: "signed up with"
+        case .relink: "was relinked with"
+        }
+    }
+
+    package var attributes: EventAttributes {
+        EventAttributes(
+            reason: cause == .relink ? cause.rawValue : nil, provider: provider, identity: identity)
+    }
+
+    package var requiredDisclosures: [Disclosure.Name] {
+        switch cause {
+        case .link, .signUp: [.clientIP, .providerID]
+        case .relink: [.caseReference, .providerID, .reason]
+        }
+    }
+
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)
         var reader = details.reader

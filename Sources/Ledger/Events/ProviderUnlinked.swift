@@ -18,6 +18,14 @@ package struct ProviderUnlinked: EventFact {
         EntryDetails([("identity", identity.description), ("provider", provider.description)])
     }
 
+    package var verb: String { "unlinked" }
+
+    package var attributes: EventAttributes {
+        EventAttributes(provider: provider, identity: identity)
+    }
+
+    package var requiredDisclosures: [Disclosure.Name] { [.clientIP] }
+
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)
         var reader = details.reader

@@ -24,6 +24,14 @@ package struct SessionRevoked: EventFact {
         EntryDetails([("reason", reason.rawValue), ("session", session.description)])
     }
 
+    package var verb: String { "had a session revoked" }
+
+    package var attributes: EventAttributes {
+        EventAttributes(reason: reason.rawValue, session: session)
+    }
+
+    package var requiredDisclosures: [Disclosure.Name] { [.clientIP] }
+
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)
         var reader = details.reader

@@ -25,6 +25,7 @@ package struct SignedIn: EventFact {
     /// The methods of authentication; only ID tokens opened sessions while version 1 was written.
     package var methods: AuthenticationMethods { writtenMethods ?? .federated }
 
+    package static let newestVersion = 2
     package var version: Int { writtenMethods == nil ? 1 : 2 }
     package var outcome: Event.Outcome { .accepted }
     package var accounts: [AccountID] { [account] }
@@ -36,6 +37,14 @@ package struct SignedIn: EventFact {
             ("session", session.description),
         ])
     }
+
+    package var verb: String { "signed in with" }
+
+    package var attributes: EventAttributes {
+        EventAttributes(provider: provider, identity: identity, session: session)
+    }
+
+    package var requiredDisclosures: [Disclosure.Name] { [.clientIP] }
 
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)

@@ -27,6 +27,16 @@ package struct SignedOut: EventFact {
         EntryDetails([("scope", scope.rawValue), ("session", session.description)])
     }
 
+    package var verb: String {
+        switch scope {
+        case .session: "signed out"
+        case .everywhere: "signed out everywhere"
+        }
+    }
+
+    package var attributes: EventAttributes { EventAttributes(session: session) }
+    package var requiredDisclosures: [Disclosure.Name] { [.clientIP] }
+
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)
         var reader = details.reader

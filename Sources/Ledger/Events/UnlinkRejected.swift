@@ -33,6 +33,14 @@ package struct UnlinkRejected: EventFact {
         ])
     }
 
+    package var verb: String { "could not unlink" }
+
+    package var attributes: EventAttributes {
+        EventAttributes(reason: reason.rawValue, provider: provider, identity: identity)
+    }
+
+    package var requiredDisclosures: [Disclosure.Name] { [.clientIP] }
+
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)
         var reader = details.reader

@@ -65,7 +65,8 @@ extension TimelineRow {
     }
 
     fileprivate func write(to writer: inout JSONWriter) {
-        let attributes = EventAttributes(recorded.event)
+        let fact = recorded.event.fact
+        let attributes = fact.attributes
         writer.object { writer in
             writer.named("position", recorded.position)
             writer.member("recorded_at", recorded.recordedAt.description)
@@ -77,10 +78,10 @@ extension TimelineRow {
             }
             writer.name("actor")
             writer.actor(recorded.actor)
-            writer.member("verb", recorded.event.verb)
+            writer.member("verb", fact.verb)
             writer.member("provider", attributes.provider?.description)
             writer.member("identity_id", attributes.identity?.description)
-            writer.member("outcome", recorded.event.fact.outcome.rawValue)
+            writer.member("outcome", fact.outcome.rawValue)
             writer.member("reason", attributes.reason)
             guard let disclosed else { return }
             writer.name("disclosures")

@@ -16,8 +16,8 @@ extension ReplayedEvent {
     /// Shows personal data only when the replay disclosed it; its control characters are escaped, so that a
     /// name cannot contain terminal escape sequences.
     package var text: String {
-        let subject = EventAttributes(recorded.event)
         let fact = recorded.event.fact
+        let subject = fact.attributes
         var first = [
             "#\(recorded.position)", "\(recorded.recordedAt)", recorded.event.name.rawValue,
         ]

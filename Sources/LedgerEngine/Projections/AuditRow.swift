@@ -55,14 +55,15 @@ extension AuditRow {
         _ recorded: RecordedEvent, for reference: AccountReference, clientIP: String?,
         before: [String], after: [String]
     ) {
-        let attributes = EventAttributes(recorded.event)
+        let fact = recorded.event.fact
+        let attributes = fact.attributes
         account = reference.id
         sequence = reference.sequence
         position = recorded.position
         event = recorded.id
         recordedAt = recorded.recordedAt
         type = recorded.event.name.rawValue
-        outcome = recorded.event.fact.outcome.rawValue
+        outcome = fact.outcome.rawValue
         reason = attributes.reason
         actor = recorded.actor.columnText
         provider = attributes.provider?.description

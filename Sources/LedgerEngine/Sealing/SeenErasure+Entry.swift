@@ -3,7 +3,7 @@ import Ledger
 
 extension SeenErasure {
     /// The last bytes of every entry of an erasure, for each version: canonical JSON has its keys in order.
-    private static let endings = (1...Event.Name.accountErased.newestVersion).map {
+    private static let endings = (1...AccountErased.newestVersion).map {
         Array(",\"type\":\"AccountErased\",\"v\":\"\($0)\"}".utf8)
     }
 

@@ -38,7 +38,7 @@ struct TimelineText {
     /// Returns the lines of an event: what happened, the actor, and the changes.
     func lines(of row: TimelineRow) -> String {
         let recorded = row.recorded
-        let subject = EventAttributes(recorded.event)
+        let subject = recorded.event.fact.attributes
         var text = Columns.lines([
             "#\(recorded.position)", "\(recorded.recordedAt)", sentence(of: row),
         ])
@@ -64,11 +64,10 @@ struct TimelineText {
 
     private func sentence(of row: TimelineRow) -> String {
         let recorded = row.recorded
+        let fact = recorded.event.fact
         let accounts = recorded.accounts.map { name($0.id) }
-        var words = [accounts.first ?? "", recorded.event.verb]
-        if let provider = EventAttributes(recorded.event).provider {
-            words.append(provider.description)
-        }
+        var words = [accounts.first ?? "", fact.verb]
+        if let provider = fact.attributes.provider { words.append(provider.description) }
         if accounts.count > 1 {
             if case .conflictRejected = recorded.event { words.append("held by") }
             words.append(accounts[1])

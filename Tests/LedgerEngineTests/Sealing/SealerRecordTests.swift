@@ -31,7 +31,7 @@ import TransparencyLog
     @Test func `an erasure is recognized by its entry, and nothing else is`() throws {
         let seen = try #require(SeenErasure(entry: entry(17)))
         // An overlooked erasure would be undone by a restore.
-        for version in 1...Event.Name.accountErased.newestVersion {
+        for version in 1...AccountErased.newestVersion {
             #expect(SeenErasure(entry: entry(17, version: version)) == seen, "\(version)")
         }
         #expect(seen.position == 17)

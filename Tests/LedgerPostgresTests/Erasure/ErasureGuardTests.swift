@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 1...Event.Name.accountErased.newestVersion)
+    @Test(arguments: 1...AccountErased.newestVersion)
     func `a stolen serving login can erase only with an entry of an erasure`(
         version: Int
     ) async throws {
