@@ -287,6 +287,8 @@ package struct OnlineRebuild: Sendable {
         do {
             return try await body(lease)
         } catch let error as PostgresError {
+            // After a lost connection, the exchange that ends the lease may have been committed.
+            guard case .server = error else { throw error }
             let isOurs = try? await leasing.run { try lease.renew(on: $0) }
             throw isOurs == false ? OnlineRebuildFault.leaseLost : error
         }
