@@ -93,7 +93,7 @@ package struct LoadedRow {
 }
 
 extension TenantBatch {
-    /// Checks the MACs of the loaded rows, which must be done before the commit.
+    /// Checks the MACs of the loaded rows, before the commit and after a decision that does not fit the state.
     ///
     /// - Throws: `BatchFault.damaged` for a row that no server has written.
     package func checkLoadedRows() throws(BatchFault) {

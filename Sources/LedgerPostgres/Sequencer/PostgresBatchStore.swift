@@ -83,7 +83,14 @@ package final class PostgresBatchStore: BatchStore {
             keys: keys, signInWindowSeconds: signInWindowSeconds, keyring: keyring, fence: fence)
         try load.read(try connection.pipeline(load.calls))
         let batches = load.tenants.values.sorted { $0.tenant < $1.tenant }
-        let outcome = try decide(LoadedBatch(now: load.now, tenants: load.tenants))
+        let outcome: BatchOutcome
+        do {
+            outcome = try decide(LoadedBatch(now: load.now, tenants: load.tenants))
+        } catch {
+            // A forged row may be the reason, and is then the fault to report.
+            for batch in batches { try batch.checkLoadedRows() }
+            throw error
+        }
         // Postgres works on each part while the next one is encoded, authenticated and encrypted. A
         // transaction without writes must end too, to release its lock.
         _ = try connection.pipeline(parts: [
