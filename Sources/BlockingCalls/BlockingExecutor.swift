@@ -1,6 +1,6 @@
 import Dispatch
 
-/// A serial executor on its own dispatch queue: the one way to make blocking calls from async code.
+/// A serial executor on its own dispatch queue, for actors and tests that make blocking calls.
 ///
 /// Keeps those calls off the cooperative pool, whose few threads must never wait for a socket or compute
 /// for seconds. A task that mostly calls an actor on such an executor can prefer it and then does not

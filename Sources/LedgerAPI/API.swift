@@ -9,7 +9,7 @@ package struct API: Sendable {
     /// Every route without the tenant prefix, such as `GET /v1/account`.
     package static let routes = RouteTable.routes.map { "\($0.method) \($0.path)" }
 
-    /// The response to every request before the contract can be created.
+    /// The response to every request while the server is starting.
     package static var starting: HTTPResponse {
         var response = ErrorAnswer(.starting).response
         keepOutOfCaches(&response)

@@ -99,12 +99,15 @@ package final class ClientSocket {
     }
 
     private func receive(into buffer: inout [UInt8], flags: Int32) throws(SocketError) -> Int? {
-        let count = unsafe buffer.withUnsafeMutableBytes { all in
-            unsafe recv(descriptor, all.baseAddress, all.count, flags)
+        while true {
+            let count = unsafe buffer.withUnsafeMutableBytes { all in
+                unsafe recv(descriptor, all.baseAddress, all.count, flags)
+            }
+            if count >= 0 { return count }
+            if errno == EINTR { continue }
+            guard errno == EAGAIN else { throw SocketError("recv") }
+            return nil
         }
-        if count >= 0 { return count }
-        guard errno == EAGAIN || errno == EINTR else { throw SocketError("recv") }
-        return nil
     }
 
     private func set<Value>(

@@ -42,8 +42,7 @@ extension Readiness: JSONWritable {
                         writer.member("name", check.name)
                         writer.name("ready")
                         writer.flag(check.isReady)
-                        guard let detail = check.detail else { return }
-                        writer.member("detail", detail)
+                        writer.member("detail", check.detail)
                     }
                 }
             }

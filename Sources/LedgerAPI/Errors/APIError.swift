@@ -34,7 +34,7 @@ enum APIError: Error {
     case methodNotAllowed(allowed: [String])
     /// The service is not ready to take requests.
     case notReady
-    /// The services are not made yet.
+    /// The service is still starting.
     case starting
 }
 

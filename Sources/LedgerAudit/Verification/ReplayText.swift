@@ -17,15 +17,15 @@ extension ReplayedEvent {
     /// name cannot contain terminal escape sequences.
     package var text: String {
         let fact = recorded.event.fact
-        let subject = fact.attributes
+        let attributes = fact.attributes
         var first = [
             "#\(recorded.position)", "\(recorded.recordedAt)", recorded.event.name.rawValue,
         ]
         first.append(
-            subject.reason.map { "\(fact.outcome.rawValue) (\($0))" } ?? fact.outcome.rawValue)
-        if let provider = subject.provider { first.append("provider \(provider)") }
-        if let identity = subject.identity { first.append("identity \(identity)") }
-        if let session = subject.session { first.append("session \(session)") }
+            attributes.reason.map { "\(fact.outcome.rawValue) (\($0))" } ?? fact.outcome.rawValue)
+        if let provider = attributes.provider { first.append("provider \(provider)") }
+        if let identity = attributes.identity { first.append("identity \(identity)") }
+        if let session = attributes.session { first.append("session \(session)") }
         var second = ["by \(recorded.actor.columnText)"]
         if !recorded.accounts.isEmpty {
             let accounts = recorded.accounts.map { "\($0.id) (seq \($0.sequence))" }

@@ -105,11 +105,15 @@ package final class TestIdentityProvider: Sendable {
         signedBy other: RSASigningKey? = nil,
         at seconds: Int64 = Int64(Date().timeIntervalSince1970)
     ) -> String {
-        let provider = imitated(with: other ?? state.withLock(\.key))
+        let own = state.withLock(\.key)
+        let provider = imitated(with: other ?? own)
         var claims = provider.claims(
             of: subject, for: Self.audience, nonce: nonce, email: email, at: seconds)
         for (name, value) in changes { claims[name] = value }
-        guard let algorithm = header["alg"] else { return provider.sign(claims, header: header) }
+        // Only the signature of a foreign key is wrong: it has the key id of the provider's own.
+        guard let algorithm = header["alg"] else {
+            return provider.sign(claims, header: ["kid": own.keyID].merging(header) { $1 })
+        }
         return Self.forge(header, claims, algorithm: algorithm, with: provider.key)
     }
 

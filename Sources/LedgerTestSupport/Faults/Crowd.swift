@@ -3,7 +3,7 @@ internal import Foundation
 /// Thousands of clients in a separate process (`tools/lib/chaos/crowd.c`).
 ///
 /// In C and optimised, since a debug build of a client would take the processor time of the tested server.
-/// `ledger-bench-load` measures: it has neither refusals nor deadlines nor malicious clients.
+/// `ledger-bench-load` cannot replace it: it sends no malicious requests, and has no deadlines.
 package final class Crowd: Sendable {
     /// The answers of one kind.
     package struct Times: Sendable, Decodable {

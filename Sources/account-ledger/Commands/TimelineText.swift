@@ -38,13 +38,13 @@ struct TimelineText {
     /// Returns the lines of an event: what happened, the actor, and the changes.
     func lines(of row: TimelineRow) -> String {
         let recorded = row.recorded
-        let subject = recorded.event.fact.attributes
+        let attributes = recorded.event.fact.attributes
         var text = Columns.lines([
             "#\(recorded.position)", "\(recorded.recordedAt)", sentence(of: row),
         ])
         var parts = ["    by \(name(recorded.actor))"]
-        if let reason = subject.reason { parts.append("reason \(reason)") }
-        if let identity = subject.identity { parts.append("identity \(identity)") }
+        if let reason = attributes.reason { parts.append("reason \(reason)") }
+        if let identity = attributes.identity { parts.append("identity \(identity)") }
         parts.append("event \(recorded.id)")
         for (name, value) in row.disclosed?.values ?? [] {
             parts.append("\(name.rawValue) \(ReplayedEvent.printable(value))")
