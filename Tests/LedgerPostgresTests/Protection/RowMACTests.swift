@@ -46,6 +46,30 @@ import Testing
         }
     }
 
+    @Test func `a decision that does not fit reports the changed row instead`() async throws {
+        try await Self.with { database, fixture, _, _ in
+            try await database.asRuntime.execute(
+                "UPDATE identities SET linked_position = 0 WHERE provider_id = 'ada'")
+            let store = PostgresBatchStore(
+                url: database.runtimeURL, keyring: SequencerFixture.keyring,
+                signInWindowSeconds: { _ in 3600 })
+            for (name, damage) in [("ada", "identities.mac"), ("bob", "the decision")] {
+                let keys = BatchKeys([Self.signIn(name)])
+                let fault = await #expect(throws: BatchFault.self) {
+                    _ = try await store.transact(keys) { _ throws(BatchFault) in
+                        throw .damaged("the decision")
+                    }
+                }
+                guard case .damaged(let row) = fault else {
+                    Issue.record("\(String(describing: fault))")
+                    continue
+                }
+                #expect(row.hasPrefix(damage))
+            }
+            await store.close()
+        }
+    }
+
     private static let sessionChanges = [
         "account_id = (SELECT account_id FROM identities WHERE provider_id = 'bob')",
         "identity_id = gen_random_uuid()", "authenticated_at = now()",
