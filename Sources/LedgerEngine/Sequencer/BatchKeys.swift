@@ -30,23 +30,12 @@ package struct BatchKeys {
         }
     }
 
-    /// Keys of sessions: parallel columns.
-    package struct Sessions {
+    /// Ids of sessions or accounts: parallel columns.
+    package struct IDs {
         package fileprivate(set) var tenants: [TenantID] = []
         package fileprivate(set) var ids: [UInt128] = []
 
-        mutating func add(_ tenant: TenantID, _ id: SessionID) {
-            tenants.append(tenant)
-            ids.append(id.bits)
-        }
-    }
-
-    /// Keys of accounts: parallel columns.
-    package struct Accounts {
-        package fileprivate(set) var tenants: [TenantID] = []
-        package fileprivate(set) var ids: [UInt128] = []
-
-        mutating func add(_ tenant: TenantID, _ id: AccountID) {
+        mutating func add<Tag>(_ tenant: TenantID, _ id: EntityID<Tag>) {
             tenants.append(tenant)
             ids.append(id.bits)
         }
@@ -86,12 +75,12 @@ package struct BatchKeys {
     /// Subjects that commands claim; the accounts that hold them are loaded with them.
     package private(set) var subjects = Claims()
     /// Sessions that commands are sent in; their accounts are loaded with them.
-    package private(set) var sessions = Sessions()
+    package private(set) var sessions = IDs()
     package private(set) var idempotency = Scopes()
     package private(set) var idTokens = IDTokens()
     /// Accounts that commands name; loaded with their legal holds, erasures, and all accounts
     /// merged with them.
-    package private(set) var accounts = Accounts()
+    package private(set) var accounts = IDs()
     /// The members of ``subjects`` whose accounts are loaded like ``accounts``.
     package private(set) var holderSubjects = Subjects()
 

@@ -33,14 +33,14 @@ package enum CallerLoad {
         """
     }
 
-    static func call(_ sessions: BatchKeys.Sessions) -> Call {
+    static func call(_ sessions: BatchKeys.IDs) -> Call {
         statement.call(
             rows: sessions.ids.count,
             [.texts(sessions.tenants.map { $0.description }), .uuids(sessions.ids)])
     }
 
     static func read(
-        _ result: QueryResult, of sessions: BatchKeys.Sessions,
+        _ result: QueryResult, of sessions: BatchKeys.IDs,
         into tenants: [TenantID: TenantBatch]
     ) throws {
         let account = AccountColumns(result, from: 16)
