@@ -32,7 +32,7 @@ import Testing
             var device = Device(clients[server])
             for (index, provider) in providers.enumerated() {
                 if index == 0 {
-                    try await device.signIn(provider, as: name)
+                    try #require(try await device.signIn(provider, as: name).status == 200)
                 } else {
                     #expect(try await device.link(provider, as: name).status == 200)
                 }

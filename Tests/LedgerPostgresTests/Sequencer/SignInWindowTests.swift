@@ -49,7 +49,7 @@ import Testing
     private func signIn(in tenant: TenantID, seed: UInt64) -> Command {
         var generator = SeededGenerator(seed: seed)
         let intent = SignIn(
-            subject: subject("google", "somebody"), email: nil,
+            subject: subject("google", "ada"), email: nil,
             authenticatedAt: Timestamp(seconds: 1_000_000_000), createAccount: true,
             refreshToken: digest(generator.bytes(32)), newAccount: generator.id(),
             newIdentity: generator.id(), newSession: generator.id())
