@@ -1,0 +1,7 @@
+/// The closed list of types of provider: how a person proves to be one of a provider's subjects.
+///
+/// A type's name stands in configurations and in entries, and never changes.
+package enum ProviderType: String, Hashable, Sendable, CaseIterable {
+    /// An OpenID Connect issuer, whose ID tokens are the proof.
+    case oidc
+}
