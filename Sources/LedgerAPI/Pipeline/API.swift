@@ -1,27 +1,41 @@
 package import HTTP
 internal import Ledger
 
-/// The HTTP contract: maps each request to exactly one response.
+/// One surface on the shared pipeline: maps each request to exactly one response.
 package struct API: Sendable {
     /// The paths that report the state of the process; answered under any load.
     package static let healthPaths = [HealthRoute.path, ReadinessRoute.path]
 
-    /// Every route without the tenant prefix, such as `GET /v1/account`.
-    package static let routes = RouteTable.routes.map { "\($0.method) \($0.path)" }
+    /// Every route of the native surface without the tenant prefix, such as `GET /v1/account`.
+    package static let routes = native.routes.map { "\($0.method) \($0.path)" }
+
+    private static let native = NativeSurface()
 
     /// The response to every request while the server is starting.
     package static var starting: HTTPResponse {
-        var response = ErrorAnswer(.starting).response
+        var response = native.response(to: APIError.starting)
         keepOutOfCaches(&response)
         return response
     }
 
     private let services: APIServices
-    private let router = RouteTable.router
+    private let surface: any Surface
+    private let router: Router<any Route>
 
-    /// Creates the contract on top of these services.
+    /// Creates the native surface on top of these services.
     package init(_ services: APIServices) {
+        self.init(services, Self.native)
+    }
+
+    init(_ services: APIServices, _ surface: any Surface) {
         self.services = services
+        self.surface = surface
+        var router = Router<any Route>()
+        for type in surface.routes {
+            let route = type.init()
+            for path in surface.paths(of: type) { router.add(type.method, path, route) }
+        }
+        self.router = router
     }
 
     /// Answers a request.
@@ -33,7 +47,7 @@ package struct API: Sendable {
         do {
             response = try await answer(request, match, name)
         } catch {
-            response = ErrorAnswer(error).response
+            response = surface.response(to: error)
         }
         finish(&response, to: request.headers, name)
         services.observer.observed(
@@ -47,7 +61,7 @@ package struct API: Sendable {
     /// alone.
     package func reject(_ rejection: HTTPRejection, _ headers: HTTPHeaders) -> HTTPResponse {
         let name = RequestName(headers) { services.newID() }
-        var response = ErrorAnswer(rejection).response
+        var response = surface.response(to: rejection)
         finish(&response, to: headers, name)
         services.observer.observed(
             RequestObservation(
@@ -72,8 +86,8 @@ package struct API: Sendable {
         case .found(let number, _, let captures):
             let tenant = try await tenant(in: captures)
             let call = RouteCall(
-                services: services, request: request, name: name, tenant: tenant,
-                captures: captures, now: services.now())
+                services: services, surface: surface, request: request, name: name,
+                tenant: tenant, captures: captures, now: services.now())
             defer { call.end() }
             return try await router[number].answer(call)
         }
@@ -83,8 +97,7 @@ package struct API: Sendable {
     ///
     /// - Throws: 404 when it does not exist.
     private func tenant(in captures: RouteCaptures) async throws(APIError) -> TenantID {
-        let named = captures["tenant"].map(TenantID.init) ?? .default
-        guard let tenant = named else { throw .notFound }
+        guard let tenant = surface.tenant(in: captures) else { throw .notFound }
         // `default` exists in every ledger: most requests need no lookup.
         guard tenant != .default else { return tenant }
         let exists: Bool

@@ -1,6 +1,5 @@
 internal import HTTP
 internal import Ledger
-internal import LedgerWire
 
 /// An authorised request of a principal; nothing has been disclosed yet.
 struct AuditRequest: Sendable {
@@ -106,7 +105,7 @@ struct AuditRequest: Sendable {
             return try await call.submit(intent)
         } catch {
             if case .refused = error {
-                access.details["refusal"] = ErrorAnswer(error).code.rawValue
+                access.details["refusal"] = call.surface.word(for: error)
                 access.outcome = .refused
                 try await call.write(access)
             }

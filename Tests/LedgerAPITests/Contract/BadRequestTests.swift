@@ -141,6 +141,14 @@ struct BadRequestTests {
         ("DELETE", "/v1/auth/link/apple?identity_id=x", "", "", "k"),
         ("POST", "/v1/auth/sign-out", "[]", "application/json", ""),
         ("POST", "/v1/auth/sign-out", "{}", "text/plain", ""),
+        (
+            "POST", "/v1/account/merge/preview",
+            #"{"provider":"google","id_token":"a","nonce":1}"#, "application/json", ""
+        ),
+        (
+            "POST", "/v1/account/merge", #"{"provider":"google","id_token":"a"}"#,
+            "application/json", ""
+        ),
     ])
     func `an ended session is reported before an invalid request`(
         method: String, target: String, body: String, type: String, key: String

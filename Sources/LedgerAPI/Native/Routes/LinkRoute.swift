@@ -12,41 +12,29 @@ struct LinkRoute: Route {
     /// The ID token is checked before the command is queued, so that the transaction never waits
     /// for a provider; the result counts only at its place in the contract's order of checks.
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let caller = try call.caller()
-        let key: String?
-        let idToken: String
-        let nonce: String?
-        do {
-            key = try IdempotencyHeader.read(call.request.headers)
-            let body = try RequestBody(call.request)
-            idToken = try body.text("id_token", bytesMax: RequestBody.tokenBytesMax)
-            nonce = try body.optionalText("nonce", bytesMax: RequestBody.nonceBytesMax)
-        } catch {
-            throw await call.answer(to: error, by: caller)
+        let request = try await call.byAccountHolder { caller throws(APIError) in
+            try LinkRequest(call, by: caller)
         }
-        guard let provider = call.provider else {
-            _ = try await call.identities(of: caller)
-            throw .refused(.unsupportedProvider)
-        }
-        guard let tokenDigest = Digest(SHA256.hash(idToken)) else {
+        guard let tokenDigest = Digest(SHA256.hash(request.idToken)) else {
             throw .faulted(.internalFailure)
         }
         let configuration = call.configuration
         let command = LinkProvider(
-            caller: caller, provider: provider,
+            caller: request.caller, provider: request.provider,
             credential: await credential(
-                idToken, nonce: nonce, of: configuration.providers[provider], at: call.now),
+                request.idToken, nonce: request.nonce,
+                of: configuration.providers[request.provider], at: call.now),
             tokenDigest: tokenDigest,
-            idempotency: key.flatMap {
+            idempotency: request.key.flatMap {
                 IdempotencyHeader.key(
-                    $0, of: caller.account, method: Self.method,
-                    path: "/v1/auth/link/\(provider)", content: call.request.body)
+                    $0, of: request.caller.account, method: Self.method,
+                    path: "/v1/auth/link/\(request.provider)", content: call.request.body)
             },
             newIdentity: call.services.newID())
         guard case .linked(let providers) = try await call.submit(.linkProvider(command)) else {
             throw .faulted(.internalFailure)
         }
-        let name = configuration.displayName(of: provider)
+        let name = configuration.displayName(of: request.provider)
         return .json(
             LinkedProvidersAnswer(
                 linkedProviders: providers.map(\.description),
@@ -62,5 +50,24 @@ struct LinkRoute: Route {
         case .invalid: return .invalid
         case .unavailable: return .unavailable
         }
+    }
+}
+
+/// An account holder's request to link an identity.
+private struct LinkRequest {
+    let caller: Caller
+    let key: String?
+    let idToken: String
+    let nonce: String?
+    let provider: ProviderName
+
+    init(_ call: RouteCall, by caller: Caller) throws(APIError) {
+        self.caller = caller
+        key = try IdempotencyHeader.read(call.request.headers)
+        let body = try call.body()
+        idToken = try body.text("id_token", bytesMax: RequestBody.tokenBytesMax)
+        nonce = try body.optionalText("nonce", bytesMax: RequestBody.nonceBytesMax)
+        guard let provider = call.provider else { throw .refused(.unsupportedProvider) }
+        self.provider = provider
     }
 }

@@ -7,7 +7,7 @@ struct RefreshRoute: Route {
     static let path = "/v1/auth/refresh"
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let body = try RequestBody(call.request)
+        let body = try call.body()
         let presented = try body.text("refresh_token", bytesMax: RequestBody.tokenBytesMax)
         let tokens = call.services.refreshTokens
         guard let session = tokens.session(of: presented, in: call.tenant),

@@ -12,7 +12,7 @@ struct RelinkPreviewRoute: Route {
         let auditRequest = try await call.auditRequest(
             .previewRelink, by: .supportRoles, account: call.namedAccount)
         let account = try call.account()
-        _ = try RequestBody(call.request, mayBeEmpty: true)
+        _ = try call.body(mayBeEmpty: true)
         let command = try await call.relink(
             account, auditRequest, reason: "", reference: "", isPreview: true)
         let reply = try await auditRequest.execute(
@@ -32,7 +32,7 @@ struct RelinkRoute: Route {
         let auditRequest = try await call.auditRequest(
             .relinkIdentity, by: .supportRoles, account: call.namedAccount)
         let account = try call.account()
-        let reference = try CaseReference.read(try RequestBody(call.request))
+        let reference = try CaseReference.read(try call.body())
         let reason = try auditRequest.requiredReason()
         let command = try await call.relink(
             account, auditRequest, reason: reason, reference: reference, isPreview: false)

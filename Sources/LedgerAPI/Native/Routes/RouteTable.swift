@@ -1,6 +1,4 @@
-internal import HTTP
-
-/// Every route; each tenant path exists twice, bare for `default` and behind `/t/{tenant}`.
+/// Every route of the native surface.
 enum RouteTable {
     static let routes: [any Route.Type] = [
         SignInRoute.self, RefreshRoute.self, SignOutRoute.self, LinkRoute.self,
@@ -17,15 +15,4 @@ enum RouteTable {
         SupportMergePreviewRoute.self, SupportMergeRoute.self, UnmergePreviewRoute.self,
         UnmergeRoute.self, RelinkPreviewRoute.self, RelinkRoute.self, SearchRoute.self,
     ]
-
-    static let router: Router<any Route> = {
-        var router = Router<any Route>()
-        for type in routes {
-            let route = type.init()
-            router.add(type.method, type.path, route)
-            guard type.isTenantScoped else { continue }
-            router.add(type.method, "/t/{tenant}\(type.path)", route)
-        }
-        return router
-    }()
 }

@@ -10,7 +10,7 @@ struct SignInRoute: Route {
     /// No one is authenticated before the ID token is found valid, so nothing before that reaches
     /// the log.
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let body = try RequestBody(call.request)
+        let body = try call.body()
         let idToken = try body.text("id_token", bytesMax: RequestBody.tokenBytesMax)
         let nonce = try body.optionalText("nonce", bytesMax: RequestBody.nonceBytesMax)
         let createAccount = try body.optionalFlag("create_account") ?? true

@@ -9,16 +9,11 @@ struct SignOutRoute: Route {
     private static let done = Array("{}".utf8)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let caller = try call.caller()
-        let everywhere: Bool
-        do {
-            let body = try RequestBody(call.request, mayBeEmpty: true)
-            everywhere = try body.optionalFlag("everywhere") ?? false
-        } catch {
-            throw await call.answer(to: error, by: caller)
+        let signOut = try await call.byAccountHolder { caller throws(APIError) in
+            let everywhere = try call.body(mayBeEmpty: true).optionalFlag("everywhere") ?? false
+            return SignOut(caller: caller, scope: everywhere ? .everywhere : .session)
         }
-        _ = try await call.submit(
-            .signOut(SignOut(caller: caller, scope: everywhere ? .everywhere : .session)))
+        _ = try await call.submit(.signOut(signOut))
         return .json(bytes: Self.done)
     }
 }

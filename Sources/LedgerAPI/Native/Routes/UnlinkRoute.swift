@@ -13,35 +13,33 @@ struct UnlinkRoute: Route {
     private static let parameter = "identity_id"
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let caller = try call.caller()
-        let key: String?
-        let identity: IdentityID?
-        do {
-            key = try IdempotencyHeader.read(call.request.headers)
-            identity = try self.identity(call.request)
-        } catch {
-            throw await call.answer(to: error, by: caller)
+        let command = try await call.byAccountHolder { caller throws(APIError) in
+            try self.command(call, by: caller)
         }
-        guard let provider = call.provider else {
-            _ = try await call.identities(of: caller)
-            throw .refused(.providerNotLinked)
+        guard case .unlinked(let providers) = try await call.submit(.unlinkProvider(command)) else {
+            throw .faulted(.internalFailure)
         }
+        let name = call.configuration.displayName(of: command.provider)
+        return .json(
+            LinkedProvidersAnswer(
+                linkedProviders: providers.map(\.description),
+                message: "\(name) account unlinked"))
+    }
+
+    private func command(
+        _ call: RouteCall, by caller: Caller
+    ) throws(APIError) -> UnlinkProvider {
+        let key = try IdempotencyHeader.read(call.request.headers)
+        let identity = try identity(call.request)
+        guard let provider = call.provider else { throw .refused(.providerNotLinked) }
         let named = identity.map { Array("\(Self.parameter)=\($0)\0".utf8) } ?? []
-        let command = UnlinkProvider(
+        return UnlinkProvider(
             caller: caller, provider: provider, identity: identity,
             idempotency: key.flatMap {
                 IdempotencyHeader.key(
                     $0, of: caller.account, method: Self.method,
                     path: "/v1/auth/link/\(provider)", content: named + call.request.body)
             })
-        guard case .unlinked(let providers) = try await call.submit(.unlinkProvider(command)) else {
-            throw .faulted(.internalFailure)
-        }
-        let name = call.configuration.displayName(of: provider)
-        return .json(
-            LinkedProvidersAnswer(
-                linkedProviders: providers.map(\.description),
-                message: "\(name) account unlinked"))
     }
 
     private func identity(_ request: HTTPRequest) throws(APIError) -> IdentityID? {

@@ -10,8 +10,11 @@ struct MergePreviewRoute: Route {
     static let path = "/v1/account/merge/preview"
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let request = try await MergeRequest(call)
-        let nonce = try request.body.optionalText("nonce", bytesMax: RequestBody.nonceBytesMax)
+        let (request, nonce) = try await call.byAccountHolder { caller throws(APIError) in
+            let request = try MergeRequest(call, by: caller)
+            let nonce = try request.body.optionalText("nonce", bytesMax: RequestBody.nonceBytesMax)
+            return (request, nonce)
+        }
         let proof = await request.prove(nonce: nonce, notBefore: nil)
         let reply = try await call.submit(
             .mergeAccounts(request.command(proof, agreed: nil, idempotency: nil)))
@@ -31,12 +34,10 @@ struct MergeRoute: Route {
     /// The ID token must be newer than the plan: it carries the plan's digest as its nonce or, for
     /// a provider without nonces, was issued after the plan was shown.
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let request = try await MergeRequest(call)
-        let text: String
-        do {
-            text = try request.body.text("plan_digest", bytesMax: RequestBody.nonceBytesMax)
-        } catch {
-            throw await call.answer(to: error, by: request.caller)
+        let (request, text) = try await call.byAccountHolder { caller throws(APIError) in
+            let request = try MergeRequest(call, by: caller)
+            let text = try request.body.text("plan_digest", bytesMax: RequestBody.nonceBytesMax)
+            return (request, text)
         }
         let shown = call.services.mergePlans.read(
             text, for: request.caller.account, in: call.tenant, at: call.now)
@@ -61,23 +62,15 @@ struct MergeRequest: Sendable {
     private let tokenDigest: Digest
     private let keepsAbsorbed: Set<ProviderName>
 
-    init(_ call: RouteCall) async throws(APIError) {
+    init(_ call: RouteCall, by caller: Caller) throws(APIError) {
         self.call = call
-        caller = try call.caller()
-        let name: String
-        do {
-            key = try IdempotencyHeader.read(call.request.headers)
-            body = try RequestBody(call.request)
-            name = try body.text("provider", bytesMax: 255)
-            idToken = try body.text("id_token", bytesMax: RequestBody.tokenBytesMax)
-            keepsAbsorbed = try MergeChoices.keepsAbsorbed(body)
-        } catch {
-            throw await call.answer(to: error, by: caller)
-        }
-        guard let provider = ProviderName(name) else {
-            _ = try await call.identities(of: caller)
-            throw .refused(.unsupportedProvider)
-        }
+        self.caller = caller
+        key = try IdempotencyHeader.read(call.request.headers)
+        body = try call.body()
+        let name = try body.text("provider", bytesMax: 255)
+        idToken = try body.text("id_token", bytesMax: RequestBody.tokenBytesMax)
+        keepsAbsorbed = try MergeChoices.keepsAbsorbed(body)
+        guard let provider = ProviderName(name) else { throw .refused(.unsupportedProvider) }
         self.provider = provider
         guard let digest = Digest(SHA256.hash(idToken)) else { throw .faulted(.internalFailure) }
         tokenDigest = digest

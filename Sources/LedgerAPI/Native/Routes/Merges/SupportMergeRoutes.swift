@@ -58,7 +58,7 @@ struct SupportMergeRequest {
 
     init(_ call: RouteCall, _ auditRequest: AuditRequest, needsCase: Bool) throws(APIError) {
         survivor = try call.account()
-        body = try RequestBody(call.request)
+        body = try call.body()
         guard let absorbed = AccountID(try body.text("absorb", bytesMax: 36)) else {
             throw .invalidRequest(
                 RequestFlaw("absorb must be an account id", at: .field("absorb")))

@@ -10,7 +10,7 @@ struct UnmergePreviewRoute: Route {
         let merge = call.captures["event_id"].flatMap { EventID($0) }
         let auditRequest = try await call.auditRequest(
             .previewUnmerge, by: .supportRoles, event: merge)
-        _ = try RequestBody(call.request, mayBeEmpty: true)
+        _ = try call.body(mayBeEmpty: true)
         let command = try await call.unmerge(
             merge, auditRequest, reason: "", reference: "", isPreview: true)
         guard
@@ -29,7 +29,7 @@ struct UnmergeRoute: Route {
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let merge = call.captures["event_id"].flatMap { EventID($0) }
         let auditRequest = try await call.auditRequest(.undoMerge, by: .supportRoles, event: merge)
-        let reference = try CaseReference.read(try RequestBody(call.request))
+        let reference = try CaseReference.read(try call.body())
         let reason = try auditRequest.requiredReason()
         let command = try await call.unmerge(
             merge, auditRequest, reason: reason, reference: reference, isPreview: false)

@@ -1,11 +1,6 @@
-internal import Cryptography
-internal import HTTP
 internal import JSON
 
-/// The JSON object in a request's body; unknown members are ignored.
-///
-/// Refuses bodies that are not declared as JSON, duplicate member names, lone surrogates, U+0000 in
-/// any string, and nesting deeper than `JSONValue.depthMax`.
+/// The members of a request's body; unknown ones are ignored.
 struct RequestBody {
     /// The maximum length of a token in a body, in bytes; the limit of `CompactJWS`.
     static let tokenBytesMax = 16_384
@@ -14,30 +9,7 @@ struct RequestBody {
 
     private let members: JSONMembers
 
-    /// Reads the body; an empty one means `{}` where the route allows it.
-    init(_ request: HTTPRequest, mayBeEmpty: Bool = false) throws(APIError) {
-        let body = request.body
-        guard !body.isEmpty else {
-            guard mayBeEmpty else {
-                throw .invalidRequest(RequestFlaw("The body must be a JSON object"))
-            }
-            members = [:]
-            return
-        }
-        let types = request.headers.all("Content-Type")
-        guard types.count == 1, MediaType(types[0])?.isJSON == true else { throw .notJSON }
-        guard let value = JSONValue(parsing: body) else {
-            throw .invalidRequest(
-                RequestFlaw("The body is not valid JSON or has a duplicate member"))
-        }
-        guard let members = value.members else {
-            throw .invalidRequest(RequestFlaw("The body must be a JSON object"))
-        }
-        // Raw control characters are not valid JSON, so U+0000 needs an escape.
-        let mayHoldNUL = body.span.holds(UInt8(ascii: "\\"))
-        guard !mayHoldNUL || !value.holdsNUL else {
-            throw .invalidRequest(RequestFlaw("The body contains the character U+0000"))
-        }
+    init(_ members: JSONMembers) {
         self.members = members
     }
 
@@ -86,18 +58,5 @@ struct RequestBody {
             throw .invalidRequest(RequestFlaw("\(name) must be true or false", at: .field(name)))
         }
         return flag
-    }
-}
-
-extension JSONValue {
-    /// Whether any string, names of members included, contains U+0000, which Postgres cannot store.
-    fileprivate var holdsNUL: Bool {
-        switch self {
-        case .null, .bool, .number: false
-        case .string(let text): text.utf8.contains(0)
-        case .array(let elements): elements.contains(where: \.holdsNUL)
-        case .object(let members):
-            members.contains { $0.key.utf8.contains(0) || $0.value.holdsNUL }
-        }
     }
 }

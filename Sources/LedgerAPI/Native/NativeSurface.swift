@@ -1,0 +1,39 @@
+internal import HTTP
+internal import Ledger
+
+/// The ledger's own surface: JSON bodies, errors with codes, ES256 access tokens, and the tenant in
+/// the path.
+struct NativeSurface: Surface {
+    let routes = RouteTable.routes
+
+    /// Each path of a tenant exists twice, bare for `default` and behind `/t/{tenant}`.
+    func paths(of route: any Route.Type) -> [String] {
+        route.isTenantScoped ? [route.path, "/t/{tenant}\(route.path)"] : [route.path]
+    }
+
+    func tenant(in captures: RouteCaptures) -> TenantID? {
+        captures["tenant"].map(TenantID.init) ?? .default
+    }
+
+    func response(to error: APIError) -> HTTPResponse { ErrorAnswer(error).response }
+
+    func response(to rejection: HTTPRejection) -> HTTPResponse { ErrorAnswer(rejection).response }
+
+    func word(for error: APIError) -> String { ErrorAnswer(error).code.rawValue }
+
+    func body(of request: HTTPRequest, mayBeEmpty: Bool) throws(APIError) -> RequestBody {
+        RequestBody(try JSONBody.members(of: request, mayBeEmpty: mayBeEmpty))
+    }
+
+    func caller(
+        of token: String, in tenant: TenantID, at now: Timestamp, _ services: APIServices
+    ) -> Caller? {
+        services.accessTokens.check(token, for: tenant, at: now)?.caller
+    }
+
+    func accessToken(
+        for grant: Grant, in tenant: TenantID, _ services: APIServices
+    ) -> String {
+        services.accessTokens.issue(for: grant, in: tenant, at: services.now())
+    }
+}

@@ -1,0 +1,125 @@
+internal import HTTP
+internal import Ledger
+internal import Synchronization
+
+/// A request in a route, with its context.
+///
+/// One object, because every function of a route takes it and a copy would retain many references.
+final class RouteCall: Sendable {
+    let services: APIServices
+    let surface: any Surface
+    let request: HTTPRequest
+    let name: RequestName
+    let tenant: TenantID
+    let captures: RouteCaptures
+    /// The time at which the request arrived.
+    let now: Timestamp
+    private let hasPermit = Mutex(false)
+
+    init(
+        services: APIServices, surface: any Surface, request: HTTPRequest, name: RequestName,
+        tenant: TenantID, captures: RouteCaptures, now: Timestamp
+    ) {
+        self.services = services
+        self.surface = surface
+        self.request = request
+        self.name = name
+        self.tenant = tenant
+        self.captures = captures
+        self.now = now
+    }
+
+    /// Acquires a permit for a principal's request, held until ``end()``.
+    ///
+    /// - Throws: 503 when none is available.
+    func acquirePermit() throws(APIError) {
+        guard services.audit.limiter.acquire() else { throw .faulted(.overloaded) }
+        hasPermit.withLock { $0 = true }
+    }
+
+    /// Releases the request's permit; to be called when it is answered.
+    func end() {
+        if hasPermit.withLock({ $0 }) { services.audit.limiter.release() }
+    }
+
+    var configuration: TenantConfiguration { services.configuration(of: tenant) }
+
+    /// The provider's name in the path; nil when it breaks the grammar, so no tenant can have it.
+    var provider: ProviderName? { captures["provider"].flatMap(ProviderName.init) }
+
+    /// Reads the body, which may be empty where the route says so.
+    ///
+    /// - Throws: the error for a body that breaks the surface's format.
+    func body(mayBeEmpty: Bool = false) throws(APIError) -> RequestBody {
+        try surface.body(of: request, mayBeEmpty: mayBeEmpty)
+    }
+
+    /// Returns the account holder.
+    ///
+    /// - Throws: 401 unless the request carries a valid access token for the tenant. Whether the
+    ///   session is live is not known yet: the command or the read that follows checks it.
+    func caller() throws(APIError) -> Caller {
+        let token = try BearerToken.read(request.headers)
+        guard let caller = surface.caller(of: token, in: tenant, at: now, services) else {
+            throw .accessTokenInvalid
+        }
+        return caller
+    }
+
+    /// Authenticates the account holder and reads the rest of the request, in the order of checks
+    /// of every route that changes an account: the access token, the session, the request.
+    ///
+    /// The command checks the session itself, so only an invalid request needs a read for that.
+    ///
+    /// - Parameter read: reads the request of this account holder; throws an invalid one's error.
+    /// - Returns: what `read` returns.
+    /// - Throws: 401 without a valid access token, and for an invalid request of an ended session;
+    ///   otherwise the error of `read`.
+    func byAccountHolder<Request>(
+        _ read: (Caller) throws(APIError) -> Request
+    ) async throws(APIError) -> Request {
+        let caller = try caller()
+        do {
+            return try read(caller)
+        } catch {
+            _ = try await identities(of: caller)
+            throw error
+        }
+    }
+
+    /// Submits a command.
+    ///
+    /// - Throws: the command's refusal or fault.
+    func submit(_ intent: Command.Intent) async throws(APIError) -> Reply {
+        let command = Command(
+            id: services.newID(), tenant: tenant,
+            origin: Command.Origin(request, name: name, trusting: services.trustedProxies),
+            intent: intent)
+        let result: Result<Reply, Refusal>
+        do {
+            result = try await services.commands.submit(command)
+        } catch {
+            throw .faulted(error)
+        }
+        switch result {
+        case .success(let reply): return reply
+        case .failure(let refusal): throw .refused(refusal)
+        }
+    }
+
+    /// Returns the identities of the caller's account if the caller's session is live.
+    ///
+    /// - Throws: 401 when it has ended.
+    func identities(of caller: Caller) async throws(APIError) -> [LinkedIdentity] {
+        let result: Result<[LinkedIdentity], Refusal>
+        do {
+            result = try await services.accounts.identities(of: caller, in: tenant)
+        } catch {
+            throw .faulted(error)
+        }
+        switch result {
+        case .success(let identities): return identities
+        case .failure(let refusal): throw .refused(refusal)
+        }
+    }
+}

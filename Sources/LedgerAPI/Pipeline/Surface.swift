@@ -1,0 +1,47 @@
+internal import HTTP
+internal import Ledger
+
+/// One wire contract on the shared pipeline: everything in which two contracts differ.
+///
+/// The pipeline finds the route, checks the tenant, authenticates callers in one order of checks and
+/// submits commands. It knows no surface's words. A further surface is a folder with a value of this
+/// kind; `docs/surfaces.md` says where each of its differences goes.
+protocol Surface: Sendable {
+    /// The routes.
+    var routes: [any Route.Type] { get }
+
+    /// Returns every path at which a route is found, with parameters in braces.
+    func paths(of route: any Route.Type) -> [String]
+
+    /// Returns the tenant that a path names; nil when no tenant can have the name.
+    func tenant(in captures: RouteCaptures) -> TenantID?
+
+    /// Returns the response to an error.
+    func response(to error: APIError) -> HTTPResponse
+
+    /// Returns the response to a request that the server rejects before it is complete.
+    func response(to rejection: HTTPRejection) -> HTTPResponse
+
+    /// Returns the word for an error in the access log.
+    func word(for error: APIError) -> String
+
+    /// Reads the members of a request's body.
+    ///
+    /// - Parameters:
+    ///   - request: the request with the body.
+    ///   - mayBeEmpty: whether an empty body stands for one without members.
+    /// - Returns: the members.
+    /// - Throws: the error for a body that breaks the surface's format.
+    func body(of request: HTTPRequest, mayBeEmpty: Bool) throws(APIError) -> RequestBody
+
+    /// Returns the account holder that an access token names; nil unless the token was minted for
+    /// this tenant and is valid now.
+    func caller(
+        of token: String, in tenant: TenantID, at now: Timestamp, _ services: APIServices
+    ) -> Caller?
+
+    /// Mints an access token for a session.
+    func accessToken(
+        for grant: Grant, in tenant: TenantID, _ services: APIServices
+    ) -> String
+}
