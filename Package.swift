@@ -216,7 +216,7 @@ let package = Package(
                 "ChildProcesses", "Cryptography", "Encodings", "Ledger", "LedgerAudit",
                 "LedgerEngine", "LedgerPostgres", "LedgerTestSupport", "Postgres",
                 "StandardWebhooks", "TransparencyLog",
-            ]),
+            ], resources: [.copy("FormerRelease")]),
         .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"]),
         .testTarget(
             name: "SimulationTests",

@@ -174,7 +174,7 @@ import Testing
 
 extension MergeFixture {
     /// Returns the identity of a unique subject.
-    fileprivate func identityID(_ name: String) async throws -> IdentityID {
+    func identityID(_ name: String) async throws -> IdentityID {
         let rows = try await database.rows(
             "identity_id::text]) FROM identities WHERE provider_id = \(quoteLiteral(name))")
         guard let identity = rows.first.flatMap({ IdentityID($0) }), rows.count == 1 else {
@@ -184,7 +184,7 @@ extension MergeFixture {
     }
 
     /// Relinks as the service does: reads the link's disclosures, and submits the command.
-    fileprivate func relink(
+    func relink(
         _ identity: IdentityID, to guest: Guest
     ) async throws -> Result<Reply, Refusal> {
         let reads = EventReads(url: database.runtimeURL, keyring: SequencerFixture.keyring) {
