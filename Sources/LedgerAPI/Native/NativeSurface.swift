@@ -1,5 +1,6 @@
 internal import HTTP
 internal import Ledger
+internal import LedgerWire
 
 /// The ledger's own surface: JSON bodies, errors with codes, ES256 access tokens, and the tenant in
 /// the path.
