@@ -25,7 +25,10 @@ readonly packages_of_verifiers=(golang-go golang-golang-x-mod-dev openssl python
 # Proxies that tests put in front of the server.
 readonly packages_of_proxies=(haproxy nginx)
 readonly packages_of_format=()
-readonly packages_of_lint=(shellcheck)
+readonly packages_of_lint=(node-typescript nodejs shellcheck)
+readonly packages_of_python=(python3 python3-venv)
+# For the tests of the JavaScript client.
+readonly packages_of_javascript=(chromium-headless-shell nodejs)
 readonly packages_of_bench=(jq time)
 # `column`, for the tables of tools/chaos and tools/overload.
 readonly packages_of_tables=(bsdextrautils)

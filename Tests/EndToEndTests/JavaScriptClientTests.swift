@@ -1,0 +1,36 @@
+import Foundation
+import LedgerTestSupport
+import Testing
+
+/// The tests of the JavaScript client, which are programs of Node, against a server in development mode.
+@Suite struct JavaScriptClientTests {
+    private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("clients/javascript/tests")
+
+    @Test func `the client in Node`() async throws {
+        try await run(["story", "refresh", "faults", "documentation"])
+    }
+
+    @Test func `the client in Chromium, on a page of another origin`() async throws {
+        try await run(["browser"])
+    }
+
+    private func run(_ names: [String]) async throws {
+        let settings = [
+            "LEDGER_MODE": "development", "LEDGER_PROVIDERS": "",
+            "LEDGER_CORS_ORIGINS": "http://app.example",
+        ]
+        try await Deployment.with(settings: settings) { deployment in
+            let server = try await deployment.serve()
+            let key = try await deployment.apiKey("support")
+            let files = names.map { Self.tests.appendingPathComponent("\($0).test.js").path }
+            let node = try RunningProcess(
+                executable: "/usr/bin/env", arguments: ["node", "--test"] + files,
+                environment: ["LEDGER_URL": server.client.base, "LEDGER_SUPPORT_KEY": key])
+            let status = try await node.exitStatus(within: .seconds(120))
+            #expect(status == 0, "\(node.output.text.suffix(8_000))\(node.errors.text)")
+            #expect(!server.log.contains("\"status\":5"))
+        }
+    }
+}

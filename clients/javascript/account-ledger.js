@@ -1,0 +1,631 @@
+/**
+ * Client of AccountLedger's HTTP API, for browsers and Node; docs/javascript-client.md describes it.
+ *
+ * Members of bodies have the names of the HTTP API, in arguments and in results.
+ */
+
+/** The default time of a call with its retries, in milliseconds. */
+const CALL_MS = 30_000;
+/** The time after which a request counts as unanswered and is repeated, where that is safe. */
+const ATTEMPT_MS = 10_000;
+/** The same for a refresh: the server accepts a used refresh token again for 10 seconds only. */
+const REFRESH_ATTEMPT_MS = 3_000;
+const ATTEMPTS_MAX = 4;
+/** The first wait before a repetition, if the server names none; it doubles each time. */
+const BACKOFF_MS = 200;
+/** An access token is renewed this long before it expires. */
+const EXPIRY_MARGIN_MS = 5_000;
+
+/**
+ * @typedef {"INVALID_REQUEST" | "UNSUPPORTED_PROVIDER" | "CANNOT_UNLINK_ONLY_PROVIDER" | "INVALID_ACCESS_TOKEN"
+ *   | "INVALID_REFRESH_TOKEN" | "INVALID_PROVIDER_TOKEN" | "INVALID_API_KEY" | "FORBIDDEN"
+ *   | "REAUTHENTICATION_REQUIRED" | "NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PROVIDER_NOT_LINKED" | "MERGE_NOT_FOUND"
+ *   | "METHOD_NOT_ALLOWED" | "PROVIDER_CONFLICT" | "SAME_ACCOUNT" | "MERGE_PLAN_CHANGED" | "MERGE_SUPERSEDED"
+ *   | "MERGE_TOO_LARGE" | "ACCOUNT_MERGED" | "ACCOUNT_ERASED" | "LENGTH_REQUIRED" | "PAYLOAD_TOO_LARGE"
+ *   | "UNSUPPORTED_MEDIA_TYPE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "INTERNAL" | "UNAVAILABLE"
+ * } ServerErrorCode  A code of the server's error table.
+ *
+ * @typedef {"NO_ANSWER" | "ABORTED" | "NO_SESSION" | "UNEXPECTED_ANSWER"} ClientErrorCode
+ *   `NO_ANSWER`: none came in time, so a command may have taken effect. `ABORTED`: the caller's signal fired; the
+ *   same holds. `NO_SESSION`: nobody is signed in. `UNEXPECTED_ANSWER`: the answer is not the ledger's.
+ *
+ * @typedef {object} Identity
+ * @property {string} identity_id
+ * @property {string} provider
+ * @property {string} linked_at
+ * @property {string} [email]
+ * @property {boolean | null} [email_verified]
+ *
+ * @typedef {object} Account
+ * @property {string} user_id
+ * @property {string[]} linked_providers  In linking order.
+ * @property {Identity[]} identities
+ *
+ * @typedef {object} SignedIn
+ * @property {string} user_id
+ * @property {boolean} is_new_user
+ * @property {string[]} linked_providers
+ *
+ * @typedef {object} LinkedProviders
+ * @property {string[]} linked_providers
+ * @property {string} message  For people.
+ *
+ * @typedef {object} Proof
+ * @property {string} id_token
+ * @property {string} [nonce]
+ *
+ * @typedef {Record<string, "survivor" | "absorbed">} Keep  By provider, whose identity stays.
+ *
+ * @typedef {{ identity_id: string, provider: string, linked_at: string, email_verified?: boolean | null }} MergedIdentity
+ *
+ * @typedef {object} MergeEffects
+ * @property {string} user_id
+ * @property {string} absorbed_user_id
+ * @property {MergedIdentity[]} kept
+ * @property {MergedIdentity[]} moved
+ * @property {(MergedIdentity & { of: "survivor" | "absorbed", rule: string })[]} left_behind
+ * @property {{ provider: string, keep: "survivor" | "absorbed" }[]} choices
+ * @property {{ of_account: string, opened_by: string[] }} sessions_end
+ * @property {string[]} linked_providers
+ *
+ * @typedef {MergeEffects & { plan_digest: string, expires_in: number }} MergePlan
+ * @typedef {MergeEffects & { merge: string }} Merged  `merge` is the id of the merge.
+ *
+ * @typedef {object} UndoPlan
+ * @property {{ user_id: string, given_back: MergedIdentity[], linked_providers: string[] }[]} accounts
+ *
+ * @typedef {UndoPlan & { unmerge: string }} Undone  `unmerge` is the id of the undoing.
+ *
+ * @typedef {object} StoredSession
+ * @property {string} user_id
+ * @property {string} access_token
+ * @property {string} refresh_token
+ * @property {number} expires_at  When the access token expires, in milliseconds since 1970.
+ *
+ * @typedef {object} SessionStore  Keeps one session. It is a secret: whoever reads it is signed in.
+ * @property {() => StoredSession | null | Promise<StoredSession | null>} load
+ * @property {(session: StoredSession) => void | Promise<void>} save
+ * @property {() => void | Promise<void>} clear
+ * @property {<Value>(work: () => Promise<Value>) => Promise<Value>} [exclusively]
+ *   Runs work while no other page or process with the same store does; for stores that are shared.
+ *
+ * @typedef {object} ClientOptions
+ * @property {string} url  The address of the ledger, such as `https://ledger.example`.
+ * @property {string} [tenant]  `default` if left out.
+ * @property {number} [timeout]  The time of a call with its retries, in milliseconds.
+ * @property {typeof fetch} [fetch]
+ *
+ * @typedef {object} CallOptions
+ * @property {AbortSignal} [signal]  Ends the call with `ABORTED`.
+ * @property {number} [timeout]
+ *
+ * @typedef {object} CommandOptions
+ * @property {string} [idempotencyKey]  Random if left out. With a key of its own, a program can repeat a command
+ *   after a restart.
+ */
+
+/** The error of every failed call: a refusal of the ledger, a fault, or no answer. */
+export class AccountLedgerError extends Error {
+  /**
+   * @param {object} fields
+   * @param {ServerErrorCode | ClientErrorCode} fields.code
+   * @param {string} fields.message
+   * @param {number} [fields.status]
+   * @param {Record<string, string>} [fields.details]
+   * @param {string} [fields.requestId]
+   * @param {number} [fields.retryAfter]
+   * @param {unknown} [fields.cause]
+   */
+  constructor({ code, message, status = 0, details = {}, requestId, retryAfter, cause }) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "AccountLedgerError";
+    /** What programs act on. */
+    this.code = code;
+    /** The HTTP status; 0 when no answer came. */
+    this.status = status;
+    /** What the refusal concerns, such as `{"field":"id_token"}`. */
+    this.details = details;
+    /** The request's name in the ledger's log. */
+    this.requestId = requestId;
+    /** The seconds to wait before a repetition. */
+    this.retryAfter = retryAfter;
+  }
+}
+
+/**
+ * A call of the API, with its retries.
+ *
+ * @typedef {object} Call
+ * @property {string} requestId
+ * @property {number} deadline
+ * @property {AbortSignal} [signal]
+ *
+ * @typedef {object} Request
+ * @property {"GET" | "POST" | "DELETE"} method
+ * @property {string} path
+ * @property {object} [body]
+ * @property {Record<string, string>} [headers]
+ * @property {boolean} [isUnrepeatable]
+ * @property {number} [attemptMs]
+ */
+
+/** Sends requests to one tenant of a ledger. */
+class Transport {
+  #base;
+  #timeout;
+  #fetch;
+
+  /** @param {ClientOptions} options */
+  constructor({ url, tenant, timeout = CALL_MS, fetch }) {
+    const base = new URL(url);
+    if (base.username || base.password || base.search || base.hash) {
+      throw new TypeError("url must have no credentials, query or fragment");
+    }
+    this.#base = base.href.replace(/\/+$/, "") + (tenant === undefined ? "" : `/t/${segment(tenant)}`);
+    this.#timeout = timeout;
+    // A browser's fetch must not become a method of another object.
+    this.#fetch = fetch ?? ((/** @type {string} */ input, /** @type {RequestInit} */ init) => globalThis.fetch(input, init));
+  }
+
+  /**
+   * @param {CallOptions} options
+   * @returns {Call}
+   */
+  begin({ signal, timeout = this.#timeout }) {
+    return { requestId: uuid(), deadline: performance.now() + timeout, signal };
+  }
+
+  /**
+   * Sends a request, repeatedly if that is safe and may help, and returns the body of its answer.
+   *
+   * @param {Call} call
+   * @param {Request} request
+   * @param {string} [token]
+   * @returns {Promise<any>}
+   */
+  async send(call, request, token) {
+    const init = requestInit(call, request, token);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#attempt(call, request, init);
+      } catch (error) {
+        if (!(error instanceof AccountLedgerError)) throw error;
+        const mayHelp = error.code === "NO_ANSWER" || [429, 502, 503, 504].includes(error.status);
+        if (!mayHelp || request.isUnrepeatable || attempt === ATTEMPTS_MAX) throw error;
+        const backoff = BACKOFF_MS * 2 ** (attempt - 1) * (0.5 + Math.random());
+        const wait = error.retryAfter === undefined ? backoff : error.retryAfter * 1_000;
+        if (performance.now() + wait >= call.deadline) throw error;
+        await pause(call, wait);
+      }
+    }
+  }
+
+  /**
+   * @param {Call} call
+   * @param {Request} request
+   * @param {RequestInit} init
+   */
+  async #attempt(call, request, init) {
+    const { status, headers, text } = await limited(call, request.attemptMs ?? ATTEMPT_MS, async (signal) => {
+      try {
+        const response = await this.#fetch(this.#base + request.path, { ...init, signal });
+        return { status: response.status, headers: response.headers, text: await response.text() };
+      } catch (cause) {
+        throw unanswered(call, cause);
+      }
+    });
+    const body = parsed(text);
+    if (status === 200 && body) return body;
+    const { code, message, details } = body?.error ?? {};
+    const seconds = retryAfter(headers);
+    throw new AccountLedgerError({
+      status, details, code: code ?? (status === 503 ? "UNAVAILABLE" : "UNEXPECTED_ANSWER"),
+      message: message ?? `The ledger's address answered with status ${status}, without the ledger's error`,
+      requestId: headers.get("X-Request-Id") ?? call.requestId, retryAfter: seconds,
+    });
+  }
+}
+
+/** Signs people in, and calls the API for whoever is signed in. */
+export class AccountLedger {
+  #transport;
+  #store;
+  /** @type {Promise<StoredSession> | null} */
+  #renewal = null;
+
+  /** @param {ClientOptions & { store?: SessionStore }} options  The store is in memory if left out. */
+  constructor({ store = memoryStore(), ...options }) {
+    this.#transport = new Transport(options);
+    this.#store = store;
+  }
+
+  /**
+   * Opens a session, and an account unless `create_account` is false. Never repeated by itself, because the second
+   * answer would not tell that the account is new.
+   *
+   * @param {string} provider
+   * @param {Proof & { create_account?: boolean }} proof
+   * @param {CallOptions} [options]
+   * @returns {Promise<SignedIn>}
+   */
+  async signIn(provider, proof, options = {}) {
+    const answer = await this.#transport.send(this.#transport.begin(options), {
+      method: "POST", path: `/v1/auth/sign-in/${segment(provider)}`, body: proof, isUnrepeatable: true,
+    });
+    await this.#store.save(sessionOf(answer));
+    const { user_id, is_new_user, linked_providers } = answer;
+    return { user_id, is_new_user, linked_providers };
+  }
+
+  /** The id of the account that is signed in, or null; without a request. */
+  async userId() {
+    return (await this.#store.load())?.user_id ?? null;
+  }
+
+  /**
+   * A valid access token, for a backend of the app; renewed if it expires.
+   *
+   * @param {CallOptions} [options]
+   */
+  async accessToken(options = {}) {
+    return (await this.#session(this.#transport.begin(options))).access_token;
+  }
+
+  /**
+   * Exchanges the refresh token now; calls do so by themselves.
+   *
+   * @param {CallOptions} [options]
+   * @returns {Promise<void>}
+   */
+  async refresh(options = {}) {
+    const session = await this.#store.load();
+    if (!session) throw noSession();
+    await this.#renewed(this.#transport.begin(options), session);
+  }
+
+  /**
+   * Ends the session, or with `everywhere` all of the account. The store is cleared in any case, also when the
+   * ledger cannot be reached, which is an error.
+   *
+   * @param {{ everywhere?: boolean }} [scope]
+   * @param {CallOptions} [options]
+   * @returns {Promise<void>}
+   */
+  async signOut(scope = {}, options = {}) {
+    const session = await this.#store.load();
+    if (!session) return;
+    try {
+      await this.#call({ method: "POST", path: "/v1/auth/sign-out", body: scope }, options);
+    } catch (error) {
+      const isOver = error instanceof AccountLedgerError && error.code === "INVALID_REFRESH_TOKEN";
+      if (!isOver || scope.everywhere) throw error;
+    } finally {
+      const stored = await this.#store.load();
+      if (stored?.user_id === session.user_id) await this.#store.clear();
+    }
+  }
+
+  /**
+   * @param {CallOptions} [options]
+   * @returns {Promise<Account>}
+   */
+  account(options = {}) {
+    return this.#call({ method: "GET", path: "/v1/account" }, options);
+  }
+
+  /**
+   * Adds an identity to the account. 409 `PROVIDER_CONFLICT` if it belongs to another account, is linked already,
+   * or the account has one of the provider.
+   *
+   * @param {string} provider
+   * @param {Proof} proof
+   * @param {CallOptions & CommandOptions} [options]
+   * @returns {Promise<LinkedProviders>}
+   */
+  link(provider, proof, options = {}) {
+    return this.#call(command("POST", `/v1/auth/link/${segment(provider)}`, options, proof), options);
+  }
+
+  /**
+   * Removes an identity from the account; `identity_id` names one of several of the provider.
+   *
+   * @param {string} provider
+   * @param {{ identity_id?: string }} [identity]
+   * @param {CallOptions & CommandOptions} [options]
+   * @returns {Promise<LinkedProviders>}
+   */
+  unlink(provider, identity = {}, options = {}) {
+    const { identity_id } = identity;
+    const query = identity_id === undefined ? "" : `?identity_id=${segment(identity_id)}`;
+    return this.#call(command("DELETE", `/v1/auth/link/${segment(provider)}${query}`, options), options);
+  }
+
+  /**
+   * What a merge of the account of another identity into this one would do. Changes nothing.
+   *
+   * @param {Proof & { provider: string, keep?: Keep }} proof
+   * @param {CallOptions} [options]
+   * @returns {Promise<MergePlan>}
+   */
+  previewMerge(proof, options = {}) {
+    return this.#call({ method: "POST", path: "/v1/account/merge/preview", body: proof }, options);
+  }
+
+  /**
+   * Merges the account of another identity into this one, as the preview showed it. The ID token must be newer than
+   * the preview: the nonce of its sign-in is the `plan_digest`.
+   *
+   * @param {{ provider: string, id_token: string, plan_digest: string, keep?: Keep }} agreement
+   * @param {CallOptions & CommandOptions} [options]
+   * @returns {Promise<Merged>}
+   */
+  merge(agreement, options = {}) {
+    return this.#call(command("POST", "/v1/account/merge", options, agreement), options);
+  }
+
+  /**
+   * @param {Request} request
+   * @param {CallOptions} options
+   */
+  async #call(request, options) {
+    const call = this.#transport.begin(options);
+    const session = await this.#session(call);
+    try {
+      return await this.#transport.send(call, request, session.access_token);
+    } catch (error) {
+      if (!(error instanceof AccountLedgerError && error.code === "INVALID_ACCESS_TOKEN")) throw error;
+    }
+    const { access_token } = await this.#renewed(call, session);
+    return this.#transport.send(call, request, access_token);
+  }
+
+  /**
+   * The session with an access token that has not expired.
+   *
+   * @param {Call} call
+   */
+  async #session(call) {
+    const session = await this.#store.load();
+    if (!session) throw noSession();
+    return Date.now() < session.expires_at - EXPIRY_MARGIN_MS ? session : this.#renewed(call, session);
+  }
+
+  /**
+   * The session after a renewal, which all calls share. It goes on when one of them is aborted, because the former
+   * refresh token may be used up.
+   *
+   * @param {Call} call
+   * @param {StoredSession} stale
+   */
+  async #renewed(call, stale) {
+    if (!this.#renewal) {
+      const renew = () => this.#renew(stale);
+      this.#renewal = (this.#store.exclusively?.(renew) ?? renew()).finally(() => { this.#renewal = null; });
+      // Every caller may have been aborted.
+      this.#renewal.catch(() => {});
+    }
+    const renewal = this.#renewal;
+    const session = await limited(call, Infinity, () => renewal);
+    // Nothing that was asked of one account is done to another.
+    if (session.user_id !== stale.user_id) throw noSession();
+    return session;
+  }
+
+  /**
+   * @param {StoredSession} stale
+   * @returns {Promise<StoredSession>}
+   */
+  async #renew(stale) {
+    const stored = await this.#store.load();
+    if (!stored) throw noSession();
+    // Another call, or another page with this store, was faster.
+    if (stored.access_token !== stale.access_token) return stored;
+    let current;
+    try {
+      const answer = await this.#transport.send(this.#transport.begin({}), {
+        method: "POST", path: "/v1/auth/refresh", body: { refresh_token: stored.refresh_token },
+        attemptMs: REFRESH_ATTEMPT_MS,
+      });
+      current = await this.#replace(stored, sessionOf(answer));
+    } catch (error) {
+      if (!(error instanceof AccountLedgerError && error.code === "INVALID_REFRESH_TOKEN")) throw error;
+      current = await this.#replace(stored, null);
+      if (!current) throw error;
+    }
+    if (!current) throw noSession();
+    return current;
+  }
+
+  /**
+   * Replaces a stored session, unless a sign-in, a sign-out or another page did so meanwhile, and returns the one
+   * that is stored now.
+   *
+   * @param {StoredSession} former
+   * @param {StoredSession | null} next
+   */
+  async #replace(former, next) {
+    const stored = await this.#store.load();
+    if (stored?.refresh_token !== former.refresh_token) return stored;
+    await (next ? this.#store.save(next) : this.#store.clear());
+    return next;
+  }
+}
+
+/** Undoes merges, with an API key of role `support` or `admin`: for backends and consoles of support. */
+export class AccountLedgerSupport {
+  #transport;
+  #apiKey;
+
+  /** @param {ClientOptions & { apiKey: string }} options */
+  constructor({ apiKey, ...options }) {
+    this.#transport = new Transport(options);
+    this.#apiKey = apiKey;
+  }
+
+  /**
+   * What undoing a merge would do. The reason is recorded.
+   *
+   * @param {string} merge
+   * @param {{ reason: string }} why
+   * @param {CallOptions} [options]
+   * @returns {Promise<UndoPlan>}
+   */
+  async previewUndo(merge, { reason }, options = {}) {
+    const path = `/v1/merges/${segment(merge)}/undo/preview`;
+    const headers = { "Ledger-Reason": reason };
+    return this.#transport.send(this.#transport.begin(options), { method: "POST", path, headers }, this.#apiKey);
+  }
+
+  /**
+   * Undoes a merge. The reason and the reference of the case are recorded.
+   *
+   * @param {string} merge
+   * @param {{ reason: string, case: string }} why
+   * @param {CallOptions & CommandOptions} [options]
+   * @returns {Promise<Undone>}
+   */
+  async undoMerge(merge, { reason, case: reference }, options = {}) {
+    const request = command("POST", `/v1/merges/${segment(merge)}/undo`, options, { case: reference });
+    request.headers = { ...request.headers, "Ledger-Reason": reason };
+    return this.#transport.send(this.#transport.begin(options), request, this.#apiKey);
+  }
+}
+
+/** @returns {SessionStore} */
+function memoryStore() {
+  /** @type {StoredSession | null} */
+  let kept = null;
+  return { load: () => kept, save: (session) => { kept = session; }, clear: () => { kept = null; } };
+}
+
+/**
+ * A request with an idempotency key, so that it acts once even if it is sent twice.
+ *
+ * @param {"POST" | "DELETE"} method
+ * @param {string} path
+ * @param {CommandOptions} options
+ * @param {object} [body]
+ * @returns {Request}
+ */
+function command(method, path, { idempotencyKey = uuid() }, body) {
+  return { method, path, body, headers: { "Idempotency-Key": idempotencyKey } };
+}
+
+/**
+ * @param {Call} call
+ * @param {Request} request
+ * @param {string} [token]
+ * @returns {RequestInit}
+ */
+function requestInit(call, { method, headers = {}, body }, token) {
+  const text = body && JSON.stringify(body);
+  const fields = new Headers({ "X-Request-Id": call.requestId });
+  try {
+    for (const [name, value] of Object.entries(headers)) fields.set(name, value);
+    if (text) fields.set("Content-Type", "application/json");
+    if (token !== undefined) fields.set("Authorization", `Bearer ${token}`);
+  } catch {
+    // The platform's error repeats the value, which may be a token.
+    throw new AccountLedgerError({
+      code: "INVALID_REQUEST", message: "A header field has characters that HTTP does not allow", requestId: call.requestId,
+    });
+  }
+  return {
+    method, headers: fields, body: text, cache: "no-store", credentials: "omit", redirect: "error",
+    referrerPolicy: "no-referrer",
+  };
+}
+
+/**
+ * Runs work until it ends, the caller aborts, or its time or that of the call is over.
+ *
+ * @template Value
+ * @param {Call} call
+ * @param {number} milliseconds
+ * @param {(signal: AbortSignal) => Promise<Value>} work
+ * @returns {Promise<Value>}
+ */
+async function limited(call, milliseconds, work) {
+  const { signal, deadline } = call;
+  if (signal?.aborted) throw unanswered(call);
+  const controller = new AbortController();
+  const stop = () => controller.abort();
+  /** @type {Promise<never>} */
+  const stopped = new Promise((_, reject) => {
+    controller.signal.addEventListener("abort", () => reject(unanswered(call)));
+  });
+  const timer = setTimeout(stop, Math.min(milliseconds, deadline - performance.now()));
+  signal?.addEventListener("abort", stop);
+  try {
+    return await Promise.race([work(controller.signal), stopped]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", stop);
+  }
+}
+
+/**
+ * @param {Call} call
+ * @param {unknown} [cause]
+ */
+function unanswered({ signal, requestId }, cause) {
+  return signal?.aborted
+    ? new AccountLedgerError({ code: "ABORTED", message: "The call was aborted", requestId, cause: signal.reason })
+    : new AccountLedgerError({ code: "NO_ANSWER", message: "The ledger did not answer", requestId, cause });
+}
+
+/**
+ * @param {Call} call
+ * @param {number} milliseconds
+ */
+function pause(call, milliseconds) {
+  return limited(call, Infinity, (signal) => new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener("abort", () => clearTimeout(timer));
+  }));
+}
+
+/** @param {{ user_id: string, access_token: string, refresh_token: string, expires_in: number }} answer */
+function sessionOf({ user_id, access_token, refresh_token, expires_in }) {
+  return { user_id, access_token, refresh_token, expires_at: Date.now() + expires_in * 1_000 };
+}
+
+function noSession() {
+  return new AccountLedgerError({ code: "NO_SESSION", message: "Nobody is signed in, or the session has ended" });
+}
+
+/** @param {string} text */
+function parsed(text) {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === "object" ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The seconds of `Retry-After`, which proxies may send as a date.
+ *
+ * @param {Headers} headers
+ */
+function retryAfter(headers) {
+  const value = headers.get("Retry-After");
+  if (value === null) return undefined;
+  const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1_000;
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
+}
+
+/** @param {string} text */
+function segment(text) {
+  return encodeURIComponent(text);
+}
+
+/** A random UUID. `crypto.randomUUID` exists on HTTPS pages only. */
+function uuid() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 0x0f) | 0x40;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}

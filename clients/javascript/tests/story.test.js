@@ -1,0 +1,142 @@
+// One person's ways through the API.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { AccountLedger, AccountLedgerSupport } from "../account-ledger.js";
+import { idToken, newName, openStore, proof, refusal, signedIn, supportKey, url } from "./support.js";
+
+test("a person signs in, links, unlinks and signs out", async () => {
+  const { ledger, name, session } = await signedIn();
+  assert.equal(session.is_new_user, true);
+  assert.deepEqual(session.linked_providers, ["apple"]);
+  assert.deepEqual(Object.keys(session).sort(), ["is_new_user", "linked_providers", "user_id"]);
+  assert.equal(await ledger.userId(), session.user_id);
+
+  const linked = await ledger.link("google", await proof("google", name));
+  assert.deepEqual(linked.linked_providers, ["apple", "google"]);
+  assert.equal(linked.message, "Google account linked successfully");
+  const account = await ledger.account();
+  assert.equal(account.user_id, session.user_id);
+  assert.deepEqual(account.identities.map((identity) => identity.provider), ["apple", "google"]);
+
+  const tablet = new AccountLedger({ url });
+  const again = await tablet.signIn("google", await proof("google", name));
+  assert.equal(again.user_id, session.user_id);
+  assert.equal(again.is_new_user, false);
+
+  const identity_id = account.identities[1]?.identity_id;
+  const unlinked = await ledger.unlink("google", { identity_id });
+  assert.deepEqual(unlinked.linked_providers, ["apple"]);
+  // The unlink has ended the session that Google's identity opened.
+  const ended = await refusal(tablet.account());
+  assert.equal(ended.code, "INVALID_REFRESH_TOKEN");
+  assert.equal(await tablet.userId(), null);
+
+  await ledger.signOut();
+  assert.equal(await ledger.userId(), null);
+  assert.equal((await refusal(ledger.account())).code, "NO_SESSION");
+  await ledger.signOut();
+});
+
+test("a refused sign-in opens no account", async () => {
+  const ledger = new AccountLedger({ url });
+  const unknown = await refusal(
+    ledger.signIn("apple", { ...await proof("apple", newName()), create_account: false }));
+  assert.equal(unknown.code, "ACCOUNT_NOT_FOUND");
+  assert.equal(unknown.status, 404);
+  const invalid = await refusal(ledger.signIn("apple", { id_token: "e30.e30.e30" }));
+  assert.equal(invalid.code, "INVALID_PROVIDER_TOKEN");
+  const unsupported = await refusal(ledger.signIn("nobody", { id_token: "x" }));
+  assert.equal(unsupported.code, "UNSUPPORTED_PROVIDER");
+  assert.equal(await ledger.userId(), null);
+});
+
+test("an error has code, status, message, details and the request's name", async () => {
+  const { ledger } = await signedIn();
+  const error = await refusal(ledger.link("google", { id_token: "" }));
+  assert.equal(error.name, "AccountLedgerError");
+  assert.equal(error.code, "INVALID_REQUEST");
+  assert.equal(error.status, 400);
+  assert.equal(error.message, "id_token is required");
+  assert.deepEqual(error.details, { field: "id_token" });
+  assert.match(error.requestId, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  assert.equal(error.retryAfter, undefined);
+  const only = await refusal(ledger.unlink("apple"));
+  assert.equal(only.code, "CANNOT_UNLINK_ONLY_PROVIDER");
+});
+
+test("a conflict, a merge, and its undoing by support", async () => {
+  const { ledger, session } = await signedIn();
+  const name = newName();
+  const other = await new AccountLedger({ url }).signIn("google", await proof("google", name));
+
+  const conflict = await refusal(ledger.link("google", await proof("google", name)));
+  assert.equal(conflict.code, "PROVIDER_CONFLICT");
+  assert.equal(conflict.status, 409);
+
+  const plan = await ledger.previewMerge({ provider: "google", ...await proof("google", name) });
+  assert.equal(plan.absorbed_user_id, other.user_id);
+  assert.deepEqual(plan.moved.map((identity) => identity.provider), ["google"]);
+  // An ID token from before the preview does not confirm the plan.
+  const early = { provider: "google", ...await proof("google", name), plan_digest: plan.plan_digest };
+  assert.equal((await refusal(ledger.merge(early))).code, "INVALID_PROVIDER_TOKEN");
+  const merged = await ledger.merge({
+    provider: "google", plan_digest: plan.plan_digest, id_token: await idToken("google", name, plan.plan_digest),
+  });
+  assert.equal(merged.user_id, session.user_id);
+  assert.deepEqual(merged.linked_providers, ["apple", "google"]);
+
+  const support = new AccountLedgerSupport({ url, apiKey: supportKey });
+  const reason = "the person asked";
+  const undo = await support.previewUndo(merged.merge, { reason });
+  assert.deepEqual(undo.accounts.map((account) => account.user_id), [session.user_id, other.user_id]);
+  const undone = await support.undoMerge(merged.merge, { reason, case: "T-1" });
+  assert.ok(undone.unmerge);
+  const superseded = await refusal(support.undoMerge(merged.merge, { reason, case: "T-1" }));
+  assert.equal(superseded.code, "MERGE_SUPERSEDED");
+  assert.deepEqual(superseded.details, { reason: "not_active" });
+  assert.deepEqual((await ledger.account()).linked_providers, ["apple"]);
+});
+
+test("signing out everywhere ends other sessions", async () => {
+  const { ledger, name } = await signedIn();
+  const tablet = new AccountLedger({ url });
+  await tablet.signIn("apple", await proof("apple", name));
+  await ledger.signOut({ everywhere: true });
+  assert.equal((await refusal(tablet.account())).code, "INVALID_REFRESH_TOKEN");
+});
+
+test("a tenant of the path", async () => {
+  const ledger = new AccountLedger({ url: `${url}/`, tenant: "default" });
+  await ledger.signIn("apple", await proof("apple", newName()));
+  assert.ok(await ledger.account());
+  const nowhere = new AccountLedger({ url, tenant: "nowhere" });
+  assert.equal((await refusal(nowhere.signIn("apple", { id_token: "x" }))).code, "NOT_FOUND");
+  for (const wrong of ["http://user:secret@127.0.0.1", `${url}?tenant=a`, `${url}#a`]) {
+    assert.throws(() => new AccountLedger({ url: wrong }), (error) => !String(error).includes("secret"));
+  }
+});
+
+test("no error holds a token", async () => {
+  const store = openStore();
+  const { ledger, name } = await signedIn({ store });
+  const { access_token, refresh_token } = store.session;
+  const id_token = await idToken("google", name);
+  const errors = [
+    await refusal(ledger.link("nobody", { id_token })),
+    await refusal(new AccountLedger({ url: "http://127.0.0.1:1", store, timeout: 100 }).account()),
+  ];
+  store.session = { ...store.session, access_token: `${access_token}\n${access_token}` };
+  errors.push(await refusal(ledger.account()));
+  assert.equal(errors[2]?.code, "INVALID_REQUEST");
+  store.session = { ...store.session, access_token, refresh_token: `${refresh_token}x`, expires_at: 0 };
+  errors.push(await refusal(ledger.account()));
+  assert.equal(errors[3]?.code, "INVALID_REFRESH_TOKEN");
+  const { inspect } = await import("node:util");
+  for (const error of errors) {
+    const text = inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error);
+    for (const secret of [access_token, refresh_token, id_token]) assert.ok(!text.includes(secret), text);
+  }
+  const held = await signedIn();
+  assert.doesNotMatch(inspect(held.ledger, { depth: 9, showHidden: true }), /eyJ/);
+});

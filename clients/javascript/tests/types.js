@@ -1,0 +1,42 @@
+// Checked by tsc and never run: right uses of the client have no type error, and wrong ones have.
+
+import { AccountLedger, AccountLedgerError, AccountLedgerSupport } from "../account-ledger.js";
+
+export async function rightUses() {
+  const ledger = new AccountLedger({ url: "https://ledger.example", tenant: "acme", timeout: 5_000 });
+  const session = await ledger.signIn("apple", { id_token: "t", nonce: "n", create_account: false });
+  /** @type {boolean} */
+  const isNew = session.is_new_user;
+  const account = await ledger.account({ signal: new AbortController().signal });
+  /** @type {string | undefined} */
+  const email = account.identities[0]?.email;
+  const plan = await ledger.previewMerge({ provider: "google", id_token: "t", keep: { apple: "absorbed" } });
+  try {
+    await ledger.merge(
+      { provider: "google", id_token: "t", plan_digest: plan.plan_digest }, { idempotencyKey: "k" });
+  } catch (error) {
+    if (error instanceof AccountLedgerError && error.code === "MERGE_PLAN_CHANGED") return error.details["field"];
+  }
+  await new AccountLedgerSupport({ url: "https://ledger.example", apiKey: "k" })
+    .undoMerge("id", { reason: "asked", case: "T-1" });
+  return isNew ? email : undefined;
+}
+
+export async function wrongUses() {
+  // @ts-expect-error no address
+  const ledger = new AccountLedger({});
+  // @ts-expect-error no ID token
+  await ledger.signIn("apple", { nonce: "n" });
+  // @ts-expect-error tokens are not for the caller
+  (await ledger.signIn("apple", { id_token: "t" })).refresh_token;
+  // @ts-expect-error a side that does not exist
+  await ledger.previewMerge({ provider: "google", id_token: "t", keep: { apple: "both" } });
+  // @ts-expect-error no plan
+  await ledger.merge({ provider: "google", id_token: "t" });
+  // @ts-expect-error a key has no meaning here
+  await ledger.account({ idempotencyKey: "k" });
+  // @ts-expect-error a code that does not exist
+  new AccountLedgerError({ code: "CONFLICT", message: "" });
+  // @ts-expect-error no reason
+  await new AccountLedgerSupport({ url: "https://ledger.example", apiKey: "k" }).previewUndo("id", {});
+}
