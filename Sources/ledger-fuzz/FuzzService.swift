@@ -3,6 +3,7 @@ import DevelopmentIdentityProvider
 import HTTP
 import Ledger
 import LedgerAPI
+import LedgerSignIn
 import LedgerTestSupport
 import OpenID
 import Synchronization

@@ -37,9 +37,10 @@ import Testing
             "Cryptography", "DurableFiles", "JSON", "Ledger", "LedgerEngine", "LedgerExport",
             "LedgerPostgres", "Postgres", "TransparencyLog",
         ],
+        "LedgerSignIn": ["Cryptography", "JSON", "Ledger", "OpenID"],
         "LedgerAPI": [
-            "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerWire", "OpenID",
-            "TransparencyLog",
+            "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerSignIn", "LedgerWire",
+            "OpenID", "TransparencyLog",
         ],
         "ledger-bench-load": ["Sockets"],
         "LedgerTestSupport": [
@@ -53,8 +54,8 @@ import Testing
         ],
         "ledger-fuzz": [
             "Cryptography", "DevelopmentIdentityProvider", "Encodings", "HTTP", "JSON", "Ledger",
-            "LedgerAPI", "LedgerExport", "LedgerTestSupport", "OpenID", "Postgres", "Sockets",
-            "TransparencyLog",
+            "LedgerAPI", "LedgerExport", "LedgerSignIn", "LedgerTestSupport", "OpenID", "Postgres",
+            "Sockets", "TransparencyLog",
         ],
     ]
     private static let ours: Set<String> = Set(imports.keys).union(["Migrations"])

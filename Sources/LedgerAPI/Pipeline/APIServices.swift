@@ -1,5 +1,6 @@
 package import HTTP
 package import Ledger
+package import LedgerSignIn
 
 /// The services that the routes use; one object shared by all requests.
 package final class APIServices: Sendable {

@@ -1,5 +1,6 @@
 internal import HTTP
 internal import Ledger
+internal import LedgerSignIn
 internal import Synchronization
 
 /// A request in a route, with its context.

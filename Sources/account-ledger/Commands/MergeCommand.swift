@@ -4,6 +4,7 @@ import Ledger
 import LedgerAPI
 import LedgerAudit
 import LedgerEngine
+import LedgerSignIn
 
 /// `merge`: merges one account into another.
 enum MergeCommand {

@@ -3,7 +3,7 @@ import Cryptography
 import DevelopmentIdentityProvider
 import Foundation
 import Ledger
-import LedgerAPI
+import LedgerSignIn
 import OpenID
 
 /// The providers of each tenant: from the file, or the two of the development mode.

@@ -6,6 +6,7 @@ import Ledger
 import LedgerAPI
 import LedgerAudit
 import LedgerPostgres
+import LedgerSignIn
 
 /// A serving process: the listeners, the API and the background workers.
 struct Server: Sendable {

@@ -1,6 +1,6 @@
 import Cryptography
 import Ledger
-import LedgerAPI
+import LedgerSignIn
 
 /// The providers file: refused in one line that names the member, or parsed.
 enum ProvidersFileTarget {

@@ -2,6 +2,7 @@ import Cryptography
 import HTTP
 import Ledger
 import LedgerAPI
+import LedgerSignIn
 import LedgerTestSupport
 import OpenID
 import Synchronization

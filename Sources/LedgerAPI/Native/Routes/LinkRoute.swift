@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import HTTP
 internal import Ledger
+internal import LedgerSignIn
 internal import LedgerWire
 
 /// `POST /v1/auth/link/{provider}`: adds the identity that an ID token proves to the caller's

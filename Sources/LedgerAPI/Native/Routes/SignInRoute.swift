@@ -1,5 +1,6 @@
 internal import HTTP
 internal import Ledger
+internal import LedgerSignIn
 
 /// `POST /v1/auth/sign-in/{provider}`: opens a session with an ID token, and an account if
 /// necessary.

@@ -1,5 +1,6 @@
 internal import HTTP
 internal import Ledger
+internal import LedgerSignIn
 internal import LedgerWire
 
 /// `DELETE /v1/auth/link/{provider}`: unlinks an identity from the caller's account.

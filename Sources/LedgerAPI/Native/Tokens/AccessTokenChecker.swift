@@ -1,7 +1,6 @@
 internal import Cryptography
 internal import JSON
 internal import Ledger
-internal import OpenID
 
 /// Checks access tokens that this process has not cached, with the keys of every process.
 struct AccessTokenChecker: Sendable {

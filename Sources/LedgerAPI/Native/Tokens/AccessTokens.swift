@@ -1,6 +1,5 @@
 package import Cryptography
 package import Ledger
-internal import OpenID
 internal import Synchronization
 
 /// Issues and checks access tokens: JWTs of type `at+jwt` (RFC 9068), signed with ES256.

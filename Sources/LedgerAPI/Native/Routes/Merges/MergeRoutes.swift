@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import HTTP
 package import Ledger
+internal import LedgerSignIn
 import OpenID
 
 /// `POST /v1/account/merge/preview`: the effects of merging the account of another identity into

@@ -1,6 +1,6 @@
 import Cryptography
 import Ledger
-import LedgerAPI
+import LedgerSignIn
 import OpenID
 import Testing
 

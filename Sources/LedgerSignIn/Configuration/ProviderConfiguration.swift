@@ -29,7 +29,7 @@ package final class ProviderConfiguration: Sendable {
     }
 
     /// Checks an ID token against the nonce that the client sent, at a given time.
-    func prove(_ idToken: String, nonce: String?, at now: Timestamp) async -> ProviderProof {
+    package func prove(_ idToken: String, nonce: String?, at now: Timestamp) async -> ProviderProof {
         let checked: IDTokenClaims
         do {
             checked = try await IDTokenChecker(policy: check)
@@ -53,7 +53,7 @@ package final class ProviderConfiguration: Sendable {
 }
 
 /// The result of checking an ID token.
-enum ProviderProof: Sendable {
+package enum ProviderProof: Sendable {
     /// The token is valid: its subject and e-mail address, when the person authenticated, when it
     /// was issued, and when it expires.
     case proved(
